@@ -1,0 +1,24 @@
+-- The tenant a verb acts for. The credential decides; a request may only repeat it, unless it comes from the server's role.
+create or replace function app.acting_tenant(requested text)
+returns text
+language plpgsql stable
+as $$
+declare
+  v_tenant text;
+begin
+  select tenant_id into v_tenant from app.tenant_roles where role_name = session_user;
+  if v_tenant is null then
+    if not app.is_server() then
+      raise exception 'role "%" belongs to no tenant', session_user
+        using errcode = 'FF005', hint = 'an administrator maps it: select app.map_role(''' || session_user || ''', ''<tenant>'')';
+    end if;
+    v_tenant := coalesce(requested, nullif(current_setting('fanfold.tenant', true), ''), 'default');
+    if not exists (select from app.tenants where tenant_id = v_tenant) then
+      raise exception 'there is no tenant "%"', left(v_tenant, 80)
+        using errcode = 'FF001', hint = 'create it: select app.create_tenant(''<tenant>'')';
+    end if;
+  elsif requested is distinct from v_tenant and requested is not null then
+    raise exception 'this role acts for tenant "%" and no other', v_tenant using errcode = 'FF005';
+  end if;
+  return v_tenant;
+end $$;

@@ -1,0 +1,11 @@
+-- Only a worker that is registered, and has not been declared lost, may hold tasks.
+create or replace function app.assert_live_worker(worker uuid)
+returns void
+language plpgsql stable
+as $$
+begin
+  if not exists (select from app.workers w where w.worker_id = worker and w.status = 'live') then
+    raise exception 'worker % is not registered or was declared lost', worker
+      using errcode = 'FF007', hint = 'register again under a fresh worker id';
+  end if;
+end $$;

@@ -1,0 +1,63 @@
+-- What is wrong with a blueprint that came as data, all at once, as [{path, problem, fix}]. The TypeScript registry says the
+-- same earlier; this guards what psql and HTTP send.
+create or replace function app.blueprint_problems(blueprint jsonb)
+returns jsonb
+language plpgsql stable
+as $$
+declare
+  v_problems jsonb := '[]'::jsonb;
+  v_stage jsonb;
+  v_number integer := 0;
+  v_path text;
+  v_names text[] := '{}'::text[];
+  v_condition text;
+begin
+  if jsonb_typeof(blueprint) is distinct from 'object' then
+    return '[{"path": "$", "problem": "the blueprint is not an object", "fix": "send {type, stages: [...]}"}]'::jsonb;
+  end if;
+  if coalesce(blueprint ->> 'type', '') !~ '^[a-z][a-z0-9_]{0,62}$' then
+    v_problems := v_problems || jsonb_build_object('path', '$.type', 'problem', 'malformed job type', 'fix', 'lower-case letters, digits and _, starting with a letter');
+  end if;
+  if jsonb_typeof(blueprint -> 'stages') is distinct from 'array' or jsonb_array_length(blueprint -> 'stages') not between 1 and 1000 then
+    return v_problems || jsonb_build_object('path', '$.stages', 'problem', 'stages must be a list of 1 to 1000 stages', 'fix', 'declare at least one stage');
+  end if;
+  for v_stage in select s from jsonb_array_elements(blueprint -> 'stages') s loop
+    v_path := '$.stages[' || v_number || ']';
+    v_number := v_number + 1;
+    if jsonb_typeof(v_stage) is distinct from 'object' then
+      v_problems := v_problems || jsonb_build_object('path', v_path, 'problem', 'not an object', 'fix', 'a stage is {name, task, …}');
+      continue;
+    end if;
+    for v_condition in
+      select p from (values
+        (coalesce(v_stage ->> 'name', '') !~ '^[a-z][a-z0-9_]{0,62}$', 'name|malformed stage name'),
+        (v_stage ->> 'name' = any (v_names), 'name|a second stage of this name'),
+        (coalesce(v_stage ->> 'task', '') !~ '^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$' or length(v_stage ->> 'task') > 63, 'task|malformed task type'),
+        (v_stage ? 'number' and v_stage ->> 'number' is distinct from v_number::text, 'number|stages are numbered from 1 in order'),
+        (coalesce(v_stage ->> 'parallelism', 'single') not in ('single', 'fan_out', 'fan_in', 'match_previous'), 'parallelism|not one of single, fan_out, fan_in, match_previous'),
+        (coalesce(v_stage ->> 'importance', 'critical') not in ('critical', 'important', 'optional'), 'importance|not one of critical, important, optional'),
+        (jsonb_typeof(coalesce(v_stage -> 'after', '[]')) <> 'array' or exists (
+          select from jsonb_array_elements_text(case jsonb_typeof(v_stage -> 'after') when 'array' then v_stage -> 'after' else '[]' end) a
+           where a !~ '^[0-9]{1,4}$' or a::integer not between 1 and v_number - 1), 'after|a stage may only come after stages before it in the list'),
+        (v_number > 1 and coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and jsonb_typeof(v_stage -> 'of') = 'number'
+          and not coalesce(v_stage -> 'after', jsonb_build_array(v_number - 1)) @> (v_stage -> 'of'), 'of|of is not among after'),
+        (coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and (v_number = 1 or v_stage -> 'after' = '[]'), 'parallelism|the first stage has no stage before it'),
+        (v_stage ->> 'parallelism' = 'fan_out' and coalesce(v_stage -> 'plan', 'null') = 'null', 'plan|a fan_out says how its tasks are made'),
+        (jsonb_typeof(v_stage -> 'after') = 'array' and jsonb_array_length(case jsonb_typeof(v_stage -> 'after') when 'array' then v_stage -> 'after' else '[]' end) > 1
+          and coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and jsonb_typeof(v_stage -> 'of') is distinct from 'number', 'of|with several after, of names the one it follows'),
+        (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
+        (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
+        (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),
+        (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000'),
+        (v_stage -> 'plan' ? 'each' and not app.is_jsonpath(v_stage -> 'plan' ->> 'each'), 'plan.each|not a JSONPath as Postgres speaks it'),
+        (v_stage -> 'when' ? 'path' and not app.is_jsonpath(v_stage -> 'when' ->> 'path'), 'when.path|not a JSONPath as Postgres speaks it')
+      ) as checks(bad, p) where bad
+    loop
+      v_problems := v_problems || jsonb_build_object(
+        'path', v_path || '.' || split_part(v_condition, '|', 1), 'problem', split_part(v_condition, '|', 2),
+        'fix', 'got ' || left(coalesce((v_stage #> string_to_array(split_part(v_condition, '|', 1), '.'))::text, 'nothing'), 80));
+    end loop;
+    v_names := v_names || (v_stage ->> 'name');
+  end loop;
+  return v_problems;
+end $$;

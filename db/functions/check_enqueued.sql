@@ -1,0 +1,37 @@
+-- Refuses malformed lone tasks, all problems at once.
+create or replace function app.check_enqueued(tasks json)
+returns void
+language plpgsql stable
+as $$
+declare
+  v_problems jsonb;
+begin
+  if json_typeof(tasks) is distinct from 'array' or json_array_length(tasks) not between 1 and 10000 then
+    raise exception 'a call enqueues 1 to 10,000 tasks' using errcode = 'FF002', hint = 'split it into several';
+  end if;
+  select jsonb_agg(jsonb_build_object('path', '$.tasks[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
+    into v_problems
+    from (
+      select t.position, c.*
+        from rows from (json_to_recordset(tasks) as (
+            parameters text, key text, delay_s numeric, priority numeric, max_attempts numeric, metadata jsonb, run_at text))
+          with ordinality as t(parameters, key, delay_s, priority, max_attempts, metadata, run_at, position),
+        lateral (values
+          ('parameters', 'missing', 'an object, {} when there are none', t.parameters is null),
+          ('parameters', octet_length(t.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(t.parameters) > 262144),
+          ('idempotency_key', 'empty or over 65536 bytes', 'any text of 1 to 65536 bytes', octet_length(t.key) not between 1 and 65536),
+          ('delay_s', 'not from 0 to ten years', 'seconds from now', t.delay_s not between 0 and 315360000),
+          ('run_at', 'given together with delay_s', 'give one of them', t.run_at is not null and t.delay_s is not null),
+          ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', t.priority not between -32768 and 32767 or t.priority <> trunc(t.priority)),
+          ('max_attempts', 'not a whole number from 1 to 10000', '3 is usual', t.max_attempts not between 1 and 10000 or t.max_attempts <> trunc(t.max_attempts)),
+          ('metadata', 'not an object of at most 16384 bytes', '{"source": "import"}', jsonb_typeof(t.metadata) <> 'object' or octet_length(t.metadata::text) > 16384)
+        ) as c(field, problem, fix, bad)
+       where c.bad
+       order by t.position
+       limit 20
+    ) p;
+  if v_problems is not null then
+    raise exception 'the call has % problem(s): % %', jsonb_array_length(v_problems), v_problems -> 0 ->> 'path', v_problems -> 0 ->> 'problem'
+      using errcode = case when v_problems::text like '%bytes; the limit%' then 'FF004' else 'FF002' end, detail = v_problems::text;
+  end if;
+end $$;

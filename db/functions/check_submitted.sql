@@ -1,0 +1,34 @@
+-- Refuses a submit whose jobs are malformed, all problems at once.
+create or replace function app.check_submitted(jobs json)
+returns void
+language plpgsql stable
+as $$
+declare
+  v_problems jsonb;
+begin
+  if json_typeof(jobs) is distinct from 'array' or json_array_length(jobs) not between 1 and 10000 then
+    raise exception 'a submit carries 1 to 10,000 jobs' using errcode = 'FF002', hint = 'split it into several';
+  end if;
+  select jsonb_agg(jsonb_build_object('path', '$.jobs[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
+    into v_problems
+    from (
+      select j.position, c.*
+        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric))
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, position),
+        lateral (values
+          ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
+          ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
+          ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', j.priority not between -32768 and 32767 or j.priority <> trunc(j.priority)),
+          ('labels', 'not an object of short strings', '{"team": "hydro"}', jsonb_typeof(j.labels) <> 'object' or octet_length(j.labels::text) > 16384),
+          ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
+          ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000)
+        ) as c(field, problem, fix, bad)
+       where c.bad
+       order by j.position
+       limit 20
+    ) p;
+  if v_problems is not null then
+    raise exception 'the submit has % problem(s): % %', jsonb_array_length(v_problems), v_problems -> 0 ->> 'path', v_problems -> 0 ->> 'problem'
+      using errcode = case when v_problems::text like '%bytes; the limit%' then 'FF004' else 'FF002' end, detail = v_problems::text;
+  end if;
+end $$;

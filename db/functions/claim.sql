@@ -1,0 +1,64 @@
+-- Takes up to `limit` runnable tasks for a worker: fair between tenants, by priority within one.
+-- request: {worker_id, types, limit, after_tenant, bytes?}. Reply: {claims, stages, after_tenant}; see src/engine/commands.ts.
+-- A claimer never waits while it holds anything: it skips locked rows, and only when that leaves it with nothing at all
+-- does it wait for one row. A claim lost in a crash is only a second run, so its commit need not wait for the disk.
+create or replace function app.claim(request json)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_worker uuid := (request ->> 'worker_id')::uuid;
+  v_limit bigint := least(greatest((request ->> 'limit')::bigint, 1), 10000);
+  v_bytes bigint := coalesce((request ->> 'bytes')::bigint, 4194304);
+  v_types text[] := array(select t from json_array_elements_text(request -> 'types') t);
+  v_pools app.ready_pool[];
+  v_tenants text[];
+  v_taken app.taken_range[] := '{}'::app.taken_range[];
+  v_share bigint;
+  v_tenant text;
+  v_served text := request ->> 'after_tenant';
+  v_claims bigint[];
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  perform app.assert_live_worker(v_worker);
+  v_pools := app.runnable_pools(v_types, coalesce(request ->> 'after_tenant', ''), app.worker_tenant());
+  if cardinality(v_pools) = 0 then
+    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
+  end if;
+  -- Pools come in the order in which tenants are to be served, each tenant's by priority.
+  select array_agg(t.tenant_id order by t.first) into v_tenants
+    from (select p.tenant_id, min(p.position) as first from unnest(v_pools) with ordinality p(tenant_id, task_type, priority, run_at, position) group by 1) t;
+  for v_round in 1 .. 3 loop
+    -- Round 1: to each its share. Round 2: what is left, to whoever has more. Round 3: wait for one row rather than leave empty-handed.
+    exit when v_round = 3 and cardinality(v_taken) > 0;
+    v_share := case when v_round = 1 then (v_limit + cardinality(v_tenants) - 1) / cardinality(v_tenants) else v_limit end;
+    foreach v_tenant in array v_tenants loop
+      exit when v_limit <= 0 or v_bytes <= 0;
+      select t.taken, t.left_over, t.bytes_left
+        into v_taken, v_limit, v_bytes
+        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit), v_limit, v_bytes, v_round = 3, v_taken) t;
+      if v_round = 1 then
+        v_served := v_tenant;
+      end if;
+    end loop;
+    exit when v_limit <= 0 or v_bytes <= 0;
+  end loop;
+  if cardinality(v_taken) = 0 then
+    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
+  end if;
+
+  with made as (
+    insert into app.claims (stage_id, worker_id, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, held)
+    select r.stage_id, v_worker, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles, max(r.task_bytes),
+      range_agg(int8range(r.lo, r.hi))
+      from unnest(v_taken) r
+     group by r.stage_id, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles
+    returning claim_id
+  )
+  select array_agg(claim_id) into v_claims from made;
+  perform app.mark_started(array(select distinct r.stage_id from unnest(v_taken) r where r.lo <= 0 and r.attempt = 1));
+  return app.claimed_work(v_claims, v_served);
+end $$;
+grant execute on function app.claim(json) to fanfold_worker, fanfold_admin;

@@ -1,0 +1,41 @@
+-- Ends a stage (outcome null: as its ledger says) and lets its successors wait for one less. The caller holds the job's row
+-- and calls advance_job afterwards.
+create or replace function app.close_stage(stage app.stages, outcome app.stage_status, why_skipped text)
+returns void
+language plpgsql
+as $$
+declare
+  v_ledger app.stage_progress;
+begin
+  select * into v_ledger from app.stage_progress p where p.stage_id = stage.stage_id;
+  if v_ledger.is_open then
+    update app.stage_progress set is_open = false where stage_id = stage.stage_id;
+  end if;
+  if outcome is null then
+    outcome := case
+      when v_ledger.stage_id is null then 'failed'
+      else app.stage_outcome(v_ledger.total, v_ledger.failed, stage.budget_count, stage.budget_percent)
+    end;
+  end if;
+  update app.stages
+     set status = outcome,
+         skip_reason = why_skipped,
+         total = coalesce(v_ledger.total, total, 0),
+         opened_at = coalesce(opened_at, now()),
+         closed_at = now(),
+         summary = case when v_ledger.stage_id is not null then jsonb_build_object(
+           'completed', v_ledger.completed, 'failed', v_ledger.failed, 'skipped', v_ledger.skipped) end
+   where stage_id = stage.stage_id;
+  update app.stages
+     set waiting_for = waiting_for - 1
+   where tenant_id = stage.tenant_id and job_id = stage.job_id and stage.number = any (after) and status = 'waiting';
+  if outcome = 'failed' and stage.importance = 'critical' then
+    update app.stages
+       set status = 'cancelled', closed_at = now()
+     where tenant_id = stage.tenant_id and job_id = stage.job_id and status = 'waiting';
+  end if;
+  perform app.note(
+    stage.tenant_id, 'stage.' || outcome, stage.job_id, stage.stage_id, why_skipped,
+    jsonb_build_object('stage', stage.name, 'total', coalesce(v_ledger.total, 0), 'completed', coalesce(v_ledger.completed, 0),
+      'failed', coalesce(v_ledger.failed, 0), 'skipped', coalesce(v_ledger.skipped, 0)));
+end $$;

@@ -1,0 +1,83 @@
+-- Ends tasks a worker holds: stores results, decides retries, and with the last one out closes the stage and opens the next.
+-- claims: [{c, g: stage, a: attempt}] of everything named. Completed tasks come as columns, because that is read twice as fast
+-- as rows: done_claims, done_ordinals, done_ms, and results as one JSON array of the same length; what few tasks have besides
+-- comes in extras: [{i: position from 1, n: next_stage_params, s: spill}]. failed: [{c, o, d, category, code,
+-- message, retry_after_s, detail}]; logs: the last lines of these tasks. What the worker no longer holds is refused and recorded, never an error.
+-- Lock order: claims, stage_progress, jobs, each ascending; the progress row is the last thing written before a stage closes.
+create or replace function app.finish(
+  worker uuid, claims json, done_claims bigint[], done_ordinals bigint[], done_ms integer[], results jsonb,
+  extras json default '[]', failed json default '[]', logs json default '[]')
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_ids bigint[] := array(select x.c from json_to_recordset(claims) as x(c bigint) order by x.c);
+  v_given integer := cardinality(done_ordinals);
+  v_claims bigint[];
+  v_stages bigint[];
+  v_counts bigint[];
+  v_ranges int8multirange[];
+  v_stored bigint := 0;
+  v_failure record;
+  v_failed_stages bigint[] := '{}'::bigint[];
+  v_plans bigint[] := '{}'::bigint[];
+  v_retried bigint := 0;
+  v_wake text[] := '{}'::text[];
+  v_refused jsonb := '[]'::jsonb;
+  v_advanced boolean := false;
+begin
+  if v_given <> cardinality(done_claims) or v_given <> cardinality(done_ms) or v_given <> jsonb_array_length(results) then
+    raise exception 'the columns of finished tasks differ in length' using errcode = 'FF002';
+  end if;
+  perform 1 from app.claims k where k.claim_id = any (v_ids) and k.worker_id = worker order by k.claim_id for update;
+  if json_array_length(logs) > 0 then
+    perform app.store_logs(worker, logs);
+  end if;
+
+  if v_given > 0 then
+    if cardinality(v_ids) = 1 then
+      select t.claims, t.stages, t.counts, t.ranges, t.stored into v_claims, v_stages, v_counts, v_ranges, v_stored
+        from app.store_of_one_claim(worker, v_ids[1], done_ordinals, done_ms, results, extras) t;
+    else
+      select t.claims, t.stages, t.counts, t.ranges, t.stored into v_claims, v_stages, v_counts, v_ranges, v_stored
+        from app.store_of_many_claims(worker, done_claims, done_ordinals, done_ms, results, extras) t;
+    end if;
+    if v_given > v_stored then
+      v_refused := app.refuse_late(worker, claims, (
+        select json_agg(json_build_object('c', i.c, 'o', i.o, 'd', i.d)) from unnest(done_claims, done_ordinals, done_ms) as i(c, o, d)));
+    end if;
+    if v_claims is not null then
+      perform app.let_go(v_claims, v_ranges);
+    end if;
+  end if;
+
+  if json_array_length(failed) > 0 then
+    v_refused := v_refused || app.refuse_late(worker, claims, failed);
+    for v_failure in
+      select f.*, k.stage_id, k.task_type
+        from json_to_recordset(failed) as f(
+          c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb)
+        join app.claims k on k.claim_id = f.c and k.worker_id = worker and k.held @> f.o
+       where k.claim_id = any (v_ids)
+       order by f.c, f.o
+    loop
+      if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,
+          v_failure.retry_after_s, v_failure.detail) then
+        v_retried := v_retried + 1;
+        v_wake := v_wake || v_failure.task_type;
+      elsif v_failure.o < 0 then
+        v_plans := v_plans || v_failure.stage_id;
+      else
+        v_failed_stages := v_failed_stages || v_failure.stage_id;
+      end if;
+    end loop;
+  end if;
+
+  v_advanced := app.settle(v_stages, v_counts, v_failed_stages, v_plans, worker);
+  return json_build_object(
+    'accepted', v_stored + v_retried + cardinality(v_failed_stages) + cardinality(v_plans),
+    'refused', v_refused, 'retried', v_retried, 'advanced', v_advanced);
+end $$;
+grant execute on function app.finish(uuid, json, bigint[], bigint[], integer[], jsonb, json, json, json) to fanfold_worker, fanfold_admin;

@@ -1,0 +1,33 @@
+-- Everything a person or a program asks of one job: its stages with their ledgers, what is running and waiting, its result.
+create or replace function app.get_job(job_id text, tenant text default null)
+returns json
+language plpgsql stable security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_job app.jobs := app.find_job(app.acting_tenant(tenant), get_job.job_id);
+begin
+  return (
+    select json_build_object(
+      'job_id', v_job.job_id, 'job_type', v_job.job_type, 'tenant_id', v_job.tenant_id, 'run', v_job.run, 'status', v_job.status,
+      'priority', v_job.priority, 'parameters', v_job.parameters, 'labels', v_job.labels, 'correlation_id', v_job.correlation_id,
+      'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at, 'deadline_at', v_job.deadline_at,
+      'error', v_job.error, 'hint', app.job_hint(v_job.status, v_job.job_id), 'now', now(),
+      'result', r.result, 'result_spill', r.spill,
+      'stages', (
+        select json_agg(app.stage_status_of(s) order by s.number)
+          from app.stages s
+         where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id))
+    from (select 1) one
+    left join lateral (
+      -- The job's result is that of its last stage, when that was one task.
+      select f.result, f.spill
+        from (
+          select s.* from app.stages s
+           where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id
+           order by s.number desc
+           limit 1) l
+        join app.results f on f.stage_id = l.stage_id and f.ordinal = 0 and f.status = 'completed'
+       where l.total = 1) r on true);
+end $$;
+grant execute on function app.get_job(text, text) to fanfold_api, fanfold_admin;

@@ -1,0 +1,29 @@
+-- Keeps all claims of a worker alive and tells it which of those it names are no longer its own.
+create or replace function app.heartbeat(request json)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_worker uuid := (request ->> 'worker_id')::uuid;
+  v_claims bigint[] := array(select c::bigint from json_array_elements_text(coalesce(request -> 'claims', '[]')) c);
+begin
+  update app.workers
+     set heartbeat_at = now(), running = coalesce((request -> 'running')::jsonb, '[]')
+   where worker_id = v_worker and status = 'live';
+  if not found then
+    return json_build_object('ok', false, 'lost', array_to_json(v_claims), 'abort', '[]'::json);
+  end if;
+  return json_build_object(
+    'ok', true,
+    'lost', array_to_json(array(
+      select c from unnest(v_claims) c
+       where not exists (select from app.claims k where k.claim_id = c and k.worker_id = v_worker))),
+    'abort', array_to_json(array(
+      select array[(r ->> 'claim_id')::bigint, (r ->> 'ordinal')::bigint]
+        from json_array_elements(coalesce(request -> 'running', '[]')) r
+        join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = v_worker
+       where not k.held @> (r ->> 'ordinal')::bigint)));
+end $$;
+grant execute on function app.heartbeat(json) to fanfold_worker, fanfold_admin;

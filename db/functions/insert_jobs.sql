@@ -1,0 +1,60 @@
+-- Inserts the jobs named by content hash and run, their stages, and opens what may open. Returns the ids it really created:
+-- a submit that raced with an equal one finds the other's rows in place.
+create or replace function app.insert_jobs(
+  tenant text, blueprint_hash text, blueprint jsonb, jobs json, new_hashes text[], new_runs integer[])
+returns text[]
+language plpgsql
+as $$
+declare
+  v_created text[];
+  v_slow text[];
+  v_job app.jobs;
+begin
+  with wanted as (
+    select distinct on (n.hash)
+      n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
+      coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id, j.deadline_s
+    from rows from (json_to_recordset(jobs) as (
+        parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision))
+      with ordinality as j(parameters, identity, priority, labels, correlation_id, deadline_s, position)
+    join unnest(new_hashes, new_runs) as n(hash, run)
+      on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
+    order by n.hash, j.position
+  ),
+  named as (
+    select w.*, app.content_hash(tenant, blueprint ->> 'type', w.identity, w.run) as job_id from wanted w
+  ),
+  inserted as (
+    insert into app.jobs (
+      tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_at)
+    select
+      tenant, n.job_id, n.hash, n.run, blueprint ->> 'type', insert_jobs.blueprint_hash, n.priority, n.parameters::jsonb, n.labels,
+      n.correlation_id, now() + make_interval(secs => n.deadline_s)
+    from named n
+    order by n.job_id
+    on conflict do nothing
+    returning job_id
+  )
+  select array_agg(i.job_id order by i.job_id) into v_created from inserted i;
+  if v_created is null then
+    return '{}'::text[];
+  end if;
+
+  insert into app.stages (
+    tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
+    timeout_s, max_attempts, budget_count, budget_percent, condition, plan, priority)
+  select
+    tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
+    d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan, j.priority
+  from app.stage_definitions(blueprint) d
+  cross join app.jobs j
+  where j.tenant_id = tenant and j.job_id = any (v_created)
+  order by j.job_id, d.number;
+
+  insert into app.events (tenant_id, kind, job_id) select tenant, 'job.submitted', c from unnest(v_created) c;
+  v_slow := app.start_roots(tenant, v_created);
+  for v_job in select * from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_slow) loop
+    perform app.advance_job(v_job);
+  end loop;
+  return v_created;
+end $$;

@@ -1,0 +1,11 @@
+-- What can be done with a job in this status, in one sentence.
+create or replace function app.job_hint(status app.job_status, job_id text)
+returns text
+language sql immutable
+as $$
+  select case
+    when status in ('queued', 'processing') then 'it is under way: fanfold watch ' || left(job_id, 12)
+    when status = 'completed' then 'it is done; submit with mode "force" to run it once more'
+    else 'it ended ' || status || ': fanfold status ' || left(job_id, 12) || ' says why; submit with mode "force" for a new run'
+  end
+$$;

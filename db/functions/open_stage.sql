@@ -1,0 +1,51 @@
+-- Opens one stage whose predecessors have all ended: skips it, plans it here and now when that is cheap, or asks a worker.
+-- The caller holds the job's row.
+create or replace function app.open_stage(stage app.stages, job app.jobs)
+returns void
+language plpgsql
+as $$
+declare
+  v_decision text := 'open';
+  v_previous app.stages;
+  v_inline boolean;
+begin
+  if stage.after <> '{}' then
+    select app.opening_decision(array_agg(p.status), array_agg(p.importance), array_agg(p.skip_reason))
+      into v_decision
+      from app.stages p
+     where p.tenant_id = stage.tenant_id and p.job_id = stage.job_id and p.number = any (stage.after);
+    select * into v_previous
+      from app.stages p
+     where p.tenant_id = stage.tenant_id and p.job_id = stage.job_id and p.number = stage.of_number;
+  end if;
+  if v_decision = 'open' and stage.condition ? 'path' then
+    v_decision := case when app.stage_condition(stage, job) then 'open' else 'when' end;
+  end if;
+  if v_decision <> 'open' then
+    perform app.close_stage(stage, 'skipped', v_decision);
+    return;
+  end if;
+  -- A function is code: only a worker that registered the blueprint has it.
+  if stage.plan ? 'function' or stage.condition ? 'function' then
+    perform app.ask_for_plan(stage, '#plan:' || job.job_type);
+    return;
+  end if;
+  if stage.plan is null and (stage.parallelism = 'single' or (stage.parallelism = 'fan_in' and stage.batch is null)) then
+    insert into app.tasks (stage_id, ordinal, tenant_id) values (stage.stage_id, 0, stage.tenant_id);
+    perform app.start_stage(stage, 1, 0, '{[0,1)}', 0);
+    return;
+  end if;
+  -- A data plan that may fail is tried in a subtransaction: its error must cost this stage and not the finish that opened it.
+  begin
+    v_inline := app.plan_size(stage, job, v_previous) <= 1000;
+    if v_inline then
+      perform app.plan_by_data(stage, job, v_previous, null);
+    end if;
+  exception
+    when data_exception or unique_violation or check_violation or sqlstate 'FF002' or sqlstate 'FF004' or syntax_error then
+      v_inline := false;
+  end;
+  if not v_inline then
+    perform app.ask_for_plan(stage, '#plan');
+  end if;
+end $$;

@@ -1,0 +1,32 @@
+-- The plan is complete: the stage starts with `total` tasks, or is skipped with a reason.
+create or replace function app.plan_done(worker uuid, claim bigint, total bigint, task_bytes integer, plan_hash text, skip text default null)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_stage app.stages;
+  v_job app.jobs;
+  v_planned bigint;
+begin
+  select * into v_stage from app.stages where stage_id = app.planning_stage(worker, claim);
+  select coalesce(max(t.ordinal) + 1, 0) into v_planned from app.tasks t where t.stage_id = v_stage.stage_id;
+  if total = 0 or skip is not null then
+    delete from app.tasks t where t.stage_id = v_stage.stage_id;
+  elsif v_planned <> total then
+    raise exception 'stage "%" has % planned tasks, not %', v_stage.name, v_planned, total using errcode = 'FF006', hint = 'plan it again';
+  end if;
+  delete from app.claims where claim_id = plan_done.claim;
+  v_job := app.lock_planned_job(v_stage);
+  perform app.note(v_stage.tenant_id, 'stage.planned', v_stage.job_id, v_stage.stage_id, skip,
+    jsonb_build_object('stage', v_stage.name, 'total', total, 'plan_hash', plan_hash));
+  if skip is not null then
+    perform app.close_stage(v_stage, 'skipped', 'when');
+  else
+    perform app.start_stage(v_stage, total, 0, case when total > 0 then int8multirange(int8range(0, total)) else '{}' end, task_bytes);
+  end if;
+  perform app.advance_job(v_job);
+  return json_build_object('total', total);
+end $$;
+grant execute on function app.plan_done(uuid, bigint, bigint, integer, text, text) to fanfold_worker, fanfold_admin;

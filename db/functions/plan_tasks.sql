@@ -1,0 +1,28 @@
+-- One page of a plan made by code. The first page (from = 0) wipes what a planner that died may have left.
+-- tasks: [{i: index, p: parameters, m: metadata, parent, bbox}]
+create or replace function app.plan_tasks(worker uuid, claim bigint, from_ordinal bigint, tasks json)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_stage bigint := app.planning_stage(worker, claim);
+  v_tenant text := (select s.tenant_id from app.stages s where s.stage_id = v_stage);
+  v_inserted bigint;
+begin
+  if from_ordinal = 0 then
+    delete from app.tasks t where t.stage_id = v_stage;
+  end if;
+  insert into app.tasks (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
+  select v_stage, from_ordinal + t.position - 1, v_tenant, t.i, t.p, t.m, t.parent, t.bbox
+    from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
+      as t(i, p, m, parent, bbox, position);
+  get diagnostics v_inserted = row_count;
+  return json_build_object('inserted', v_inserted);
+exception
+  when unique_violation then
+    raise exception 'two tasks of the stage have the same index'
+      using errcode = 'FF002', detail = sqlerrm, hint = 'an index names one task of its stage';
+end $$;
+grant execute on function app.plan_tasks(uuid, bigint, bigint, json) to fanfold_worker, fanfold_admin;

@@ -1,0 +1,20 @@
+-- Records what a worker reported on tasks it does not hold (any more), as [[claim, ordinal, reason]].
+create or replace function app.refuse_late(worker uuid, claims json, items json)
+returns jsonb
+language sql
+as $$
+  with late as (
+    select i.c, i.o, i.d, n.g, n.a
+      from json_to_recordset(items) as i(c bigint, o bigint, d integer)
+      left join json_to_recordset(claims) as n(c bigint, g bigint, a smallint) on n.c = i.c
+     where not exists (
+       select from app.claims k where k.claim_id = i.c and k.worker_id = worker and k.held @> i.o)
+  ),
+  recorded as (
+    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)
+    select s.tenant_id, s.stage_id, l.o, coalesce(l.a, 1), 'refused', 'not_held', 'finished by a worker that no longer held it', worker, l.d
+      from late l
+      join app.stages s on s.stage_id = l.g
+  )
+  select coalesce(jsonb_agg(jsonb_build_array(l.c, l.o, 'not_held')), '[]') from late l
+$$;

@@ -1,0 +1,33 @@
+-- Moves a waiting lone task to another time, and to another priority if one is given.
+create or replace function app.reschedule_task(task_id text, run_at timestamptz, priority integer default null, tenant text default null)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_tenant text := app.acting_tenant(tenant);
+  v_found record := app.find_task(v_tenant, task_id);
+  v_stage app.stages := v_found.stage;
+  v_ordinal bigint := v_found.ordinal;
+  v_ready app.ready;
+begin
+  if reschedule_task.run_at is null or not isfinite(reschedule_task.run_at) then
+    raise exception 'run_at is missing' using errcode = 'FF002', hint = 'a time such as 2030-01-31T08:00:00Z';
+  end if;
+  if reschedule_task.priority not between -32768 and 32767 then
+    raise exception 'priority is not from -32768 to 32767' using errcode = 'FF002';
+  end if;
+  v_ready := app.take_out_of_ready(v_stage.stage_id, v_ordinal);
+  if v_ready.ready_id is null then
+    raise exception 'task "%" is not waiting', task_id
+      using errcode = 'FF006', hint = 'only a queued task can be moved; see: fanfold tasks list';
+  end if;
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes)
+  values (v_stage.stage_id, v_ordinal, v_ordinal + 1, v_tenant, v_ready.task_type, coalesce(reschedule_task.priority, v_ready.priority),
+    reschedule_task.run_at, v_ready.attempt, v_ready.crashes, v_ready.throttles, v_ready.task_bytes);
+  perform app.note(v_tenant, 'task.rescheduled', v_stage.job_id, v_stage.stage_id, null,
+    jsonb_build_object('task_id', task_id, 'run_at', reschedule_task.run_at));
+  perform app.wake(array[v_ready.task_type]);
+  return json_build_object('task_id', task_id, 'run_at', reschedule_task.run_at, 'priority', coalesce(reschedule_task.priority, v_ready.priority));
+end $$;
+grant execute on function app.reschedule_task(text, timestamptz, integer, text) to fanfold_api, fanfold_admin;

@@ -1,0 +1,72 @@
+-- The last step of whatever ends tasks: moves the ledgers, and closes and opens stages when one reaches zero.
+-- `plans` are stages whose planning failed for good. Returns whether a stage closed.
+create or replace function app.settle(
+  done_stages bigint[], done_counts bigint[], failed_stages bigint[], plans bigint[], worker uuid)
+returns boolean
+language plpgsql
+as $$
+declare
+  v_stages bigint[];
+  v_completed bigint[];
+  v_failed bigint[];
+  v_moved bigint[];
+  v_closing bigint[];
+  v_job app.jobs;
+  v_stage app.stages;
+begin
+  select array_agg(d.stage_id), array_agg(d.completed), array_agg(d.failed)
+    into v_stages, v_completed, v_failed
+    from (
+      select e.stage_id, sum(e.completed) as completed, sum(e.failed) as failed
+        from (
+          select s as stage_id, n as completed, 0 as failed from unnest(done_stages, done_counts) as x(s, n)
+          union all
+          select s, 0, 1 from unnest(failed_stages) s
+        ) e
+       group by e.stage_id
+       order by e.stage_id
+    ) d;
+  if v_stages is not null then
+    if cardinality(v_stages) > 1 then
+      perform 1 from app.stage_progress p where p.stage_id = any (v_stages) order by p.stage_id for update;
+    end if;
+    with moved as (
+      update app.stage_progress p
+         set completed = p.completed + d.completed, failed = p.failed + d.failed, remaining = p.remaining - d.completed - d.failed,
+             is_open = p.remaining > d.completed + d.failed
+        from unnest(v_stages, v_completed, v_failed) as d(stage_id, completed, failed)
+       where p.stage_id = d.stage_id and p.stage_id = any (v_stages) and p.is_open
+      returning p.stage_id, p.remaining
+    )
+    select array_agg(m.stage_id), array_agg(m.stage_id) filter (where m.remaining = 0) into v_moved, v_closing from moved m;
+    if cardinality(v_moved) is distinct from cardinality(v_stages) then
+      perform app.undo_in_closed_stages(v_stages, coalesce(v_moved, '{}'), worker);
+    end if;
+  end if;
+  v_closing := v_closing || plans;
+  if v_closing is null or v_closing = '{}' then
+    return false;
+  end if;
+  perform 1
+     from app.jobs j
+    where (j.tenant_id, j.job_id) in (select s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing))
+    order by j.tenant_id, j.job_id
+      for no key update;
+  v_closing := app.close_plainly(v_closing);
+  for v_job in
+    select j.*
+      from app.jobs j
+     where (j.tenant_id, j.job_id) in (select s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing))
+  loop
+    for v_stage in
+      select s.* from app.stages s
+       where s.stage_id = any (v_closing) and s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id
+         and s.status in ('planning', 'processing')
+       order by s.number
+    loop
+      perform app.close_stage(v_stage, null, null);
+    end loop;
+    perform app.advance_job(v_job);
+  end loop;
+  return true;
+end $$;

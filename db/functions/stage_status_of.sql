@@ -1,0 +1,25 @@
+-- One stage as the status shows it. Queued and processing are counted where tasks are, in ready and claims.
+create or replace function app.stage_status_of(stage app.stages)
+returns json
+language sql stable
+as $$
+  select json_build_object(
+    'stage_id', stage.stage_id, 'number', stage.number, 'name', stage.name, 'task_type', stage.task_type,
+    'parallelism', stage.parallelism, 'importance', stage.importance, 'status', stage.status, 'skip_reason', stage.skip_reason,
+    'total', stage.total, 'completed', coalesce(p.completed, 0), 'failed', coalesce(p.failed, 0), 'skipped', coalesce(p.skipped, 0),
+    'cancelled', case when stage.status = 'cancelled' then coalesce(p.remaining, 0) else 0 end,
+    'processing', h.held, 'queued', q.queued, 'retrying', q.retrying,
+    'opened_at', stage.opened_at, 'closed_at', stage.closed_at,
+    'error', coalesce(stage.error, (
+      select r.error || jsonb_build_object('task_id', r.stage_id || '-' || r.ordinal)
+        from app.results r
+       where r.stage_id = stage.stage_id and r.status = 'failed'
+       order by r.ordinal
+       limit 1)))
+  from (select coalesce(sum(app.held_count(k.held)), 0) as held from app.claims k where k.stage_id = stage.stage_id and not k.held @> -1::bigint) h
+  cross join (
+    select coalesce(sum(r.hi - r.lo), 0) as queued, coalesce(sum(r.hi - r.lo) filter (where r.attempt > 1 or r.throttles > 0), 0) as retrying
+      from app.ready r
+     where r.stage_id = stage.stage_id and r.lo >= 0) q
+  left join app.stage_progress p on p.stage_id = stage.stage_id
+$$;

@@ -1,0 +1,24 @@
+-- A worker leaves: whatever it still holds goes back unharmed.
+create or replace function app.stop_worker(worker uuid)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_claim app.claims;
+  v_released bigint := 0;
+  v_types text[] := '{}'::text[];
+begin
+  for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop
+    perform app.put_back(v_claim, v_claim.held, 0);
+    delete from app.claims where claim_id = v_claim.claim_id;
+    v_released := v_released + app.held_count(v_claim.held);
+    v_types := v_types || v_claim.task_type;
+  end loop;
+  update app.workers
+     set status = 'stopped', idle = false, ended_at = now(), running = '[]'
+   where worker_id = worker and status = 'live';
+  perform app.wake(array(select distinct t from unnest(v_types) t));
+  return json_build_object('released', v_released);
+end $$;
+grant execute on function app.stop_worker(uuid) to fanfold_worker, fanfold_admin;

@@ -1,0 +1,75 @@
+-- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
+-- deadline_s?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
+-- exists is returned and nothing is written for it. Rows go in by ascending id, so that two bulk submits of the same jobs
+-- wait for each other and never in a circle.
+create or replace function app.submit_jobs(blueprint jsonb, request json)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+as $$
+declare
+  v_tenant text := app.acting_tenant(request ->> 'tenant');
+  v_mode text := coalesce(request ->> 'mode', 'reuse');
+  v_type text := blueprint ->> 'type';
+  v_blueprint_hash text;
+  v_hashes text[];
+  v_new_hashes text[];
+  v_new_runs integer[];
+  v_created text[];
+  v_hash text;
+  v_seen integer;
+  v_last integer;
+  v_reply json;
+begin
+  if v_mode not in ('reuse', 'force') then
+    raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse or force';
+  end if;
+  perform app.check_submitted(request -> 'jobs');
+  v_blueprint_hash := app.save_blueprint(v_tenant, blueprint);
+  select array_agg(distinct app.content_hash(v_tenant, v_type, coalesce(j.identity, j.parameters), null))
+    into v_hashes
+    from json_to_recordset(request -> 'jobs') as j(parameters text, identity text);
+
+  if v_mode = 'reuse' then
+    select array_agg(h), array_agg(1)
+      into v_new_hashes, v_new_runs
+      from unnest(v_hashes) h
+     where not exists (select from app.jobs e where e.tenant_id = v_tenant and e.content_hash = h);
+  else
+    -- Whoever waited for the lock while another made the next run shares that run.
+    foreach v_hash in array v_hashes loop
+      select coalesce(max(run), 0) into v_seen from app.jobs where tenant_id = v_tenant and content_hash = v_hash;
+      perform pg_advisory_xact_lock(hashtextextended(v_tenant || v_hash, 1));
+      select coalesce(max(run), 0) into v_last from app.jobs where tenant_id = v_tenant and content_hash = v_hash;
+      if v_last = v_seen then
+        v_new_hashes := v_new_hashes || v_hash;
+        v_new_runs := v_new_runs || v_last + 1;
+      end if;
+    end loop;
+  end if;
+
+  if v_new_hashes is not null then
+    v_created := app.insert_jobs(v_tenant, v_blueprint_hash, blueprint, request -> 'jobs', v_new_hashes, v_new_runs);
+  end if;
+
+  select json_agg(
+      json_build_object(
+        'job_id', e.job_id, 'job_type', e.job_type, 'run', e.run, 'status', e.status,
+        'created', coalesce(e.job_id = any (v_created), false) and j.first, 'hint', app.job_hint(e.status, e.job_id))
+      order by j.position)
+    into v_reply
+    from (
+      select r.position, r.hash, row_number() over (partition by r.hash order by r.position) = 1 as first
+        from (
+          select j.position, app.content_hash(v_tenant, v_type, coalesce(j.identity, j.parameters), null) as hash
+            from rows from (json_to_recordset(request -> 'jobs') as (parameters text, identity text)) with ordinality
+              as j(parameters, identity, position)
+        ) r
+    ) j
+    cross join lateral (
+      select * from app.jobs e where e.tenant_id = v_tenant and e.content_hash = j.hash order by e.run desc limit 1
+    ) e;
+  return v_reply;
+end $$;
+grant execute on function app.submit_jobs(jsonb, json) to fanfold_api, fanfold_admin;

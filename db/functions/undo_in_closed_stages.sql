@@ -1,0 +1,23 @@
+-- A claim that slipped in beside a cancel finishes into a stage that is closed: what this transaction wrote there goes again.
+-- Standing stages have no ledger and are never closed.
+create or replace function app.undo_in_closed_stages(stages bigint[], moved bigint[], worker uuid)
+returns void
+language plpgsql
+as $$
+declare
+  v_stage app.stages;
+begin
+  for v_stage in
+    select * from app.stages s where s.stage_id = any (stages) and s.stage_id <> all (moved) and s.job_id is not null
+  loop
+    with gone as (
+      delete from app.results r
+       where r.stage_id = v_stage.stage_id and r.worker_id = worker and r.finished_at = now()
+      returning r.ordinal, r.attempt, r.duration_ms
+    )
+    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)
+    select v_stage.tenant_id, v_stage.stage_id, g.ordinal, g.attempt, 'refused', 'stage_closed', 'its stage was closed before it finished', worker, g.duration_ms
+      from gone g;
+    delete from app.ready where stage_id = v_stage.stage_id;
+  end loop;
+end $$;

@@ -1,0 +1,84 @@
+// fanfold demo: file_digest over thousands of real files on the embedded database, with the live view.
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { JobStatus } from "../engine/records.js";
+import type { Manifest } from "../handlers/files/manifest.js";
+import { type Cli, examples, globals } from "./command.js";
+import { usage } from "./failure.js";
+import { bytes, count, rate, seconds } from "./figures.js";
+import { json, line, note } from "./io.js";
+import { printable } from "./printable.js";
+import { withSession } from "./session.js";
+import { exitCodeOf } from "./summary.js";
+import { sayEnd, workAndFollow } from "./wait.js";
+
+export function addDemo(cli: Cli): void {
+  cli.program
+    .command("demo")
+    .summary("digest thousands of files, live")
+    .description(
+      "Runs the job file_digest over a folder (default: the installed packages) on an embedded database in a temporary folder\n" +
+        "(or in --data-dir, and kept there), shows it live and prints the manifest's summary.",
+    )
+    .argument("[folder]", "the folder to digest")
+    .addHelpText("after", examples("fanfold demo", "fanfold demo ~/pictures --data-dir .fanfold-demo"))
+    .action((folder?: string) => demo(cli, folder));
+}
+
+async function demo(cli: Cli, given: string | undefined): Promise<void> {
+  const folder = given === undefined ? installedPackages() : path.resolve(cli.io.cwd, given);
+  const kept = globals(cli).dataDir;
+  const embedded_dir = kept ?? (await mkdtemp(path.join(tmpdir(), "fanfold-demo-")));
+  try {
+    await runDemo(cli, folder, embedded_dir);
+  } finally {
+    if (kept === undefined) await rm(embedded_dir, { recursive: true, force: true });
+  }
+  if (kept !== undefined && !globals(cli).json) line(cli.io, `kept: fanfold jobs --data-dir ${printable(kept)}`);
+}
+
+async function runDemo(cli: Cli, folder: string, embedded_dir: string): Promise<void> {
+  if (!globals(cli).json) note(cli.io, `starting an embedded Postgres, then digesting ${printable(folder)}`);
+  await withSession(
+    cli,
+    async (session) => {
+      // Forced, so that a second demo on a kept folder runs instead of showing the first one's end.
+      const reply = await session.engine.submit("file_digest", { folder }, { mode: "force" });
+      const followed = await workAndFollow(cli, session, reply.job_id, { reply });
+      if (followed.status.status !== "completed" && followed.status.status !== "partial_success") {
+        cli.exit_code = await sayEnd(cli, session, followed, { reply });
+        return;
+      }
+      cli.exit_code = exitCodeOf(followed.status.status);
+      report(cli, followed.status);
+    },
+    { embedded_dir },
+  );
+}
+
+function report(cli: Cli, status: JobStatus): void {
+  const manifest = status.result as Manifest;
+  const took_s = (Date.parse(status.finished_at ?? status.now) - Date.parse(status.started_at ?? status.created_at)) / 1000;
+  const files_per_s = manifest.file_count / Math.max(took_s, 0.001);
+  if (globals(cli).json) return json(cli.io, { job_id: status.job_id, status: status.status, took_s, files_per_s, manifest });
+  line(cli.io, `files        ${count(manifest.file_count)}`);
+  line(cli.io, `total size   ${bytes(manifest.total_bytes)} (${count(manifest.total_bytes)} bytes)`);
+  line(cli.io, `merkle root  ${manifest.merkle_root}`);
+  line(cli.io, `time         ${seconds(took_s)}, ${rate(files_per_s).replace("/s", " files/s")}`);
+  if (manifest.missing_count > 0) line(cli.io, `missing      ${count(manifest.missing_count)} vanished while they were read`);
+  if (manifest.failed_count > 0) line(cli.io, `failed       ${count(manifest.failed_count)} could not be read`);
+  if (manifest.unreadable_count > 0) line(cli.io, `unreadable   ${count(manifest.unreadable_count)} folders or names`);
+}
+
+/** The node_modules this package was installed into, or its own when it is developed. */
+function installedPackages(): string {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  const own = path.join(root, "node_modules");
+  const around = path.dirname(root.replace(/[/\\]$/, ""));
+  if (path.basename(around) === "node_modules") return around;
+  if (existsSync(own)) return own;
+  throw usage("there are no installed packages to digest", { next: "name a folder: fanfold demo <folder>" });
+}

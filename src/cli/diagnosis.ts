@@ -1,0 +1,140 @@
+// What `fanfold doctor` makes of the facts. Pure: facts in, findings out, each with what to do.
+import type { SchemaFacts, ServerFacts, WorkerFacts } from "../engine/server_facts.js";
+import { count, seconds } from "./figures.js";
+
+export interface Finding {
+  name: string;
+  level: "ok" | "warn" | "fail";
+  message: string;
+  /** What to do; absent when all is well. */
+  fix?: string;
+}
+
+const ok = (name: string, message: string): Finding => ({ name, level: "ok", message });
+const warn = (name: string, message: string, fix: string): Finding => ({ name, level: "warn", message, fix });
+const fail = (name: string, message: string, fix: string): Finding => ({ name, level: "fail", message, fix });
+
+export function judgeNode(version: string): Finding {
+  const major = Number(/^v?(\d+)/.exec(version)?.[1]);
+  if (major >= 20) return ok("node", `Node ${version}`);
+  return fail("node", `Node ${version} is too old`, "install Node 20 or later");
+}
+
+export interface ServerContext {
+  kind: "server" | "embedded";
+  /** The port of the connection string, to notice a pooler in between. */
+  url_port: number | null;
+  /** The middle of the question and its answer, by this machine's clock. */
+  asked_at_ms: number;
+  round_trip_ms: number;
+}
+
+export function judgeServer(facts: ServerFacts, context: ServerContext): Finding[] {
+  const findings = [judgeVersion(facts), judgeClock(facts, context)];
+  if (context.kind === "server") findings.push(judgePooler(facts, context), judgeConnections(facts), judgeRights(facts));
+  findings.push(judgeRoles(facts));
+  return findings;
+}
+
+function judgeVersion(facts: ServerFacts): Finding {
+  if (facts.version_num >= 150_000) return ok("version", `Postgres ${facts.version}`);
+  return fail("version", `Postgres ${facts.version} is too old`, "use Postgres 15 or later");
+}
+
+function judgeClock(facts: ServerFacts, context: ServerContext): Finding {
+  const offset_s = (facts.now.getTime() - context.asked_at_ms) / 1000;
+  const text = `the database's clock is ${seconds(Math.abs(offset_s))} ${offset_s < 0 ? "behind" : "ahead of"} this machine's`;
+  // The answer cannot be truer than the time it took.
+  if (Math.abs(offset_s) * 1000 <= Math.max(2000, context.round_trip_ms)) return ok("clock", text);
+  return warn("clock", text, "only the database's clock counts for Fanfold, but times in logs will not match: set up NTP");
+}
+
+function judgePooler(facts: ServerFacts, context: ServerContext): Finding {
+  if (facts.server_port === null || context.url_port === null || facts.server_port === context.url_port) {
+    return ok("pooler", "no sign of a connection pooler");
+  }
+  return warn(
+    "pooler",
+    `you connect to port ${context.url_port}, the server itself listens on ${facts.server_port}: a pooler or a port mapping`,
+    "PgBouncer in transaction mode works from 1.21 on with max_prepared_statements > 0; LISTEN does not pass it, so workers poll",
+  );
+}
+
+function judgeConnections(facts: ServerFacts): Finding {
+  const usable = facts.max_connections - facts.reserved_connections;
+  const budget = Math.floor(facts.max_connections / 2);
+  const text = `${count(facts.used_connections)} of ${count(usable)} connections in use; all workers together should stay under ${count(budget)} (4 each)`;
+  if (facts.used_connections < budget) return ok("connections", text);
+  const fix = "raise max_connections, put PgBouncer in front, or run fewer workers with more slots each";
+  return facts.used_connections < usable - 4 ? warn("connections", text, fix) : fail("connections", text, fix);
+}
+
+function judgeRights(facts: ServerFacts): Finding {
+  const text = `connected as "${facts.session_user}"`;
+  if (!facts.is_superuser && !facts.is_owner) return ok("login", text);
+  return warn(
+    "login",
+    `${text}, ${facts.is_superuser ? "a superuser" : "an owner of the tables"}: row-level security does not hold for it`,
+    "migrate with it, but run with a role of its own: create role … login; grant fanfold_worker, fanfold_api to …; select app.map_role(…)",
+  );
+}
+
+function judgeRoles(facts: ServerFacts): Finding {
+  if (facts.missing_roles.length === 0) return ok("roles", "fanfold_owner, fanfold_api, fanfold_worker and fanfold_admin exist");
+  return fail("roles", `missing: ${facts.missing_roles.join(", ")}`, "run: fanfold migrate");
+}
+
+export interface SchemaVersions {
+  database_version: number | null;
+  code_version: number;
+  pending: readonly string[];
+}
+
+export function judgeMigrations(state: SchemaVersions): Finding {
+  const at = state.database_version;
+  if (at !== null && at > state.code_version) {
+    return fail("schema", `the database is at version ${at}, newer than this fanfold's ${state.code_version}`, "update fanfold");
+  }
+  if (at === null || at === 0) return fail("schema", "not installed in this database", "run: fanfold migrate");
+  if (state.pending.length === 0) return ok("schema", `version ${at}, current`);
+  const few = state.pending.slice(0, 3).join(", ");
+  const text = `version ${at}, ${count(state.pending.length)} changes pending (${few}${state.pending.length > 3 ? ", …" : ""})`;
+  return fail("schema", text, "run: fanfold migrate");
+}
+
+export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Finding[] {
+  const findings: Finding[] = [];
+  const open = [...facts.tables_without_security, ...facts.tables_without_force];
+  const what = "row-level security";
+  if (open.length === 0) findings.push(ok("row_security", `${what} is enabled and forced on every table`));
+  else findings.push(fail("row_security", `${what} is not enabled and forced on ${open.join(", ")}`, securityFix(open)));
+  if (kind === "server") findings.push(judgeTenant(facts));
+  return findings;
+}
+
+function securityFix(tables: readonly string[]): string {
+  return `alter table app.${tables[0]} enable row level security, force row level security; and find out who changed it`;
+}
+
+function judgeTenant(facts: SchemaFacts): Finding {
+  if (facts.mapping === "tenant") return ok("tenant", `this role acts for tenant "${facts.mapped_tenant}"`);
+  if (facts.mapping === "server") return ok("tenant", "this role may act for every tenant (--tenant names one)");
+  return fail(
+    "tenant",
+    "this role is mapped to no tenant, so it sees and writes nothing",
+    "as an administrator: select app.map_role('<role>', '<tenant>')",
+  );
+}
+
+/** null: only a superuser or an owner sees the workers of all tenants. */
+export function judgeWorkers(facts: WorkerFacts | null): Finding {
+  if (facts === null) return ok("workers", "not visible to this role");
+  if (facts.live === 0) return warn("workers", "no live worker: submitted jobs wait", "start one: fanfold up");
+  const silent = facts.silent > 0 ? `, ${count(facts.silent)} silent for longer than their lease` : "";
+  return ok("workers", `${count(facts.live)} live with ${count(facts.slots)} slots${silent}`);
+}
+
+export function judgeFolder(name: string, folder: string, problem: string | null): Finding {
+  if (problem === null) return ok(name, `${folder} is writable`);
+  return fail(name, `${folder}: ${problem}`, `make it writable for this user, or choose another folder`);
+}

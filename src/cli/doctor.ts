@@ -1,0 +1,106 @@
+// fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Config } from "../config.js";
+import type { Database } from "../engine/database.js";
+import { schemaState } from "../engine/migrate.js";
+import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
+import { type Cli, examples, globals } from "./command.js";
+import { type Finding, judgeFolder, judgeMigrations, judgeNode, judgeSchema, judgeServer, judgeWorkers } from "./diagnosis.js";
+import { exit_codes, explain } from "./failure.js";
+import { json, line } from "./io.js";
+import { openBare } from "./migrate.js";
+import { printable } from "./printable.js";
+import { configOf } from "./session.js";
+import { safeUrl } from "./up.js";
+import { colours } from "./view.js";
+
+export function addDoctor(cli: Cli): void {
+  cli.program
+    .command("doctor")
+    .summary("find out what is wrong, and what to do")
+    .description(
+      "Checks this machine and the database: reachable, version, schema, roles, row-level security, clock, connections, workers.\n" +
+        "Every line is ok, warn or fail, with what to do. Exit code 0 without a fail, 5 when the database is out of reach, else 1.",
+    )
+    .addHelpText("after", examples("fanfold doctor", "fanfold doctor --json | jq '.findings[] | select(.level != \"ok\")'"))
+    .action(() => doctor(cli));
+}
+
+async function doctor(cli: Cli): Promise<void> {
+  const config = configOf(cli);
+  const findings = [judgeNode(process.version), judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir))];
+  let reachable = true;
+  try {
+    findings.push(...(await examine(config)));
+  } catch (error) {
+    reachable = false;
+    const { what, why, next } = explain(error);
+    const message = why ? `${what}: ${why}` : what;
+    findings.push({ name: "database", level: "fail", message, fix: next ?? "check the connection string" });
+  }
+  const failed = findings.some((one) => one.level === "fail");
+  if (failed) cli.exit_code = reachable ? exit_codes.failed : exit_codes.unusable;
+  if (globals(cli).json) return json(cli.io, { ok: !failed, findings });
+  show(cli, findings);
+}
+
+async function examine(config: Config): Promise<Finding[]> {
+  const { db, close } = await openBare(config);
+  try {
+    const kind = db.kind;
+    const [asked, started] = [Date.now(), performance.now()];
+    const facts = await readServerFacts(db);
+    const round_trip_ms = performance.now() - started;
+    const where = config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
+    const findings: Finding[] = [{ name: "database", level: "ok", message: `reachable: ${where}` }];
+    const context = { kind, url_port: portOf(config.database_url), asked_at_ms: asked + round_trip_ms / 2, round_trip_ms };
+    findings.push(...judgeServer(facts, context), judgeMigrations(await schemaState(db)));
+    if (facts.has_schema) findings.push(...(await examineSchema(db, facts.is_superuser || facts.is_owner)));
+    return findings;
+  } finally {
+    await close();
+  }
+}
+
+async function examineSchema(db: Database, sees_all: boolean): Promise<Finding[]> {
+  const findings = judgeSchema(await readSchemaFacts(db), db.kind);
+  // The embedded database is held by this very process, so no worker can be live on it.
+  if (db.kind === "server") findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
+  return findings;
+}
+
+function portOf(url: string | undefined): number | null {
+  if (url === undefined) return null;
+  try {
+    return Number(new URL(url).port) || 5432;
+  } catch {
+    return null;
+  }
+}
+
+/** Tries it: rights, quotas, read-only mounts and full disks all show only then. */
+async function writeProblem(folder: string): Promise<string | null> {
+  const probe = path.join(folder, `.fanfold-doctor-${process.pid}`);
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(probe, "probe");
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  } finally {
+    await rm(probe, { force: true }).catch(() => {});
+  }
+}
+
+function show(cli: Cli, findings: readonly Finding[]): void {
+  const c = colours(cli.io.colour);
+  const paint = { ok: c.green, warn: c.yellow, fail: c.red };
+  for (const { name, level, message, fix } of findings) {
+    line(cli.io, `${paint[level](level.padEnd(4))}  ${name.padEnd(14)}${printable(message)}`);
+    if (fix) line(cli.io, `${" ".repeat(20)}${printable(fix)}`);
+  }
+  const bad = findings.filter((one) => one.level === "fail").length;
+  const doubtful = findings.filter((one) => one.level === "warn").length;
+  line(cli.io, bad + doubtful === 0 ? "all is well" : `${bad} to repair, ${doubtful} to look at`);
+}

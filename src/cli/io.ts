@@ -1,0 +1,34 @@
+// The two streams, the width and the signals, as one value: commands write through it, tests capture it.
+// Nothing in the command line touches `process` but main.ts, which makes one of these.
+
+export interface Io {
+  /** What the command answers: tables, summaries, JSON. */
+  out(text: string): void;
+  /** What accompanies it: the live view, hints, errors. */
+  err(text: string): void;
+  /** Replaces what was last drawn on the error stream. Only called when `live`. */
+  draw(text: string): void;
+  /** Leaves the last drawing on the screen and goes on below it. */
+  drawn(): void;
+  /** The error stream is a terminal that can be drawn on. */
+  live: boolean;
+  colour: boolean;
+  width(): number;
+  stdin(): Promise<Uint8Array>;
+  cwd: string;
+  /** Calls back at each Ctrl-C or termination; returns how to stop listening. */
+  onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+}
+
+export function line(io: Io, text = ""): void {
+  io.out(`${text}\n`);
+}
+
+export function note(io: Io, text: string): void {
+  io.err(`${text}\n`);
+}
+
+/** One document, one line: scripts may read either the whole output or line by line. */
+export function json(io: Io, document: unknown): void {
+  io.out(`${JSON.stringify(document)}\n`);
+}

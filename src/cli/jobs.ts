@@ -1,0 +1,58 @@
+// fanfold jobs: the newest jobs.
+import type { Problem } from "../core/problems.js";
+import { job_statuses } from "../core/statuses.js";
+import { type Cli, examples, globals } from "./command.js";
+import { usage } from "./failure.js";
+import { json, line } from "./io.js";
+import { oneOf, wholeNumber } from "./options.js";
+import { withSession } from "./session.js";
+import { moment, table } from "./summary.js";
+import { shortId } from "./view.js";
+
+interface JobsOptions {
+  status?: string;
+  type?: string;
+  limit?: string;
+  cursor?: string;
+}
+
+export function addJobs(cli: Cli): void {
+  cli.program
+    .command("jobs")
+    .summary("list jobs, newest first")
+    .description("Lists jobs, newest first.")
+    .option("--status <status>", `only these: ${job_statuses.join(", ")}`)
+    .option("--type <type>", "only this job type")
+    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
+    .option("--cursor <cursor>", "go on where the last page ended")
+    .addHelpText("after", examples("fanfold jobs --status failed", "fanfold jobs --type file_digest --limit 100 --json"))
+    .action((options: JobsOptions) => listJobs(cli, options));
+}
+
+async function listJobs(cli: Cli, options: JobsOptions): Promise<void> {
+  const problems: Problem[] = [];
+  const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
+  const status = oneOf("--status", options.status, job_statuses, problems);
+  if (problems.length > 0) throw usage("these jobs cannot be listed", { problems });
+  await withSession(cli, async ({ engine }) => {
+    const page = await engine.jobs({ status, type: options.type, limit, cursor: options.cursor });
+    if (globals(cli).json) return json(cli.io, { jobs: page.jobs, next: page.next });
+    if (page.jobs.length === 0) return line(cli.io, "no jobs; submit one: fanfold submit hello_world --wait");
+    const rows = page.jobs.map((job) => [
+      shortId(job.job_id),
+      job.job_type,
+      job.status,
+      String(job.run),
+      moment(job.created_at),
+      labelText(job.labels),
+    ]);
+    for (const text of table(["JOB", "TYPE", "STATUS", "RUN", "CREATED", "LABELS"], rows, cli.io.width())) line(cli.io, text);
+    if (page.next) line(cli.io, `more: add --cursor ${page.next}`);
+  });
+}
+
+function labelText(labels: Record<string, unknown> | null | undefined): string {
+  return Object.entries(labels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// The program: this process's streams and signals around the command line. The composition root, and the only file of the
+// command line that touches `process`.
+import { createLogUpdate } from "log-update";
+import { environment } from "../config.js";
+import { exit_codes } from "./failure.js";
+import type { Io } from "./io.js";
+import { run } from "./program.js";
+
+const env = environment();
+const draw = createLogUpdate(process.stderr);
+
+const io: Io = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  draw: (text) => draw(text),
+  drawn: () => draw.done(),
+  live: process.stderr.isTTY === true && env.TERM !== "dumb",
+  colour: wantsColour(),
+  width: () => process.stdout.columns ?? process.stderr.columns ?? 100,
+  stdin: readStdin,
+  cwd: process.cwd(),
+  onSignal,
+};
+
+/** https://no-color.org: any value but the empty one. */
+function wantsColour(): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== "0";
+  return process.stdout.isTTY === true && process.stderr.isTTY === true && env.TERM !== "dumb";
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  for await (const piece of process.stdin) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+function onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void {
+  process.on("SIGINT", listener);
+  process.on("SIGTERM", listener);
+  return () => {
+    process.off("SIGINT", listener);
+    process.off("SIGTERM", listener);
+  };
+}
+
+// `fanfold jobs | head` closes the pipe early: that is how pipes end, not an error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(exit_codes.done);
+});
+
+// Set and not called: what is still in the pipe gets written before the process ends.
+process.exitCode = await run(process.argv.slice(2), io, env);

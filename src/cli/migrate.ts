@@ -1,0 +1,60 @@
+// fanfold migrate: brings the database's schema up to this version, or says what that would do.
+import { openEmbedded } from "../engine/embedded_database.js";
+import { migrate, schemaState } from "../engine/migrate.js";
+import { openServer } from "../engine/server_database.js";
+import type { Database } from "../engine/database.js";
+import type { Config } from "../config.js";
+import { type Cli, examples, globals } from "./command.js";
+import { judgeMigrations } from "./diagnosis.js";
+import { exit_codes } from "./failure.js";
+import { json, line } from "./io.js";
+import { configOf } from "./session.js";
+
+export function addMigrate(cli: Cli): void {
+  cli.program
+    .command("migrate")
+    .summary("bring the database's schema up to date")
+    .description(
+      "Brings the schema up to this version, in one transaction. Safe to run twice and from several machines at once.\n" +
+        "Needs a role that may create roles and schemas; run the workers with another one.",
+    )
+    .option("--status", "only say what is pending (exit 1 when something is)")
+    .addHelpText("after", examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps"))
+    .action(async (options: { status?: boolean }) => {
+      const opened = await openBare(configOf(cli));
+      try {
+        await (options.status ? showState(cli, opened.db) : bringUp(cli, opened.db));
+      } finally {
+        await opened.close();
+      }
+    });
+}
+
+/** The database without an engine around it: the schema may be missing or old. As superuser where it is embedded. */
+export async function openBare(config: Config): Promise<{ db: Database; close(): Promise<void> }> {
+  if (config.database_url !== undefined) {
+    const db = openServer(config.database_url, { max: 1, application_name: "fanfold migrate" });
+    return { db, close: () => db.close() };
+  }
+  const embedded = await openEmbedded(config.database_dir);
+  return { db: embedded.as(null), close: () => embedded.close() };
+}
+
+async function showState(cli: Cli, db: Database): Promise<void> {
+  const state = await schemaState(db);
+  const finding = judgeMigrations(state);
+  if (finding.level !== "ok") cli.exit_code = exit_codes.failed;
+  if (globals(cli).json) return json(cli.io, state);
+  line(cli.io, `schema  ${finding.message}`);
+  for (const name of state.pending) line(cli.io, `  pending  ${name}`);
+  if (finding.fix) line(cli.io, `  ${finding.fix}`);
+}
+
+async function bringUp(cli: Cli, db: Database): Promise<void> {
+  const done = await migrate(db);
+  if (globals(cli).json) return json(cli.io, done);
+  for (const name of done.applied) line(cli.io, `applied   ${name}`);
+  if (done.functions.length > 0) line(cli.io, `replaced  ${done.functions.length} functions`);
+  const changed = done.applied.length + done.functions.length > 0;
+  line(cli.io, `schema    version ${done.version}, ${changed ? "now current" : "was current already"}`);
+}

@@ -1,0 +1,63 @@
+// Options out of text: numbers, labels, moments. Each reader adds to a list of problems instead of stopping at the first.
+import { priorityProblem } from "../core/names.js";
+import type { Problem } from "../core/problems.js";
+
+export function wholeNumber(name: string, text: string | undefined, from: number, to: number, problems: Problem[]): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isSafeInteger(value) && value >= from && value <= to) return value;
+  problems.push({ path: name, problem: `"${text}" is not a whole number from ${from} to ${to}`, fix: `${name} ${from}` });
+  return undefined;
+}
+
+export function positiveSeconds(name: string, text: string | undefined, problems: Problem[]): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value) && value > 0 && value <= 1e9) return value;
+  problems.push({ path: name, problem: `"${text}" is not a number of seconds`, fix: `${name} 60` });
+  return undefined;
+}
+
+export function priorityOf(text: string | undefined, problems: Problem[]): number | undefined {
+  if (text === undefined) return undefined;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  const problem = priorityProblem(value);
+  if (problem === null) return value;
+  problems.push({ path: "--priority", problem: `"${text}" ${problem}`, fix: "--priority 10 (higher runs first)" });
+  return undefined;
+}
+
+export function oneOf<Word extends string>(name: string, text: string | undefined, words: readonly Word[], problems: Problem[]): Word | undefined {
+  if (text === undefined || (words as readonly string[]).includes(text)) return text as Word | undefined;
+  problems.push({ path: name, problem: `"${text}" is not one of them`, fix: `choose from ${words.join(", ")}` });
+  return undefined;
+}
+
+/** Labels are texts, never JSON: a label "1.10" must not become 1.1. */
+export function labelsOf(pairs: readonly string[] | undefined, problems: Problem[]): Record<string, string> | undefined {
+  if (pairs === undefined || pairs.length === 0) return undefined;
+  const labels = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, Math.max(0, at));
+    if (at < 1) problems.push({ path: "--label", problem: `"${pair}" is not key=value`, fix: "--label team=maps" });
+    else if (key === "__proto__") problems.push({ path: "--label", problem: `"${key}" cannot be a name`, fix: "choose another" });
+    else if (labels.has(key)) problems.push({ path: "--label", problem: `"${key}" is given twice`, fix: "give it once" });
+    else labels.set(key, pair.slice(at + 1));
+  }
+  return Object.fromEntries(labels);
+}
+
+/** A moment with its zone: without one, a job would run at another time on another machine. */
+export function momentOf(name: string, text: string | undefined, problems: Problem[]): string | undefined {
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  if (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) && !Number.isNaN(at.getTime())) return at.toISOString();
+  problems.push({ path: name, problem: `"${text}" is not a moment with a time zone`, fix: `${name} 2030-12-31T18:00:00Z` });
+  return undefined;
+}
+
+/** For commander: collects a repeated option. */
+export function collect(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}

@@ -1,0 +1,100 @@
+// The command line as a whole: commands, global options, and the one place where errors become words and exit codes.
+import { Command, CommanderError } from "commander";
+import { loadConfig, package_version } from "../config.js";
+import { hideUrlPasswords } from "../log.js";
+import { addCancel } from "./cancel.js";
+import { type Cli, examples, globals } from "./command.js";
+import { addDemo } from "./demo.js";
+import { addDoctor } from "./doctor.js";
+import { exit_codes, explain, explanationLines } from "./failure.js";
+import { type Io, json, note } from "./io.js";
+import { addJobs } from "./jobs.js";
+import { addMigrate } from "./migrate.js";
+import { addStatus } from "./status.js";
+import { addSubmit } from "./submit.js";
+import { addTasks } from "./tasks.js";
+import { addUp } from "./up.js";
+import { addWatch } from "./watch.js";
+
+/** Runs one command line and returns its exit code. Never throws, never ends the process. */
+export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
+  const cli: Cli = { io, program: makeProgram(io), env, exit_code: exit_codes.done };
+  for (const add of [addUp, addSubmit, addWatch, addJobs, addStatus, addTasks, addCancel, addDoctor, addMigrate, addDemo]) add(cli);
+  for (const command of everyCommand(cli.program)) command.exitOverride().configureOutput(outputOf(io)).configureHelp(help);
+  try {
+    await cli.program.parseAsync([...argv], { from: "user" });
+    return cli.exit_code;
+  } catch (error) {
+    return report(cli, argv, error);
+  }
+}
+
+const help = { showGlobalOptions: true, sortSubcommands: false };
+
+function makeProgram(io: Io): Command {
+  return new Command("fanfold")
+    .description("Fan out. Fold in. Lose nothing. Wide data jobs on nothing but Postgres.")
+    .version(package_version, "-V, --version", "print the version")
+    .option("--json", "answer in JSON: one document on standard output (watch: one per change)", false)
+    .option("--data-dir <folder>", "folder of the embedded database (default: FANFOLD_DATA_DIR or .fanfold)")
+    .option("--database-url <url>", "a Postgres server instead of the embedded database (default: DATABASE_URL)")
+    .option("--tenant <name>", "act for this tenant (default: FANFOLD_TENANT or default)")
+    .option("--app <module>", "JavaScript module with your own jobs and handlers (default: fanfold.config.js if it is here)")
+    .helpCommand("help [command]", "explain a command")
+    .showSuggestionAfterError(true)
+    .configureOutput(outputOf(io))
+    .addHelpText(
+      "after",
+      `${examples(
+        "fanfold demo                            digest thousands of files, live",
+        "fanfold submit hello_world n=3 --wait   a first job, start to end",
+        "fanfold up                              a worker, until stopped",
+        "fanfold jobs                            what there is",
+      )}
+Exit codes:
+  0 done   1 job failed or cancelled   2 usage   3 partial success   4 refused   5 database not usable
+  124 --timeout   130 detached with Ctrl-C
+
+Without DATABASE_URL an embedded Postgres runs inside the process, in one folder, for one process at a time.
+`,
+    );
+}
+
+/** Errors are worded once, below; commander only prints help and the version. */
+function outputOf(io: Io) {
+  return {
+    writeOut: (text: string) => io.out(text),
+    writeErr: (text: string) => io.err(text),
+    outputError: () => {},
+    getOutHelpWidth: () => io.width(),
+    getErrHelpWidth: () => io.width(),
+    getOutHasColors: () => io.colour,
+    getErrHasColors: () => io.colour,
+  };
+}
+
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap((one) => everyCommand(one))];
+}
+
+function report(cli: Cli, argv: readonly string[], error: unknown): number {
+  // Help and version end as errors in commander; they are answers. A bare `fanfold` has printed the help to stderr.
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) {
+    return error.exitCode === 0 ? exit_codes.done : exit_codes.usage;
+  }
+  const explanation = explain(error);
+  const { exit_code, ...rest } = explanation;
+  // The options may be what could not be parsed, so the wish for JSON is also looked for in the arguments.
+  if (globals(cli).json || argv.includes("--json")) json(cli.io, { error: rest });
+  else for (const text of explanationLines(explanation)) note(cli.io, text);
+  if (wantsStacks(cli) && error instanceof Error) note(cli.io, hideUrlPasswords(error.stack ?? ""));
+  return exit_code;
+}
+
+function wantsStacks(cli: Cli): boolean {
+  try {
+    return loadConfig(cli.env).debug;
+  } catch {
+    return false;
+  }
+}

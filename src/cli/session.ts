@@ -1,0 +1,72 @@
+// One opened engine for the length of one command: configuration, registry, database, and on request a worker.
+import { type Config, loadConfig } from "../config.js";
+import type { Registry } from "../core/registry.js";
+import type { Engine } from "../engine/engine.js";
+import { openEngine } from "../engine/open_engine.js";
+import { createLog } from "../log.js";
+import { readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
+import { startWorker, type Worker } from "../worker/worker.js";
+import { loadRegistry } from "./app_module.js";
+import { type Cli, globals } from "./command.js";
+import { note } from "./io.js";
+
+export interface Session {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly engine: Engine;
+  startWorker(): Promise<Worker>;
+  /** Says so when a submitted job would wait for a worker that is not there. */
+  warnWithoutWorkers(): Promise<void>;
+}
+
+export interface SessionOptions {
+  /** Bring a server's schema up to date first. */
+  migrate?: boolean;
+  /** Use the embedded database of this folder, whatever the environment says. */
+  embedded_dir?: string;
+  /** The worker's lines go to standard error instead of nowhere. */
+  log?: boolean;
+  slots?: number | undefined;
+  /** Loaded already, to check something before the database is opened. */
+  registry?: Registry;
+}
+
+export function registryOf(cli: Cli): Promise<Registry> {
+  return loadRegistry(cli.io.cwd, globals(cli).app);
+}
+
+/** Flags win over the environment; config.ts reports everything that is wrong with either at once. */
+export function configOf(cli: Cli, options: SessionOptions = {}): Config {
+  const { dataDir, databaseUrl, tenant } = globals(cli);
+  const flags = { data_dir: dataDir, database_url: databaseUrl, tenant, slots: options.slots };
+  if (options.embedded_dir === undefined) return loadConfig(cli.env, flags);
+  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined };
+  return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
+}
+
+export async function withSession<T>(cli: Cli, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+  const config = configOf(cli, options);
+  const registry = options.registry ?? (await registryOf(cli));
+  // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
+  const log = createLog({ level: options.log ? config.log_level : "silent" });
+  const { database_url, data_dir, storage_dir, tenant, prepare } = config;
+  const engine = await openEngine({ database_url, data_dir, storage_dir, tenant, prepare, registry, migrate: options.migrate, log });
+  try {
+    return await work({
+      config,
+      registry,
+      engine,
+      startWorker: () => startWorker(engine, { slots: config.slots, log }),
+      warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function warnWithoutWorkers(cli: Cli, engine: Engine): Promise<void> {
+  const { is_superuser } = await readServerFacts(engine.db);
+  // Only who sees all workers can say that there are none.
+  const workers = is_superuser ? await readWorkerFacts(engine.db) : null;
+  if (workers?.live === 0) note(cli.io, "no worker is live: the job waits until one is started with: fanfold up");
+}

@@ -1,0 +1,120 @@
+// fanfold submit: one job in, and with --wait its end out.
+import { validateParameters } from "../core/parameters.js";
+import { type Problem, suggestion } from "../core/problems.js";
+import type { Registry } from "../core/registry.js";
+import { isTerminal } from "../core/statuses.js";
+import type { SubmitReply } from "../engine/records.js";
+import { type Cli, examples, globals } from "./command.js";
+import { problemsOf, usage } from "./failure.js";
+import { json, line, note } from "./io.js";
+import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
+import type { Parameters } from "./pairs.js";
+import { gatherParameters } from "./parameters.js";
+import { printable } from "./printable.js";
+import { registryOf, type Session, withSession } from "./session.js";
+import { shortId } from "./view.js";
+import { waitForEnd } from "./wait.js";
+
+interface SubmitOptions {
+  wait?: boolean;
+  timeout?: string;
+  mode?: string;
+  priority?: string;
+  label?: string[];
+  parameters?: string;
+  deadline?: string;
+  correlationId?: string;
+}
+
+export function addSubmit(cli: Cli): void {
+  cli.program
+    .command("submit")
+    .summary("submit a job")
+    .description("Submits a job. The same type with the same parameters is the same job: submitting twice is safe.")
+    .argument("<type>", "job type, for example hello_world")
+    .argument("[pairs...]", "parameters as key=value; JSON values are taken as JSON, a.b=1 is nested")
+    .option("-w, --wait", "follow the job to its end and exit with its outcome")
+    .option("--timeout <seconds>", "with --wait: stop waiting (exit 124); the job itself goes on")
+    .option("--mode <mode>", "reuse: the job there is, whatever its status (default); force: a new run")
+    .option("--priority <number>", "higher runs first (default 0)")
+    .option("--label <key=value>", "a label to find the job by; may be repeated", collect)
+    .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
+    .option("--deadline <seconds>", "fail the job when it has not ended by then")
+    .option("--correlation-id <text>", "an id of yours, to find the job in logs and traces")
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold submit hello_world n=5 --wait",
+        "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
+        "fanfold submit file_digest --parameters @request.json --mode force --json",
+        "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
+      ),
+    )
+    .action((type: string, pairs: string[], options: SubmitOptions) => submit(cli, type, pairs, options));
+}
+
+async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOptions): Promise<void> {
+  // Everything that can be wrong is found before the database is opened, and told together.
+  const problems: Problem[] = [];
+  const registry = await registryOf(cli);
+  const timeout_s = positiveSeconds("--timeout", options.timeout, problems);
+  if (options.timeout !== undefined && !options.wait) {
+    problems.push({ path: "--timeout", problem: "only limits --wait", fix: "add --wait, or did you mean --deadline?" });
+  }
+  const submit_options = {
+    mode: oneOf("--mode", options.mode, ["reuse", "force"] as const, problems),
+    priority: priorityOf(options.priority, problems),
+    labels: labelsOf(options.label, problems),
+    deadline_s: positiveSeconds("--deadline", options.deadline, problems),
+    correlation_id: options.correlationId,
+  };
+  const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
+  await checkParameters(registry, type, parameters, problems);
+  if (problems.length > 0) throw usage(`this cannot be submitted as ${printable(type, 63)}`, { problems, next: "fanfold submit --help" });
+
+  await withSession(
+    cli,
+    async (session) => {
+      const reply = await session.engine.submit(type, parameters, submit_options);
+      if (!options.wait) return report(cli, session, reply);
+      if (!globals(cli).json) note(cli.io, announcement(type, reply));
+      cli.exit_code = await waitForEnd(cli, session, reply.job_id, { timeout_s, reply });
+    },
+    { registry },
+  );
+}
+
+async function checkParameters({ jobs }: Registry, type: string, parameters: Parameters, problems: Problem[]): Promise<void> {
+  const job = jobs.get(type);
+  if (!job) {
+    const known = `known: ${[...jobs.keys()].sort().join(", ")}`;
+    const fix = suggestion(type, jobs.keys());
+    problems.push({ path: "", problem: `there is no job type "${printable(type, 63)}"; ${known}`, fix: fix.startsWith("Did") ? fix : "" });
+    return;
+  }
+  try {
+    await validateParameters(job, parameters);
+  } catch (error) {
+    problems.push(...problemsOf(error));
+  }
+}
+
+function announcement(type: string, reply: SubmitReply): string {
+  const what = `${printable(type)} ${shortId(reply.job_id)}`;
+  return reply.created ? `submitted ${what}` : `${what} exists already (${reply.status}); --mode force runs it again`;
+}
+
+function report(cli: Cli, session: Session, reply: SubmitReply): void {
+  if (globals(cli).json) return json(cli.io, reply);
+  const id = shortId(reply.job_id);
+  line(cli.io, `${reply.created ? "submitted" : "exists already"}  ${reply.job_id}  ${reply.status}`);
+  if (!reply.created && reply.hint) line(cli.io, `  ${printable(reply.hint)}`);
+  if (isTerminal(reply.status)) return line(cli.io, `  look at it: fanfold status ${id}`);
+  if (session.engine.db.kind === "embedded") {
+    line(cli.io, "  stored; nothing runs until a process works on the embedded database:");
+    line(cli.io, `  fanfold watch ${id}   works on it and shows it`);
+    line(cli.io, "  fanfold up              works on whatever is stored, until stopped");
+  } else {
+    line(cli.io, `  follow it: fanfold watch ${id}`);
+  }
+}

@@ -1,0 +1,66 @@
+// How a job's end, a job and a list of things read. Pure: records in, lines out.
+import type { JobStatus } from "../engine/records.js";
+import { count, seconds } from "./figures.js";
+import { exit_codes } from "./failure.js";
+import { printable, truncate } from "./printable.js";
+import { doneOf } from "./progress.js";
+import { colours, shortId, statusPaint } from "./view.js";
+
+export function exitCodeOf(status: string): number {
+  if (status === "completed") return exit_codes.done;
+  if (status === "partial_success") return exit_codes.partial_success;
+  return status === "failed" || status === "cancelled" ? exit_codes.failed : exit_codes.done;
+}
+
+export interface FailedTask {
+  index: string;
+  stage: string;
+  error: unknown;
+}
+
+/** What to say when a job has ended: one line, its error, the first failed tasks, its result, and what can be done next. */
+export function endLines(status: JobStatus, failed: readonly FailedTask[], colour: boolean): string[] {
+  const c = colours(colour);
+  const word = statusPaint(status.status, c)(status.status.replace("_", " "));
+  const tasks = status.stages.reduce((sum, stage) => sum + doneOf(stage), 0);
+  const lines = [`${printable(status.job_type)} ${shortId(status.job_id)} ${word}${tookText(status)}: ${count(tasks)} tasks`];
+  if (status.error) lines.push(`  ${c.red("error")} ${errorText(status.error)}`);
+  for (const task of failed) lines.push(`  ${c.red("✘")} ${printable(task.stage)}/${printable(task.index, 100)}: ${errorText(task.error)}`);
+  if (status.result !== null && status.result !== undefined) lines.push(`  result ${resultText(status.result)}`);
+  return lines;
+}
+
+function tookText(status: JobStatus): string {
+  if (!status.started_at || !status.finished_at) return "";
+  return ` in ${seconds((Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000)}`;
+}
+
+export function errorText(error: unknown): string {
+  if (typeof error === "string") return printable(error, 500);
+  if (typeof error !== "object" || error === null) return "unknown error";
+  const { message, code } = error as { message?: unknown; code?: unknown };
+  const text = printable(message ?? JSON.stringify(error), 500);
+  return code ? `${text} (${printable(code, 60)})` : text;
+}
+
+export function resultText(result: unknown): string {
+  return printable(JSON.stringify(result), 1000);
+}
+
+/** Left-aligned columns, cut where the screen ends. The last column takes what is left. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
+  const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, 200)));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));
+  return cells.map((row) => truncate(row.map((cell, column) => pad(cell, widths[column] ?? 0)).join("  ").trimEnd(), width));
+}
+
+function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - [...text].length));
+}
+
+/** A moment as the list shows it: local time, to the second. */
+export function moment(iso: string | null | undefined): string {
+  if (!iso) return "";
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? "" : at.toLocaleString("sv-SE");
+}

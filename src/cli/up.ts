@@ -1,0 +1,89 @@
+// fanfold up: database, schema and worker in one process, until it is told to stop.
+import type { Problem } from "../core/problems.js";
+import { package_version } from "../config.js";
+import type { Worker } from "../worker/worker.js";
+import { type Cli, examples, globals } from "./command.js";
+import { usage } from "./failure.js";
+import { type Io, json, line, note } from "./io.js";
+import { wholeNumber } from "./options.js";
+import { printable } from "./printable.js";
+import { type Session, withSession } from "./session.js";
+
+export function addUp(cli: Cli): void {
+  cli.program
+    .command("up")
+    .summary("run a worker (and the embedded database)")
+    .description(
+      "Brings the schema up to date and runs a worker until it is stopped: on the server of DATABASE_URL, or else on the\n" +
+        "embedded database, which this process then holds. SIGTERM or Ctrl-C: running tasks are finished or handed back;\n" +
+        "a second one: at once.",
+    )
+    .option("--slots <number>", "how many tasks run at the same time (default 8)")
+    .addHelpText("after", examples("fanfold up", "fanfold up --database-url postgres://localhost/maps --slots 32"))
+    .action((options: { slots?: string }) => up(cli, options));
+}
+
+async function up(cli: Cli, options: { slots?: string }): Promise<void> {
+  const problems: Problem[] = [];
+  const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  if (problems.length > 0) throw usage("the worker cannot start", { problems });
+  await withSession(
+    cli,
+    async (session) => {
+      const worker = await session.startWorker();
+      announce(cli, session, worker);
+      const how = await untilTold(cli.io, worker);
+      const { completed, failed } = worker.stats();
+      if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
+    },
+    { migrate: true, slots, log: true },
+  );
+}
+
+function announce(cli: Cli, { engine, config, registry }: Session, worker: Worker): void {
+  const where = engine.db.kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
+  const types = [...registry.jobs.keys()].sort();
+  if (globals(cli).json) {
+    const database = { kind: engine.db.kind, where };
+    return json(cli.io, { version: package_version, database, worker_id: worker.worker_id, slots: config.slots, job_types: types });
+  }
+  line(cli.io, `fanfold ${package_version} is up`);
+  line(cli.io, `  database  ${printable(where)}`);
+  line(cli.io, `  worker    ${worker.worker_id}, ${config.slots} slots`);
+  line(cli.io, `  jobs      ${types.join(", ")}`);
+  line(cli.io, "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)");
+  if (engine.db.kind === "embedded") {
+    line(cli.io, "  note      the embedded database serves one process: to submit while this runs, use a server (DATABASE_URL);");
+    line(cli.io, "            or stop this, and: fanfold submit hello_world n=3 --wait");
+  } else {
+    line(cli.io, "  next      in another terminal: fanfold submit hello_world n=3 --wait");
+    line(cli.io, "            fanfold jobs · fanfold watch <job> · fanfold doctor");
+  }
+}
+
+/** Without its password: what is printed ends up in logs and screenshots. */
+export function safeUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    if (parsed.password) parsed.password = "***";
+    if (parsed.searchParams.has("password")) parsed.searchParams.set("password", "***");
+    return parsed.href;
+  } catch {
+    return "the server of DATABASE_URL";
+  }
+}
+
+function untilTold(io: Io, worker: Worker): Promise<"gracefully" | "at once"> {
+  return new Promise((resolve, reject) => {
+    let told = 0;
+    const forget = io.onSignal((signal) => {
+      told += 1;
+      if (told === 1) note(io, `${signal}: finishing or handing back what runs (again: at once)`);
+      const leaving = told === 1 ? worker.stop() : worker.kill();
+      leaving.then(() => {
+        forget();
+        resolve(told === 1 ? "gracefully" : "at once");
+      }, reject);
+    });
+  });
+}

@@ -1,0 +1,163 @@
+// The only reader of the environment. Everything that can be set is in one table with its one default; what is wrong is
+// reported all at once. Flags of the command line win over the environment.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BadRequest } from "./core/errors.js";
+import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+
+export type LogLevel = (typeof log_levels)[number];
+
+export interface Config {
+  /** A Postgres server; without it the embedded database in `data_dir`. */
+  readonly database_url: string | undefined;
+  readonly data_dir: string;
+  /** Where in `data_dir` the embedded database is. */
+  readonly database_dir: string;
+  readonly storage_dir: string;
+  readonly tenant: string;
+  readonly log_level: LogLevel;
+  readonly prepare: boolean;
+  readonly slots: number;
+  readonly debug: boolean;
+}
+
+/** What the command line may set; undefined leaves it to the environment. */
+export interface ConfigFlags {
+  database_url?: string | undefined;
+  data_dir?: string | undefined;
+  storage_dir?: string | undefined;
+  tenant?: string | undefined;
+  slots?: number | undefined;
+}
+
+const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** The value, or what is wrong with the text. */
+type Answer<T> = { value: T } | { problem: string; fix: string };
+
+interface Setting<T> {
+  name: string;
+  initial: T;
+  read(text: string): Answer<T>;
+}
+
+const settings = {
+  database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
+  data_dir: setting("FANFOLD_DATA_DIR", ".fanfold", readText),
+  storage_dir: setting<string | undefined>("FANFOLD_STORAGE_DIR", undefined, readText),
+  tenant: setting("FANFOLD_TENANT", "default", readTenant),
+  log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
+  prepare: setting("FANFOLD_PREPARE", true, readSwitch),
+  slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  debug: setting("FANFOLD_DEBUG", false, readSwitch),
+};
+
+const fault_name = "FANFOLD_FAULTS";
+/** Read by tests and the benchmark, not by the program. */
+const other_names = [fault_name, "FANFOLD_TEST_PG", "FANFOLD_TEST_SOAK"];
+
+const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+export const package_version: string = package_file.version;
+
+/** For fault.ts, which must know before anything is configured. */
+export const fault_setting = process.env[fault_name] ?? "";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** This process's environment, for the command line to hand on. */
+export function environment(): Environment {
+  return process.env;
+}
+
+export function loadConfig(env: Environment = process.env, flags: ConfigFlags = {}): Config {
+  const problems: Problem[] = unknownNames(env);
+  const value = <T>(one: Setting<T>, flag?: NoInfer<T> | undefined): T => {
+    const text = env[one.name]?.trim();
+    if (flag !== undefined) return checked(one, String(flag), problems, flag);
+    // An empty variable is how a shell or a compose file says "not set".
+    return text === undefined || text === "" ? one.initial : checked(one, text, problems, one.initial);
+  };
+  const data_dir = value(settings.data_dir, flags.data_dir);
+  const config: Config = {
+    database_url: value(settings.database_url, flags.database_url),
+    data_dir,
+    database_dir: data_dir === memory_dir ? memory_dir : join(data_dir, "database"),
+    storage_dir:
+      value(settings.storage_dir, flags.storage_dir) ??
+      join(data_dir === memory_dir ? settings.data_dir.initial : data_dir, "storage"),
+    tenant: value(settings.tenant, flags.tenant),
+    log_level: value(settings.log_level),
+    prepare: value(settings.prepare),
+    slots: value(settings.slots, flags.slots),
+    debug: value(settings.debug),
+  };
+  if (problems.length > 0) throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
+  return Object.freeze(config);
+}
+
+const memory_dir = "memory://";
+
+function setting<T>(name: string, initial: T, read: Setting<T>["read"]): Setting<T> {
+  return { name, initial, read };
+}
+
+function checked<T>(one: Setting<T>, text: string, problems: Problem[], otherwise: T): T {
+  const answer = one.read(text);
+  if ("value" in answer) return answer.value;
+  problems.push({ path: one.name, ...answer });
+  return otherwise;
+}
+
+/** A misspelt name would otherwise be a setting that silently does nothing. */
+function unknownNames(env: Environment): Problem[] {
+  const known = [...Object.values(settings).map(({ name }) => name), ...other_names];
+  return Object.keys(env)
+    .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name))
+    .sort()
+    .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
+}
+
+function readText(text: string): Answer<string> {
+  return text.includes("\0") ? { problem: "has the character NUL in it", fix: "give a path" } : { value: text };
+}
+
+/** The text itself is never shown: it may hold a password. */
+function readUrl(text: string): Answer<string> {
+  const fix = "postgres://user:password@host:5432/database";
+  if (!/^postgres(ql)?:\/\//.test(text)) return { problem: "is not a postgres:// address", fix };
+  try {
+    // Several hosts are fine for Postgres but not for URL.
+    new URL(text.replace(/^([^/]*\/\/(?:[^@/]*@)?)[^/?]*,[^/?]*/, "$1host"));
+    return { value: text };
+  } catch {
+    return { problem: "is not an address that can be read", fix: `${fix}; encode special characters of the password` };
+  }
+}
+
+function readTenant(text: string): Answer<string> {
+  return /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text)
+    ? { value: text }
+    : {
+        problem: `${quoted(text)} is not a tenant's name`,
+        fix: "up to 63 lower-case letters, digits, - and _, starting with a letter or digit",
+      };
+}
+
+function readLevel(text: string): Answer<LogLevel> {
+  const level = log_levels.find((one) => one === text.toLowerCase());
+  return level ? { value: level } : { problem: `${quoted(text)} is not a level`, fix: suggestion(text, log_levels) };
+}
+
+function readSwitch(text: string): Answer<boolean> {
+  const word = text.toLowerCase();
+  if (["1", "true", "on", "yes"].includes(word)) return { value: true };
+  if (["0", "false", "off", "no"].includes(word)) return { value: false };
+  return { problem: `${quoted(text)} is neither on nor off`, fix: "on or off" };
+}
+
+function readSlots(text: string): Answer<number> {
+  const slots = Number(text);
+  return Number.isInteger(slots) && slots >= 1 && slots <= 10_000
+    ? { value: slots }
+    : { problem: `${quoted(text)} is not a whole number from 1 to 10000`, fix: "8, or about as many tasks as this machine can run at once" };
+}

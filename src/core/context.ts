@@ -1,0 +1,96 @@
+// What a handler and a planner see of the engine. Types only: the worker implements them. Nothing here lets a handler
+// touch the queue.
+import type { Store } from "./store.js";
+
+/** A stored result, as loose as JSON.parse gives it: the reader knows what the stage before returned. */
+// biome-ignore lint/suspicious/noExplicitAny: `const { tiles } = await previous.one()` must stay writable
+export type Loose = any;
+
+export interface PreviousItem<Result = Loose> {
+  ordinal: number;
+  index: string;
+  result: Result;
+  next_stage_params: Loose | null;
+}
+
+/** The completed results this task may see, read page by page, in ordinal order. */
+export interface Previous extends AsyncIterable<PreviousItem> {
+  /** The results of the named stage; needed when the stage has several `after`. */
+  (stage: string): Previous;
+  /** The one result there is; throws when there is none or more than one. */
+  one<Result = Loose>(): Promise<Result>;
+  /** Every result in memory: for small stages only. */
+  all<Result = Loose>(): Promise<Result[]>;
+  /** Page by page, for whoever folds faster in bulk. */
+  results(): AsyncIterable<PreviousItem[]>;
+  /** Tasks planned there, whatever became of them: at most so many results. */
+  readonly count: number;
+}
+
+export interface Predecessor<Result = Loose> {
+  ordinal: number;
+  index: string;
+  status: string;
+  result: Result | null;
+  next_stage_params: Loose | null;
+  error: Loose | null;
+}
+
+export interface TaskLog {
+  debug(message: string, data?: Record<string, unknown>): void;
+  info(message: string, data?: Record<string, unknown>): void;
+  warn(message: string, data?: Record<string, unknown>): void;
+  error(message: string, data?: Record<string, unknown>): void;
+}
+
+/** One short burst on a connection; the engine's Queryable fits it. */
+export interface SqlSession {
+  sql<Row = Record<string, unknown>>(
+    strings: TemplateStringsArray,
+    ...values: (string | number | boolean | null)[]
+  ): Promise<Row[]>;
+}
+
+export interface JobFacts<Parameters = Record<string, Loose>> {
+  job_id: string;
+  job_type: string;
+  tenant_id: string;
+  correlation_id: string | null;
+  parameters: Parameters;
+}
+
+export interface PlanContext<Parameters = Record<string, Loose>> {
+  parameters: Parameters;
+  previous: Previous;
+  job: JobFacts<Parameters>;
+}
+
+export interface TaskContext {
+  readonly task_id: string;
+  readonly tenant_id: string;
+  readonly job_id: string | null;
+  readonly task_type: string;
+  readonly stage: string;
+  readonly ordinal: number;
+  readonly index: string;
+  readonly attempt: number;
+  readonly metadata: Loose | null;
+  /** null for a task that stands alone. */
+  readonly job: JobFacts | null;
+  readonly previous: Previous;
+  /** The task with the same index (or the named parent) in the stage before; null when there is none. */
+  predecessor<Result = Loose>(): Promise<Predecessor<Result> | null>;
+  /** A share between 0 and 1, or counts; shown with the next heartbeat. */
+  progress(made: number | { done: number; total: number; message?: string }, note?: string): void;
+  /** Handed to the tasks of the next stage beside the result. */
+  next_stage_params(value: Record<string, unknown>): void;
+  /** Aborted on time-out, cancel, lost lease and shutdown. */
+  readonly signal: AbortSignal;
+  readonly log: TaskLog;
+  readonly storage: Store;
+  /** A directory of this attempt, made when first asked for and removed afterwards. */
+  scratch(): Promise<string>;
+  db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /** The same on every attempt of this task: give it to services that take idempotency keys. */
+  readonly effect_key: string;
+}

@@ -1,0 +1,228 @@
+// The closed list of errors: class, code, SQLSTATE, HTTP status and category stand in one table. SQL raises the SQLSTATE,
+// the server answers the status, the worker reads the category, and nobody reads messages. Pure.
+import { type Failure, failure_code, failureOf, readProperty, type Verdict } from "./failures.js";
+import { readForeignError } from "./foreign_errors.js";
+import { formatProblems, type Problem } from "./problems.js";
+import type { Category } from "./statuses.js";
+
+interface ErrorFacts {
+  sqlstate: string | null;
+  http_status: number;
+  category: Category;
+}
+
+export const error_table = {
+  not_found: { sqlstate: "FF001", http_status: 404, category: "permanent" },
+  bad_request: { sqlstate: "FF002", http_status: 400, category: "permanent" },
+  conflict: { sqlstate: "FF003", http_status: 409, category: "permanent" },
+  too_large: { sqlstate: "FF004", http_status: 413, category: "permanent" },
+  forbidden: { sqlstate: "FF005", http_status: 403, category: "permanent" },
+  not_allowed_now: { sqlstate: "FF006", http_status: 409, category: "permanent" },
+  stale_worker: { sqlstate: "FF007", http_status: 409, category: "transient" },
+  bad_value: { sqlstate: null, http_status: 400, category: "permanent" },
+  bad_parameters: { sqlstate: null, http_status: 400, category: "permanent" },
+  bad_declaration: { sqlstate: null, http_status: 400, category: "contract" },
+  contract: { sqlstate: null, http_status: 500, category: "contract" },
+  storage: { sqlstate: null, http_status: 500, category: "transient" },
+  transient: { sqlstate: null, http_status: 503, category: "transient" },
+  throttled: { sqlstate: null, http_status: 429, category: "throttled" },
+  permanent: { sqlstate: null, http_status: 500, category: "permanent" },
+} as const satisfies Record<string, ErrorFacts>;
+
+export type ErrorCode = keyof typeof error_table;
+
+export interface ErrorDetails {
+  problems?: readonly Problem[];
+  hint?: string;
+  cause?: unknown;
+}
+
+/** Set on every error of ours, so that a second copy of this package in a handler's dependencies is still understood. */
+const brand = Symbol.for("fanfold.error");
+
+export class FanfoldError extends Error {
+  readonly code: string;
+  readonly sqlstate: string | null;
+  readonly http_status: number;
+  readonly category: Category;
+  readonly problems: readonly Problem[];
+  readonly hint: string | null;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    const facts = error_table[code];
+    this.name = new.target.name;
+    this.code = code;
+    this.sqlstate = facts.sqlstate;
+    this.http_status = facts.http_status;
+    this.category = facts.category;
+    this.problems = details.problems ?? [];
+    this.hint = details.hint ?? null;
+  }
+
+  get [brand](): true {
+    return true;
+  }
+}
+
+function coded(code: ErrorCode) {
+  return class extends FanfoldError {
+    constructor(message: string, details?: ErrorDetails) {
+      super(code, message, details);
+    }
+  };
+}
+
+export class NotFound extends coded("not_found") {}
+export class BadRequest extends coded("bad_request") {}
+export class Conflict extends coded("conflict") {}
+export class TooLarge extends coded("too_large") {}
+export class Forbidden extends coded("forbidden") {}
+export class NotAllowedNow extends coded("not_allowed_now") {}
+export class StaleWorker extends coded("stale_worker") {}
+/** Two parts of the system disagree about a record: a bug, failed loudly and not tried again. */
+export class ContractViolation extends coded("contract") {}
+
+/** A value that is not JSON as we store it. */
+export class ValueProblems extends FanfoldError {
+  constructor(problems: readonly Problem[], title = "This value cannot be stored:") {
+    super("bad_value", formatProblems(title, problems), { problems });
+  }
+}
+
+/** Parameters that do not fit the blueprint. */
+export class ParameterError extends FanfoldError {
+  constructor(job_type: string, problems: readonly Problem[]) {
+    super("bad_parameters", formatProblems(`The parameters of ${job_type} are not right:`, problems), { problems });
+  }
+}
+
+/** Everything that is wrong with the declared jobs and handlers, at once. */
+export class DeclarationError extends FanfoldError {
+  constructor(problems: readonly Problem[]) {
+    const title = problems.length === 1 ? "A declaration is wrong:" : `${problems.length} declarations are wrong:`;
+    super("bad_declaration", formatProblems(title, problems), { problems });
+  }
+}
+
+export type StorageReason = "missing" | "altered" | "bad_key" | "unavailable";
+
+/** A stored file that is not what its reference says, or cannot be reached. Only the latter is worth a retry. */
+export class StorageError extends FanfoldError {
+  readonly reason: StorageReason;
+  override readonly category: Category;
+
+  constructor(reason: StorageReason, message: string, details?: ErrorDetails) {
+    super("storage", message, details);
+    this.reason = reason;
+    this.category = reason === "unavailable" ? "transient" : "permanent";
+  }
+}
+
+export interface HandlerErrorDetails {
+  /** A short word to group failures by; small letters, digits, _ and dots. */
+  code?: string;
+  cause?: unknown;
+}
+
+class HandlerError extends FanfoldError {
+  override readonly code: string;
+
+  constructor(kind: "transient" | "throttled" | "permanent", message: string, details: HandlerErrorDetails = {}) {
+    super(kind, message, { cause: details.cause });
+    this.code = details.code !== undefined && failure_code.test(details.code) ? details.code : kind;
+  }
+}
+
+/** Thrown by a handler: try again later, within the budget. */
+export class Transient extends HandlerError {
+  constructor(message: string, details?: HandlerErrorDetails) {
+    super("transient", message, details);
+  }
+}
+
+/** Thrown by a handler: the other side asked to wait. */
+export class Throttled extends HandlerError {
+  readonly retry_after_s: number | undefined;
+
+  constructor(retry_after_s?: number, message = "asked to come back later", details?: HandlerErrorDetails) {
+    super("throttled", message, details);
+    this.retry_after_s = retry_after_s;
+  }
+}
+
+/** Thrown by a handler: trying again would not help. */
+export class Permanent extends HandlerError {
+  constructor(message: string, details?: HandlerErrorDetails) {
+    super("permanent", message, details);
+  }
+}
+
+export function isFanfoldError(error: unknown): error is FanfoldError {
+  return readProperty(error, brand) === true;
+}
+
+const by_sqlstate: ReadonlyMap<string, new (message: string, details?: ErrorDetails) => FanfoldError> = new Map([
+  ["FF001", NotFound],
+  ["FF002", BadRequest],
+  ["FF003", Conflict],
+  ["FF004", TooLarge],
+  ["FF005", Forbidden],
+  ["FF006", NotAllowedNow],
+  ["FF007", StaleWorker],
+]);
+
+/** The error of ours that a database error with a SQLSTATE of class FF means; null for any other error. */
+export function fromSqlError(error: unknown): FanfoldError | null {
+  const code = readProperty(error, "code");
+  const found = typeof code === "string" ? by_sqlstate.get(code) : undefined;
+  if (found === undefined) return null;
+  const problems = problemsFrom(readProperty(error, "detail"));
+  const message = readProperty(error, "message");
+  const hint = readProperty(error, "hint");
+  const text = typeof message === "string" ? message : found.name;
+  return new found(problems.length === 0 ? text : formatProblems(text, problems), {
+    problems,
+    hint: typeof hint === "string" ? hint : undefined,
+    cause: error,
+  });
+}
+
+function problemsFrom(detail: unknown): Problem[] {
+  if (typeof detail !== "string") return [];
+  try {
+    const list: unknown = JSON.parse(detail);
+    if (!Array.isArray(list)) return [];
+    return list.map((entry) => ({
+      path: String(readProperty(entry, "path") ?? ""),
+      problem: String(readProperty(entry, "problem") ?? ""),
+      fix: String(readProperty(entry, "fix") ?? ""),
+    }));
+  } catch {
+    return [];
+  }
+}
+
+/** The failure an error means: by its class, its HTTP status or its SQLSTATE, never by its message. Never throws. */
+export function classify(error: unknown): Failure {
+  let cause = error;
+  // An error means what it wraps, unless it says more itself; five levels end any circle.
+  for (let level = 0; level < 5 && cause !== undefined && cause !== null; level++) {
+    const own = isFanfoldError(cause) ? cause : fromSqlError(cause);
+    const verdict = own === null ? readForeignError(cause) : ownVerdict(own);
+    if (verdict !== null) return failureOf(error, verdict);
+    cause = readProperty(cause, "cause");
+  }
+  return failureOf(error, { category: "transient", code: "unexpected" });
+}
+
+function ownVerdict(error: FanfoldError): Verdict {
+  const { category, code, problems } = error;
+  const wait = (error as { retry_after_s?: unknown }).retry_after_s;
+  return {
+    category,
+    code,
+    ...(typeof wait === "number" ? { retry_after_s: wait } : {}),
+    ...(problems.length > 0 ? { problems } : {}),
+  };
+}

@@ -1,0 +1,82 @@
+// What errors of other libraries say about themselves: abort and time-out by name, HTTP status, SQLSTATE, zod's issues.
+// Never their messages. Pure: a Retry-After date is read against the reply's own Date header, not against our clock.
+import { readProperty, type Verdict } from "./failures.js";
+import { jsonPath, max_problems, type Problem, type Step } from "./problems.js";
+
+/** null when the error says nothing we know. */
+export function readForeignError(error: unknown): Verdict | null {
+  const name = readProperty(error, "name");
+  if (name === "AbortError" || name === "TimeoutError") return { category: "transient", code: "timeout" };
+  if (name === "ZodError" || name === "$ZodError") {
+    const issues = readProperty(error, "issues");
+    if (Array.isArray(issues)) {
+      return { category: "contract", code: "contract", problems: zodProblems(issues).slice(0, max_problems) };
+    }
+  }
+  return httpVerdict(error) ?? sqlVerdict(error);
+}
+
+function httpVerdict(error: unknown): Verdict | null {
+  const response = readProperty(error, "response");
+  const found = [readProperty(error, "status"), readProperty(error, "statusCode"), readProperty(response, "status")];
+  const status = found.find(isErrorStatus);
+  if (status === undefined) return null;
+  const code = `http_${status}`;
+  const retry_after_s = retryAfter(readProperty(error, "headers")) ?? retryAfter(readProperty(response, "headers"));
+  const asked_to_wait = status === 429 || (status === 503 && retry_after_s !== undefined);
+  if (asked_to_wait) return { category: "throttled", code, status, retry_after_s };
+  const passing = status === 408 || status === 425 || status >= 500;
+  return { category: passing ? "transient" : "permanent", code, status };
+}
+
+function isErrorStatus(status: unknown): status is number {
+  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+}
+
+function retryAfter(headers: unknown): number | undefined {
+  const text = header(headers, "retry-after");
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const at = Date.parse(text);
+  const sent = Date.parse(header(headers, "date") ?? "");
+  return Number.isNaN(at) || Number.isNaN(sent) ? undefined : Math.max(0, (at - sent) / 1000);
+}
+
+/** Headers come as fetch's Headers, as a Map, or as an object in anybody's spelling. */
+function header(headers: unknown, name: string): string | undefined {
+  if (typeof headers !== "object" || headers === null) return undefined;
+  try {
+    const get = readProperty(headers, "get");
+    const found = typeof get === "function" ? get.call(headers, name) : undefined;
+    const value = found ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === "string" || typeof first === "number" ? String(first).trim() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const passing_classes: ReadonlySet<string> = new Set(["08", "40", "53", "57"]);
+const lasting_classes: ReadonlySet<string> = new Set(["22", "23", "42"]);
+
+function sqlVerdict(error: unknown): Verdict | null {
+  const sqlstate = readProperty(error, "code");
+  // Five characters like EPERM are errno names; the classes below all start with digits, so they cannot be confused.
+  if (typeof sqlstate !== "string" || !/^[0-9A-Z]{5}$/.test(sqlstate)) return null;
+  const kind = sqlstate.slice(0, 2);
+  const code = `sqlstate_${sqlstate.toLowerCase()}`;
+  if (passing_classes.has(kind)) return { category: "transient", code, sqlstate };
+  return lasting_classes.has(kind) ? { category: "permanent", code, sqlstate } : null;
+}
+
+/** zod's issues in our shape; shared by handler parameters and job parameters. */
+export function zodProblems(issues: readonly unknown[]): Problem[] {
+  return issues.map((issue) => {
+    const path = readProperty(issue, "path");
+    const message = readProperty(issue, "message");
+    const steps: Step[] = Array.isArray(path)
+      ? path.map((step) => (typeof step === "number" ? step : String(step)))
+      : [];
+    return { path: jsonPath(steps), problem: typeof message === "string" ? message : "is not right", fix: "" };
+  });
+}

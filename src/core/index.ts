@@ -1,0 +1,65 @@
+// What of core is public: declaring, errors, words and ids. Re-exports only.
+export type { Blueprint, StageBlueprint } from "./blueprint.js";
+export { canonicalJson } from "./canonical.js";
+export type {
+  JobFacts,
+  PlanContext,
+  Predecessor,
+  Previous,
+  PreviousItem,
+  SqlSession,
+  TaskContext,
+  TaskLog,
+} from "./context.js";
+export {
+  type Condition,
+  defineHandler,
+  defineJob,
+  type Handler,
+  type HandlerOptions,
+  type Input,
+  type Job,
+  type JobDeclaration,
+  type Output,
+  type PlannedTask,
+  type Planner,
+  type StageDeclaration,
+} from "./declare.js";
+export {
+  BadRequest,
+  Conflict,
+  ContractViolation,
+  classify,
+  DeclarationError,
+  type ErrorCode,
+  FanfoldError,
+  Forbidden,
+  isFanfoldError,
+  NotAllowedNow,
+  NotFound,
+  ParameterError,
+  Permanent,
+  StaleWorker,
+  StorageError,
+  Throttled,
+  TooLarge,
+  Transient,
+  ValueProblems,
+} from "./errors.js";
+export type { Failure } from "./failures.js";
+export { contentHash, jobId } from "./ids.js";
+export { parseJson } from "./json.js";
+export { type ValidParameters, validateParameters } from "./parameters.js";
+export type { PlanData } from "./plan_data.js";
+export type { Problem } from "./problems.js";
+export { createRegistry, findHandler, findJob, type Registry, type RegistryParts } from "./registry.js";
+export {
+  type Category,
+  type Importance,
+  isTerminal,
+  type JobStatus,
+  type Parallelism,
+  type StageStatus,
+  type TaskStatus,
+} from "./statuses.js";
+export type { Ref, Store } from "./store.js";

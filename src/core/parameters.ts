@@ -1,0 +1,143 @@
+// Parameters at submit: validated, defaulted, canonicalised, measured, or refused with every problem at once. And a task's
+// parameters before its handler sees them. Pure.
+import { z } from "zod";
+import { canonicalJson } from "./canonical.js";
+import type { Handler, Job } from "./declare.js";
+import { ContractViolation, ParameterError, TooLarge, ValueProblems } from "./errors.js";
+import { zodProblems } from "./foreign_errors.js";
+import { examineJson, type JsonLimits, json_limits } from "./json_values.js";
+import { unknownKeys } from "./parameter_schema.js";
+import { formatProblems, kindOf, max_problems, type Problem } from "./problems.js";
+import { isRecord } from "./report.js";
+
+/** Of canonical JSON in UTF-8. SQL holds task parameters to the same. */
+export const max_parameter_bytes = 262_144;
+
+export interface ValidParameters {
+  parameters: Record<string, unknown>;
+  canonical: string;
+  /** Canonical JSON of the parameters that form the identity: goes into the job's id. */
+  identity_canonical: string;
+}
+
+/** An optional parameter given as undefined is one that was not given. */
+const input_limits: JsonLimits = { ...json_limits, skip_undefined: true };
+
+/** Throws ParameterError with all problems, or TooLarge. Asynchronous because a schema's checks may be. */
+export async function validateParameters(job: Job, input: unknown): Promise<ValidParameters> {
+  const given = input === undefined ? {} : input;
+  if (!isRecord(given)) {
+    const problem = `must be an object, not ${kindOf(given)}`;
+    throw new ParameterError(job.type, [{ path: "$", problem, fix: 'Send e.g. { "name": "value" }.' }]);
+  }
+  const { problems, endless } = examineJson(given, input_limits);
+  const checked =
+    endless || job.schema === undefined ? { output: given, problems: [] } : await parsed(job.schema, given);
+  const told = new Set(problems.map(({ path }) => path));
+  problems.push(...checked.problems.filter(({ path }) => !told.has(path)));
+  if (problems.length > 0) throw new ParameterError(job.type, problems.slice(0, max_problems));
+  return measured(job, canonicalOutput(job.type, checked.output));
+}
+
+async function parsed(schema: z.ZodObject, given: unknown): Promise<{ output: unknown; problems: Problem[] }> {
+  const problems = unknownKeys(schema, given);
+  try {
+    const outcome = await parseEither(schema, given);
+    if (!outcome.success) problems.push(...issueProblems(outcome.error.issues, given));
+    return { output: outcome.data, problems };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const fix = "Repair the check or transform in the job's declaration.";
+    problems.push({ path: "$", problem: `the schema itself failed: ${why}`, fix });
+    return { output: undefined, problems };
+  }
+}
+
+/** Synchronous where the schema allows it: a bulk submit pays for promises only if a check asks for them. */
+function parseEither(
+  schema: z.ZodType,
+  value: unknown,
+): z.ZodSafeParseResult<unknown> | Promise<z.ZodSafeParseResult<unknown>> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (error instanceof z.core.$ZodAsyncError) return schema.safeParseAsync(value);
+    throw error;
+  }
+}
+
+/** zod's words, but a key that is not there is called missing, and unknown keys are told by unknownKeys. */
+function issueProblems(issues: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
+  const told = issues.filter((issue) => issue.code !== "unrecognized_keys");
+  return zodProblems(told).map((problem, position) => {
+    const issue = told[position]!;
+    if (issue.code === "invalid_type" && valueAt(given, issue.path) === undefined) {
+      return { ...problem, problem: "is missing", fix: `Give a value of type ${issue.expected}.` };
+    }
+    if (issue.code === "invalid_union" && issue.errors.length > 0) {
+      const alternatives = issue.errors.slice(0, 5).map((inner) => inner[0]?.message ?? "another value");
+      return { ...problem, problem: "fits none of the alternatives", fix: alternatives.join(" · ") };
+    }
+    return problem;
+  });
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let found = value;
+  for (const step of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[step];
+  }
+  return found;
+}
+
+function canonicalOutput(type: string, output: unknown): string {
+  try {
+    return canonicalJson(output, input_limits);
+  } catch (error) {
+    if (!(error instanceof ValueProblems)) throw error;
+    const problems = error.problems.map((found) => ({
+      ...found,
+      problem: `after the schema's transforms, ${found.problem}`,
+      fix: "Let the transform return JSON.",
+    }));
+    throw new ParameterError(type, problems);
+  }
+}
+
+function measured(job: Job, canonical: string): ValidParameters {
+  const bytes = Buffer.byteLength(canonical, "utf8");
+  if (bytes > max_parameter_bytes) {
+    const problem = `${bytes} bytes of parameters; the limit is ${max_parameter_bytes}`;
+    const hint = "Put the data into storage and pass a reference.";
+    throw new TooLarge(`The parameters of ${job.type} are too large: ${problem}.`, {
+      hint,
+      problems: [{ path: "$", problem, fix: hint }],
+    });
+  }
+  const parameters = JSON.parse(canonical) as Record<string, unknown>;
+  const { identity } = job.blueprint;
+  if (identity === null) return { parameters, canonical, identity_canonical: canonical };
+  const chosen = identity.filter((name) => Object.hasOwn(parameters, name)).map((name) => [name, parameters[name]]);
+  return { parameters, canonical, identity_canonical: canonicalJson(Object.fromEntries(chosen)) };
+}
+
+/**
+ * What the handler gets: its schema's output, or the parameters as they are. A promise only if the schema is asynchronous.
+ * Throws ContractViolation: the plan and the handler disagree, and trying again would not change that.
+ */
+export function taskParameters(handler: Handler, parameters: unknown): unknown {
+  const schema = handler.options.parameters;
+  if (schema === undefined) return parameters;
+  const outcome = parseEither(schema, parameters);
+  if (!(outcome instanceof Promise)) return accepted(handler, outcome, parameters);
+  return outcome.then((settled) => accepted(handler, settled, parameters));
+}
+
+function accepted(handler: Handler, outcome: z.ZodSafeParseResult<unknown>, parameters: unknown): unknown {
+  if (outcome.success) return outcome.data;
+  const problems = issueProblems(outcome.error.issues, parameters).slice(0, max_problems);
+  throw new ContractViolation(formatProblems(`The task's parameters do not fit handler ${handler.name}:`, problems), {
+    problems,
+  });
+}

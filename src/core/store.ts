@@ -1,0 +1,18 @@
+// What the engine asks of a place for large things. Types only: src/storage implements them, so that a handler's
+// context can speak of storage without core doing any I/O.
+
+/** Names one stored file and proves it: a reader compares size and checksum. */
+export interface Ref {
+  store: string;
+  key: string;
+  bytes: number;
+  sha256: string;
+}
+
+export interface Store {
+  put(key: string, content: Uint8Array | string): Promise<Ref>;
+  /** Throws StorageError when the file is missing or is not what the reference says. */
+  get(ref: Ref): Promise<Buffer>;
+  /** Removing what is not there is no error. */
+  remove(key: string): Promise<void>;
+}

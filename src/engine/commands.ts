@@ -1,0 +1,269 @@
+// The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
+// language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
+import type { Ref } from "../core/store.js";
+import type { Queryable } from "./database.js";
+
+/** [ordinal, index, parameters, metadata]; null parameters are the job's, a null index is the ordinal. */
+export type ClaimedTask = readonly [ordinal: number, index: string | null, parameters: unknown, metadata: unknown];
+
+export interface ClaimedBatch {
+  claim_id: number;
+  stage_id: number;
+  attempt: number;
+  crashes: number;
+  tasks: ClaimedTask[];
+}
+
+export interface PreviousStage {
+  number: number;
+  name: string;
+  stage_id: number;
+  total: number | null;
+  status: string;
+}
+
+export interface ClaimedStage {
+  stage_id: number;
+  tenant_id: string;
+  job_id: string | null;
+  job_type: string | null;
+  stage: string;
+  number: number;
+  task_type: string;
+  timeout_s: number | null;
+  max_attempts: number;
+  parallelism: "single" | "fan_out" | "fan_in" | "match_previous";
+  batch: number | null;
+  parameters: Record<string, unknown> | null;
+  correlation_id: string | null;
+  planner: "function" | "data";
+  previous: PreviousStage[];
+  of: number | null;
+}
+
+export interface ClaimRequest {
+  worker_id: string;
+  types: readonly string[];
+  limit: number;
+  after_tenant: string | null;
+  bytes?: number;
+}
+
+export interface ClaimReply {
+  claims: ClaimedBatch[];
+  stages: ClaimedStage[];
+  after_tenant: string | null;
+}
+
+/** A claim that a finish names: its stage and attempt are needed to record a refusal when the claim itself is gone. */
+export interface FinishClaim {
+  c: number;
+  g: number;
+  a: number;
+}
+
+/**
+ * Completed tasks as columns, which the database reads twice as fast as rows: comma-separated texts of equal length.
+ * `results` are JSON texts ("null" for none); `extras` is JSON text of DoneExtra[] for the few tasks that have more.
+ */
+export interface DoneColumns {
+  claims: string;
+  ordinals: string;
+  durations: string;
+  results: string;
+  extras?: string;
+}
+
+/** What a completed task may have besides: hand-over (n), spilled result (s). `i` is its position, counted from 1. */
+export interface DoneExtra {
+  i: number;
+  n?: unknown;
+  s?: Ref;
+}
+
+export interface FailedItem {
+  c: number;
+  o: number;
+  d: number;
+  category: string;
+  code: string;
+  message: string;
+  retry_after_s?: number;
+  detail?: unknown;
+}
+
+export interface FinishRequest {
+  worker_id: string;
+  /** JSON text of FinishClaim[]. */
+  claims: string;
+  done: DoneColumns;
+  /** JSON text of FailedItem[]. */
+  failed: string;
+  /** JSON text of LogLine[]: what is left of the logs of the tasks that end here. */
+  logs?: string;
+}
+
+export interface LogLine {
+  c: number;
+  o: number;
+  a: number;
+  /** Milliseconds ago: only the database's clock counts. */
+  ms: number;
+  level: "debug" | "info" | "warn" | "error";
+  message: string;
+  data?: unknown;
+}
+
+export interface FinishReply {
+  accepted: number;
+  refused: [claim_id: number, ordinal: number, reason: string][];
+  retried: number;
+  advanced: boolean;
+}
+
+export interface ReleaseItem {
+  c: number;
+  o: number[];
+  /** Those of `o` whose handler had started: they leave an attempt row. */
+  started?: number[];
+}
+
+export interface RunningItem {
+  claim_id: number;
+  stage_id: number;
+  ordinal: number;
+  elapsed_s: number;
+  progress: unknown;
+}
+
+export interface HeartbeatReply {
+  ok: boolean;
+  lost: number[];
+  abort: [claim_id: number, ordinal: number][];
+}
+
+export interface StoredItem {
+  ordinal: number;
+  index: string;
+  result: unknown;
+  spill: Ref | null;
+  next_stage_params: unknown;
+}
+
+export interface PlannedTask {
+  i?: string;
+  p?: unknown;
+  m?: unknown;
+  parent?: string;
+  bbox?: readonly number[];
+}
+
+export interface WorkerFacts {
+  worker_id: string;
+  host: string;
+  pid: number;
+  version: string;
+  types: readonly string[];
+  slots: number;
+  lease_s: number;
+}
+
+const text = JSON.stringify;
+
+async function reply<T>(rows: Promise<{ reply: T }[]>): Promise<T> {
+  const [row] = await rows;
+  return (row as { reply: T }).reply;
+}
+
+export const worker_commands = {
+  register_worker: (db: Queryable, facts: WorkerFacts) =>
+    reply<{ lease_s: number }>(db.sql`select app.register_worker(${text(facts)}::text::json) as reply`),
+
+  heartbeat: (db: Queryable, request: { worker_id: string; running: readonly RunningItem[]; claims: readonly number[] }) =>
+    reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
+
+  set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
+    reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),
+
+  stop_worker: (db: Queryable, request: { worker_id: string }) =>
+    reply<{ released: number }>(db.sql`select app.stop_worker(${request.worker_id}::text::uuid) as reply`),
+
+  reap_workers: (db: Queryable) =>
+    reply<{ lost_workers: number; tasks: number }>(db.sql`select app.reap_workers() as reply`),
+
+  claim: (db: Queryable, request: ClaimRequest) =>
+    reply<ClaimReply>(db.sql`select app.claim(${text(request)}::text::json) as reply`),
+
+  finish: (db: Queryable, { worker_id, claims, done, failed, logs = "[]" }: FinishRequest) =>
+    reply<FinishReply>(
+      db.sql`select app.finish(
+        ${worker_id}::text::uuid, ${claims}::text::json, ${`{${done.claims}}`}::text::bigint[],
+        ${`{${done.ordinals}}`}::text::bigint[], ${`{${done.durations}}`}::text::integer[],
+        ${`[${done.results}]`}::text::jsonb, ${done.extras ?? "[]"}::text::json, ${failed}::text::json,
+        ${logs}::text::json) as reply`,
+    ),
+
+  release: (db: Queryable, { worker_id, items }: { worker_id: string; items: readonly ReleaseItem[] }) =>
+    reply<{ released: number }>(
+      db.sql`select app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,
+    ),
+
+  /** `lines` is JSON text of LogLine[]; sent before the finish that lets the task go. */
+  write_logs: (db: Queryable, { worker_id, lines }: { worker_id: string; lines: string }) =>
+    reply<{ written: number; refused: number }>(
+      db.sql`select app.write_logs(${worker_id}::text::uuid, ${lines}::text::json) as reply`,
+    ),
+
+  plan_stage: (
+    db: Queryable,
+    { worker_id, claim_id, loaded = [] }: { worker_id: string; claim_id: number; loaded?: { o: number; r: unknown }[] },
+  ) =>
+    reply<{ total?: number; needs?: { o: number; s: Ref }[] }>(
+      db.sql`select app.plan_stage(${worker_id}::text::uuid, ${claim_id}::bigint, ${text(loaded)}::text::json) as reply`,
+    ),
+
+  /** `tasks` is JSON text of PlannedTask[]. */
+  plan_tasks: (
+    db: Queryable,
+    { worker_id, claim_id, from, tasks }: { worker_id: string; claim_id: number; from: number; tasks: string },
+  ) =>
+    reply<{ inserted: number }>(
+      db.sql`select app.plan_tasks(
+        ${worker_id}::text::uuid, ${claim_id}::bigint, ${from}::bigint, ${tasks}::text::json) as reply`,
+    ),
+
+  /** `task_bytes` is the size of the largest parameters: claims are bounded by it. */
+  plan_done: (
+    db: Queryable,
+    request: {
+      worker_id: string;
+      claim_id: number;
+      total: number;
+      task_bytes: number;
+      plan_hash: string | null;
+      skip?: string | null;
+    },
+  ) =>
+    reply<{ total: number }>(
+      db.sql`select app.plan_done(
+        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${request.total}::bigint,
+        ${request.task_bytes}::integer, ${request.plan_hash}::text, ${request.skip ?? null}::text) as reply`,
+    ),
+
+  read_results: (
+    db: Queryable,
+    request: { stage_id: number; from: number; to: number | null; limit: number; bytes?: number },
+  ) =>
+    reply<{ items: StoredItem[]; next: number | null }>(
+      db.sql`select app.read_results(
+        ${request.stage_id}::bigint, ${request.from}::bigint, ${request.to}::bigint, ${request.limit}::integer,
+        ${request.bytes ?? 4_194_304}::bigint) as reply`,
+    ),
+
+  predecessor: (db: Queryable, { stage_id, ordinal }: { stage_id: number; ordinal: number }) =>
+    reply<(StoredItem & { status: string; error: unknown }) | null>(
+      db.sql`select app.predecessor(${stage_id}::bigint, ${ordinal}::bigint) as reply`,
+    ),
+};
+
+export type WorkerCommands = typeof worker_commands;

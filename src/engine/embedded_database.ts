@@ -1,0 +1,307 @@
+// The driver for the embedded default: PGlite, a Postgres of one session inside this process. Everything queues for that
+// session, and since it is a superuser, every transaction of a role starts with `set local role`. Owns its data folder.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { PGlite, PGliteOptions, Results } from "@electric-sql/pglite";
+import {
+  type CopyRows,
+  copyPieces,
+  copyTarget,
+  type Database,
+  DatabaseError,
+  parameterText,
+  type Queryable,
+  quoteName,
+  quoteTable,
+  type Scalar,
+  type Stoppable,
+  statementText,
+} from "./database.js";
+import { decoders } from "./decoders.js";
+import { openFolder } from "./embedded_folder.js";
+import { closedError, rolledBackError, transactionOverError } from "./server_errors.js";
+
+export interface Embedded {
+  /** The one session as seen by a role; null is the superuser. Closing such a view leaves the session open. */
+  as(role: string | null): Database;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Loads PostGIS: ten seconds at the first start, and about 1 GB of memory. */
+  postgis?: boolean;
+  /** Start from this dump of another database's folder (in-memory databases only). */
+  load?: Blob;
+}
+
+/** `data_dir` is a folder of its own, made if it is not there, or "memory://". */
+export async function openEmbedded(data_dir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  const settings: PGliteOptions = {};
+  if (options.postgis) settings.extensions = { postgis: (await import("@electric-sql/pglite-postgis")).postgis };
+  if (options.load) settings.loadDataDir = options.load;
+  if (data_dir === "memory://") return new EmbeddedDatabase(await PGlite.create("memory://", settings), () => {});
+  const folder = await openFolder(data_dir);
+  try {
+    const pg = await PGlite.create(folder.database_dir, settings);
+    folder.initialised();
+    return new EmbeddedDatabase(pg, folder.release);
+  } catch (error) {
+    folder.release();
+    throw folder.explain(error);
+  }
+}
+
+const parsers = decoders;
+const serializers = Object.fromEntries(Object.keys(decoders).map((oid) => [oid, (text: string) => text]));
+
+/** Of the work that runs now: does it hold the session? */
+const inside = new AsyncLocalStorage<{ session: EmbeddedDatabase; over: boolean }>();
+
+export class EmbeddedDatabase implements Embedded {
+  private last: Promise<unknown> = Promise.resolve();
+  private readonly listeners = new Map<string, Set<(payload: string) => void>>();
+  private closing: Promise<void> | null = null;
+
+  constructor(
+    private readonly pg: PGlite,
+    private readonly release: () => void,
+  ) {
+    pg.onNotification((channel, payload) => {
+      for (const on_message of this.listeners.get(channel) ?? []) on_message(payload);
+    });
+  }
+
+  as(role: string | null): Database {
+    return new EmbeddedView(this, role);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.last.then(async () => {
+      try {
+        await this.pg.close();
+      } finally {
+        this.release();
+      }
+    });
+    return this.closing;
+  }
+
+  /** The whole database as one file, to open others from. */
+  dump(): Promise<Blob> {
+    return this.alone(() => this.pg.dumpDataDir("none"));
+  }
+
+  /** First come, first served; one at a time, because there is one session. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.closing) return Promise.reject(closedError());
+    const holder = inside.getStore();
+    if (holder?.session === this && !holder.over) return Promise.reject(nestedError());
+    const mine = this.last.then(work);
+    this.last = mine.catch(() => {});
+    return mine;
+  }
+
+  async transaction<T>(role: string | null, work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.alone(async () => {
+      await this.exec(role === null ? "begin" : `begin; set local role ${quoteName(role)}`, true);
+      const tx = new EmbeddedTransaction(this);
+      const holder = { session: this, over: false };
+      try {
+        const result = await inside.run(holder, work, tx);
+        await tx.end("commit");
+        return result;
+      } catch (error) {
+        if (!tx.over) await tx.end("rollback");
+        throw error;
+      } finally {
+        holder.over = true;
+      }
+    });
+  }
+
+  async query<Row>(text: string, values: (string | null)[], blob?: Blob): Promise<Row[]> {
+    try {
+      const options = blob ? { parsers, serializers, blob } : { parsers, serializers };
+      return (await this.pg.query<Row>(text, values, options)).rows;
+    } catch (error) {
+      throw embeddedError(error);
+    }
+  }
+
+  /** Gives the last command's name. `undo`: a failure half-way leaves no transaction open. */
+  async exec(text: string, undo = false): Promise<string | undefined> {
+    try {
+      const results: Results[] = await this.pg.exec(text);
+      return results.at(-1)?.command;
+    } catch (error) {
+      if (undo) await this.pg.exec("rollback");
+      throw embeddedError(error);
+    }
+  }
+
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+    await this.alone(() => this.exec(`listen ${quoteName(channel)}`));
+    const listeners = this.listeners.get(channel) ?? new Set();
+    this.listeners.set(channel, listeners);
+    // A function of its own, so that one callback given twice is two listeners.
+    const listener = (payload: string) => on_message(payload);
+    listeners.add(listener);
+    if (on_listening) queueMicrotask(on_listening);
+    return {
+      stop: async () => {
+        if (!listeners.delete(listener) || listeners.size > 0 || this.closing) return;
+        await this.alone(async () => {
+          if (listeners.size === 0) await this.exec(`unlisten ${quoteName(channel)}`);
+        });
+      },
+    };
+  }
+}
+
+class EmbeddedView implements Database {
+  readonly kind = "embedded";
+  private readonly listening = new Set<Stoppable>();
+  private closed = false;
+
+  constructor(
+    private readonly session: EmbeddedDatabase,
+    private readonly role: string | null,
+  ) {}
+
+  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
+    const parameters = values.map(parameterText);
+    return this.single(() => this.session.query<Row>(statementText(strings), parameters));
+  }
+
+  async script(text: string): Promise<void> {
+    await this.single(() => this.session.exec(text));
+  }
+
+  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    this.assertOpen();
+    return this.session.transaction(this.role, work);
+  }
+
+  async copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
+    this.assertOpen();
+    const pieces: string[] = [];
+    let total = 0;
+    const count = (piece_rows: number) => {
+      total += piece_rows;
+    };
+    for await (const piece of copyPieces(rows, columns.length, count)) pieces.push(piece);
+    const blob = new Blob(pieces);
+    const target = copyTarget(table, columns);
+    if (this.role === null) {
+      await this.session.alone(() => this.session.query(`copy ${target} from '/dev/blob'`, [], blob));
+      return total;
+    }
+    // PGlite copies from a file only, which is a superuser's right; the rows must still be written as the role.
+    const names = columns.map(quoteName).join(", ");
+    await this.session.transaction(null, async (tx) => {
+      await tx.script(
+        `create temp table fanfold_copy on commit drop as select ${names} from ${quoteTable(table)} with no data;
+         grant select on fanfold_copy to ${quoteName(this.role ?? "")}`,
+      );
+      await this.session.query("copy fanfold_copy from '/dev/blob'", [], blob);
+      await tx.script(`set local role ${quoteName(this.role ?? "")}; insert into ${target} select * from fanfold_copy`);
+    });
+    return total;
+  }
+
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+    this.assertOpen();
+    const listener = await this.session.listen(channel, on_message, on_listening);
+    this.listening.add(listener);
+    return {
+      stop: () => {
+        this.listening.delete(listener);
+        return listener.stop();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.listening].map((listener) => listener.stop()));
+    this.listening.clear();
+  }
+
+  private async single<T>(step: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    const { session, role } = this;
+    if (role === null) return session.alone(step);
+    return session.alone(async () => {
+      await session.exec(`begin; set local role ${quoteName(role)}`, true);
+      try {
+        const result = await step();
+        await session.exec("commit");
+        return result;
+      } catch (error) {
+        await session.exec("rollback");
+        throw error;
+      }
+    });
+  }
+
+  private assertOpen(): void {
+    if (this.closed) throw closedError();
+  }
+}
+
+class EmbeddedTransaction implements Queryable {
+  private last: Promise<unknown> = Promise.resolve();
+  over = false;
+
+  constructor(private readonly session: EmbeddedDatabase) {}
+
+  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
+    const parameters = values.map(parameterText);
+    return this.next(() => this.session.query<Row>(statementText(strings), parameters));
+  }
+
+  async script(text: string): Promise<void> {
+    await this.next(() => this.session.exec(text));
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    const ending = this.next(() => this.session.exec(how));
+    this.over = true;
+    const command = await ending;
+    if (how === "commit" && command === "ROLLBACK") throw rolledBackError();
+  }
+
+  private next<T>(step: () => Promise<T>): Promise<T> {
+    if (this.over) return Promise.reject(transactionOverError());
+    const mine = this.last.then(step);
+    this.last = mine.catch(() => {});
+    return mine;
+  }
+}
+
+function nestedError(): DatabaseError {
+  return new DatabaseError("25001", "the embedded database has one session, and this code is inside a transaction of it", {
+    hint: "Use the transaction that was handed in, or do this after it.",
+  });
+}
+
+function embeddedError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const given = error as Record<string, string | undefined>;
+  const message = given.message ?? String(error);
+  if (given.severity === undefined) {
+    return new DatabaseError("XX000", `the embedded database failed: ${message}`, {
+      hint: "If this comes again, start the process anew; the data folder keeps what was committed.",
+    });
+  }
+  return new DatabaseError(given.code ?? "XX000", message, {
+    detail: given.detail,
+    hint: given.hint,
+    where: given.where,
+    schema: given.schema,
+    table: given.table,
+    column: given.column,
+    constraint: given.constraint,
+    position: given.position === undefined ? undefined : Number(given.position),
+  });
+}

@@ -1,0 +1,260 @@
+// The engine's door: what submitters, operators and workers ask of it. It validates, canonicalises and calls one SQL verb
+// each; every decision is the database's.
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino, type Logger } from "pino";
+import type { Handler, Input, Job } from "../core/declare.js";
+import { fromSqlError, NotFound } from "../core/errors.js";
+import { validateParameters } from "../core/parameters.js";
+import { shorten, suggestion } from "../core/problems.js";
+import type { Registry } from "../core/registry.js";
+import { isTerminal } from "../core/statuses.js";
+import type { Store } from "../core/store.js";
+import { validateTaskInput } from "../core/task_input.js";
+import { worker_commands } from "./commands.js";
+import type { Database, Queryable } from "./database.js";
+import type {
+  CancelReply,
+  EnqueueItem,
+  EnqueueOptions,
+  EnqueueReply,
+  EventRecord,
+  JobFilter,
+  JobPage,
+  JobStatus,
+  SubmitItem,
+  SubmitOptions,
+  SubmitReply,
+  TaskFilter,
+  TaskPage,
+  TaskRecord,
+} from "./records.js";
+
+export interface EngineParts {
+  db: Database;
+  tenant: string;
+  registry: Registry;
+  store: Store;
+  log?: Logger;
+  /** A further small pool on a server; on the embedded database the one session there is. */
+  openConnection(name: string, max: number): Database;
+  close(): Promise<void>;
+}
+
+/** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
+const JOBS_PER_CALL = 1_000;
+const TASKS_PER_CALL = 5_000;
+const BYTES_PER_CALL = 4 * 1024 * 1024;
+
+export class Engine {
+  readonly db: Database;
+  readonly tenant: string;
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly log: Logger;
+  readonly worker_commands = worker_commands;
+  readonly #parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.db = parts.db;
+    this.tenant = parts.tenant;
+    this.registry = parts.registry;
+    this.store = parts.store;
+    this.log = parts.log ?? pino({ level: "silent" });
+  }
+
+  openConnection(name: string, max: number): Database {
+    return this.#parts.openConnection(name, max);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+
+  async submit<J extends Job>(job: J | string, parameters: JobInput<J>, options: SubmitOptions = {}): Promise<SubmitReply> {
+    const [reply] = await this.submitMany(job, [{ parameters, ...options }], options);
+    return reply as SubmitReply;
+  }
+
+  /** Many jobs of one type, in the order given. Each call of up to 1,000 is one transaction. */
+  async submitMany<J extends Job>(
+    job: J | string,
+    items: Iterable<SubmitItem<JobInput<J>>>,
+    { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
+  ): Promise<SubmitReply[]> {
+    const known = this.#job(job);
+    const blueprint = JSON.stringify(known.blueprint);
+    const replies: SubmitReply[] = [];
+    const jobs = mapped(items, async ({ parameters, priority, labels, deadline_s, correlation_id }) => {
+      const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
+      return { text: JSON.stringify({ parameters: canonical, identity, priority, labels, deadline_s, correlation_id }) };
+    });
+    for await (const page of pages(jobs, JOBS_PER_CALL)) {
+      const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
+      replies.push(
+        ...(await this.#reply<SubmitReply[]>(
+          db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
+        )),
+      );
+    }
+    return replies;
+  }
+
+  async enqueue(task_type: string, parameters: Record<string, unknown>, options: EnqueueOptions = {}): Promise<EnqueueReply> {
+    const { task_ids, created } = await this.enqueueMany(task_type, [{ parameters, ...options }], options);
+    return { task_id: task_ids[0] as string, created: created === 1 };
+  }
+
+  /** Many lone tasks of one type. Each call of up to 5,000 is one transaction; those that may run alike share one range. */
+  async enqueueMany(
+    task_type: string,
+    items: Iterable<EnqueueItem>,
+    { db = this.db }: Pick<EnqueueOptions, "db"> = {},
+  ): Promise<{ task_ids: string[]; created: number }> {
+    const total = { task_ids: [] as string[], created: 0 };
+    const handler = this.#handler(task_type);
+    const tasks = mapped(items, async (item) => ({ item, text: await validateTaskInput(task_type, handler, item.parameters) }));
+    for await (const page of pages(tasks, TASKS_PER_CALL)) {
+      const reply = await this.#enqueuePage(db, task_type, page);
+      total.created += reply.created;
+      for (const task_id of reply.task_ids) total.task_ids.push(task_id);
+    }
+    return total;
+  }
+
+  async #enqueuePage(db: Queryable, task_type: string, page: { item: EnqueueItem; text: string }[]) {
+    const texts = page.map(({ text }) => text);
+    if (page.length > 1 && page.every(({ item }) => Object.keys(item).length === 1)) {
+      const { created, stage_id, ordinals } = await this.#reply<{ created: number; stage_id: number; ordinals: number[] }>(
+        db.sql`select app.enqueue_alike(${task_type}::text, ${`[${texts.join()}]`}::text, ${this.tenant}::text) as reply`,
+      );
+      return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
+    }
+    const tasks = page.map(({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, metadata }, text }) => ({
+      parameters: text,
+      key,
+      run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
+      delay_s,
+      priority,
+      max_attempts,
+      metadata,
+    }));
+    const request = JSON.stringify({ tenant: this.tenant, task_type, tasks });
+    return this.#reply<{ task_ids: string[]; created: number }>(
+      db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
+    );
+  }
+
+  status(job_id: string): Promise<JobStatus> {
+    return this.#reply(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
+  }
+
+  jobs({ status = null, type = null, limit = 50, cursor = null }: JobFilter = {}): Promise<JobPage> {
+    return this.#reply(
+      this.db.sql`select app.list_jobs(
+        ${status}::text, ${type}::text, ${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`,
+    );
+  }
+
+  tasks({ job_id = null, stage = null, task_type = null, status = null, limit = 50, cursor = null }: TaskFilter = {}): Promise<TaskPage> {
+    return this.#reply(
+      this.db.sql`select app.list_tasks(
+        ${job_id}::text, ${stage === null ? null : String(stage)}::text, ${task_type}::text, ${status}::text,
+        ${limit}::integer, ${cursor}::bigint, ${this.tenant}::text) as reply`,
+    );
+  }
+
+  task(task_id: string): Promise<TaskRecord> {
+    return this.#reply(this.db.sql`select app.get_task(${task_id}::text, ${this.tenant}::text) as reply`);
+  }
+
+  events(job_id: string): Promise<EventRecord[]> {
+    return this.#reply(this.db.sql`select app.list_events(${job_id}::text, ${this.tenant}::text) as reply`);
+  }
+
+  cancelJob(job_id: string, reason: string | null = null): Promise<CancelReply> {
+    return this.#reply(this.db.sql`select app.cancel_job(${job_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+  }
+
+  cancelTask(task_id: string, reason: string | null = null): Promise<CancelReply> {
+    return this.#reply(this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+  }
+
+  rescheduleTask(
+    task_id: string,
+    run_at: Date | string,
+    priority: number | null = null,
+  ): Promise<{ task_id: string; run_at: string; priority: number }> {
+    const at = run_at instanceof Date ? run_at.toISOString() : run_at;
+    return this.#reply(
+      this.db.sql`select app.reschedule_task(
+        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text) as reply`,
+    );
+  }
+
+  /** The job's result, read from storage when it was too large for the database. */
+  async result(job_id: string): Promise<unknown> {
+    const { result, result_spill } = await this.status(job_id);
+    return result_spill === null ? result : JSON.parse((await this.store.get(result_spill)).toString("utf8"));
+  }
+
+  /** Resolves with the status at the job's end. Looks often at first, then once a second. */
+  async wait(
+    job_id: string,
+    { signal, on_status }: { signal?: AbortSignal; on_status?: (status: JobStatus) => void } = {},
+  ): Promise<JobStatus> {
+    for (let pause_ms = 20; ; pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
+      const status = await this.status(job_id);
+      on_status?.(status);
+      if (isTerminal(status.status)) return status;
+      await sleep(pause_ms, undefined, { signal });
+    }
+  }
+
+  #job(job: Job | string): Job {
+    if (typeof job !== "string") return job;
+    const known = this.registry.jobs.get(job);
+    if (known !== undefined) return known;
+    throw new NotFound(`there is no job type "${shorten(job)}"`, { hint: suggestion(job, this.registry.jobs.keys()) });
+  }
+
+  #handler(task_type: string): Handler | null {
+    const known = this.registry.handlers.get(task_type);
+    // A task may be meant for workers that run elsewhere, so an unknown type is refused only when this registry has any.
+    if (known !== undefined || this.registry.handlers.size === 0) return known ?? null;
+    throw new NotFound(`no handler is registered for task type "${shorten(task_type)}"`, {
+      hint: suggestion(task_type, this.registry.handlers.keys()),
+    });
+  }
+
+  async #reply<T>(rows: Promise<Record<string, unknown>[]>): Promise<T> {
+    try {
+      const [row] = await rows;
+      return (row as { reply: T }).reply;
+    } catch (error) {
+      throw fromSqlError(error) ?? error;
+    }
+  }
+}
+
+type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;
+
+async function* mapped<A, B>(items: Iterable<A>, change: (item: A) => Promise<B>): AsyncGenerator<B> {
+  for (const item of items) yield await change(item);
+}
+
+/** Cuts a stream of texts into pages bounded in number and size. */
+async function* pages<Item extends { text: string }>(items: AsyncIterable<Item>, most: number): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    if (page.length === most || (page.length > 0 && bytes + item.text.length > BYTES_PER_CALL)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(item);
+    bytes += item.text.length;
+  }
+  if (page.length > 0) yield page;
+}

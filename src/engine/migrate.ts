@@ -1,0 +1,231 @@
+// Brings a database's schema up to the code's: migrations once and in order, functions whenever their file changed, all
+// in one transaction under one lock. Reads `db/`, writes schema `app`; needs a role that may create roles and schemas.
+import { fault } from "../fault.js";
+import { type Database, DatabaseError, type Queryable, quoteName } from "./database.js";
+import { type Migration, readSchemaFolder, type SchemaFolder, type SqlFunction, schema_folder } from "./schema_folder.js";
+
+export interface MigrateOptions {
+  /** Where `migrations/` and `functions/` are (default: the package's own `db/`). */
+  folder?: string;
+}
+
+export interface Migrated {
+  applied: string[];
+  /** Functions made, replaced or dropped. */
+  functions: string[];
+  version: number;
+}
+
+export interface SchemaState {
+  /** Null where Fanfold has never been installed. */
+  database_version: number | null;
+  code_version: number;
+  /** What `migrate` would do, in order. */
+  pending: string[];
+}
+
+/** The code and the database do not fit, and what to do about it. */
+export class SchemaMismatch extends Error {
+  override name = "SchemaMismatch";
+  readonly code = "SCHEMA_MISMATCH";
+}
+
+/** "fanfold" as a number; any other program that takes this lock would only make migrating wait. */
+const lock_key = "7308324466020480";
+const lock_timeout = "5s";
+const patience_ms = 60_000;
+/** Somebody holds a table, or another migration runs: nothing has happened yet, so ask again. */
+const asked_again = new Set(["55P03", "40P01"]);
+
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {
+  const code = await readSchemaFolder(options.folder ?? schema_folder);
+  const version = code.migrations.length;
+  // Most starts find nothing to do, and should neither wait for the lock nor need the right to migrate.
+  if ((await compare(db, code)).pending.length === 0) return { applied: [], functions: [], version };
+  const until = performance.now() + patience_ms;
+  for (;;) {
+    try {
+      return await db.transaction((tx) => migrateInside(tx, code));
+    } catch (error) {
+      const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
+      if (!again) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
+    }
+  }
+}
+
+export async function schemaState(db: Queryable, options: MigrateOptions = {}): Promise<SchemaState> {
+  const code = await readSchemaFolder(options.folder ?? schema_folder);
+  const database = await readDatabase(db);
+  return { ...differences(code, database), database_version: database?.version ?? null, code_version: code.migrations.length };
+}
+
+/** Throws unless the database is exactly what the code was written for. */
+export async function assertCurrent(db: Queryable, options: MigrateOptions = {}): Promise<void> {
+  const { pending } = await compare(db, await readSchemaFolder(options.folder ?? schema_folder));
+  if (pending.length === 0) return;
+  const few = pending.slice(0, 3).join(", ") + (pending.length > 3 ? ` and ${pending.length - 3} more` : "");
+  throw new SchemaMismatch(`the database's schema is older than this version of Fanfold: ${few} missing. Run: fanfold migrate`);
+}
+
+interface Installed {
+  version: number;
+  migrations: Map<number, { name: string; hash: string }>;
+  functions: Map<string, string>;
+}
+
+async function readDatabase(db: Queryable): Promise<Installed | null> {
+  const [row] = await db.sql<{ installed: boolean }>`select to_regclass('app.schema_migrations') is not null as installed`;
+  if (!row?.installed) return null;
+  const migrations = await db.sql<{ version: number; name: string; hash: string }>`
+    select version, name, hash from app.schema_migrations order by version`;
+  const functions = await db.sql<{ name: string; hash: string }>`select name, hash from app.schema_functions order by name`;
+  return {
+    version: migrations.at(-1)?.version ?? 0,
+    migrations: new Map(migrations.map((one) => [one.version, one])),
+    functions: new Map(functions.map((one) => [one.name, one.hash])),
+  };
+}
+
+async function compare(db: Queryable, code: SchemaFolder): Promise<Differences> {
+  const database = await readDatabase(db);
+  if (database) refuseForeign(code, database);
+  return differences(code, database);
+}
+
+/** Neither a database that is ahead, nor one whose history is not ours, may be touched. */
+function refuseForeign(code: SchemaFolder, database: Installed): void {
+  if (database.version > code.migrations.length) {
+    throw new SchemaMismatch(
+      `the database's schema is at version ${database.version}, newer than this version of Fanfold, which knows ` +
+        `${code.migrations.length}. Update Fanfold; fanfold migrate never goes back`,
+    );
+  }
+  for (const { version, name, hash } of code.migrations) {
+    const applied = database.migrations.get(version);
+    if (applied === undefined || applied.hash === hash) continue;
+    throw new SchemaMismatch(
+      `migration ${version} (${applied.name}) was applied to this database with another text than ${name} has now. ` +
+        "Applied migrations never change: restore the file and write a new migration, then run: fanfold migrate",
+    );
+  }
+}
+
+interface Differences {
+  migrations: Migration[];
+  functions: SqlFunction[];
+  vanished: string[];
+  pending: string[];
+}
+
+function differences(code: SchemaFolder, database: Installed | null): Differences {
+  const migrations = code.migrations.filter(({ version }) => !database?.migrations.has(version));
+  const functions = code.functions.filter(({ name, hash }) => database?.functions.get(name) !== hash);
+  const wanted = new Set(code.functions.map(({ name }) => name));
+  const vanished = [...(database?.functions.keys() ?? [])].filter((name) => !wanted.has(name));
+  const pending = [...migrations, ...functions].map((one) => one.name).concat(vanished.map((name) => `drop ${name}`));
+  return { migrations, functions, vanished, pending };
+}
+
+async function migrateInside(tx: Queryable, code: SchemaFolder): Promise<Migrated> {
+  await tx.script(`
+    set local lock_timeout = '${lock_timeout}';
+    select pg_advisory_xact_lock(${lock_key});
+    set local client_min_messages = warning;
+    create schema if not exists app;
+    create table if not exists app.schema_migrations (
+      version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now());
+    create table if not exists app.schema_functions (
+      name text primary key, hash text not null, applied_at timestamptz not null default now());
+    set local check_function_bodies = off`);
+  // Another process may have migrated while this one waited for the lock.
+  const todo = await compare(tx, code);
+  for (const { version, name, hash, text, path } of todo.migrations) {
+    await applyFile(tx, path, text);
+    await tx.sql`
+      insert into app.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
+  }
+  const owner = await schemaOwner(tx);
+  for (const name of todo.vanished) {
+    await dropOverloads(tx, await overloads(tx, name));
+    await tx.sql`delete from app.schema_functions where name = ${name}`;
+  }
+  for (const one of todo.functions) {
+    await replaceFunction(tx, one, owner);
+    await tx.sql`
+      insert into app.schema_functions (name, hash) values (${one.name}, ${one.hash})
+      on conflict (name) do update set hash = excluded.hash, applied_at = now()`;
+  }
+  await fault("migrate-before-commit");
+  return {
+    applied: todo.migrations.map(({ name }) => name),
+    functions: [...todo.functions.map(({ name }) => name), ...todo.vanished],
+    version: code.migrations.length,
+  };
+}
+
+/** A file may change its role; the bookkeeping after it must not inherit that. */
+async function applyFile(tx: Queryable, path: string, text: string, role: string | null = null): Promise<void> {
+  try {
+    if (role !== null) await tx.script(`set local role ${quoteName(role)}`);
+    await tx.script(text);
+    await tx.script("reset role");
+  } catch (error) {
+    throw inFile(error, path, text);
+  }
+}
+
+/** Functions belong to whoever owns the schema, also when a later run replaces one. */
+async function schemaOwner(tx: Queryable): Promise<string | null> {
+  const [row] = await tx.sql<{ owner: string; is_me: boolean }>`
+    select nspowner::regrole::text as owner, nspowner = current_user::regrole as is_me
+      from pg_namespace where nspname = 'app'`;
+  return row === undefined || row.is_me ? null : row.owner.replace(/^"(.*)"$/, "$1").replaceAll('""', '"');
+}
+
+async function replaceFunction(tx: Queryable, { name, text, path }: SqlFunction, owner: string | null): Promise<void> {
+  const before = await overloads(tx, name);
+  await tx.script("savepoint replace_function");
+  try {
+    await applyFile(tx, path, text, owner);
+  } catch (error) {
+    // 42P13: create or replace cannot change what a function returns or how its parameters are called.
+    if (before.length === 0 || !(error instanceof DatabaseError) || error.code !== "42P13") throw error;
+    await tx.script("rollback to savepoint replace_function");
+    await dropOverloads(tx, before);
+    await applyFile(tx, path, text, owner);
+  }
+  const after = await overloads(tx, name);
+  if (after.length === 0) {
+    throw new SchemaMismatch(`${path} must create the function app.${name}, as its file name says`);
+  }
+  // With other parameters it is another function to Postgres, and the old one would stay and be called.
+  const known = new Set(before.map(({ oid }) => oid));
+  if (after.some(({ oid }) => !known.has(oid))) {
+    const standing = new Set(after.map(({ oid }) => oid));
+    await dropOverloads(tx, before.filter(({ oid }) => standing.has(oid)));
+  }
+  await tx.script("release savepoint replace_function");
+}
+
+interface Overload {
+  oid: number;
+  signature: string;
+}
+
+function overloads(tx: Queryable, name: string): Promise<Overload[]> {
+  return tx.sql<Overload>`
+    select oid, format('%I.%I(%s)', 'app', proname, pg_get_function_identity_arguments(oid)) as signature
+      from pg_proc where pronamespace = 'app'::regnamespace and proname = ${name} order by oid`;
+}
+
+async function dropOverloads(tx: Queryable, dropped: readonly Overload[]): Promise<void> {
+  for (const { signature } of dropped) await tx.script(`drop routine ${signature}`);
+}
+
+/** The same error, with the file and the line it is in. */
+function inFile(error: unknown, path: string, text: string): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  const line = error.position === undefined ? "" : `:${[...text].slice(0, error.position - 1).join("").split("\n").length}`;
+  return new DatabaseError(error.code, `${path}${line}: ${error.message}`, error);
+}

@@ -1,0 +1,66 @@
+// Opens an engine on a server or on the embedded database, with its schema in place.
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Registry } from "../core/registry.js";
+import { openFolderStore } from "../storage/folder_store.js";
+import { openEmbedded } from "./embedded_database.js";
+import { Engine } from "./engine.js";
+import { assertCurrent, migrate } from "./migrate.js";
+import { openServer } from "./server_database.js";
+
+export interface EngineOptions {
+  registry: Registry;
+  /** A Postgres server; without it the embedded database in `data_dir` is used. */
+  database_url?: string;
+  data_dir?: string;
+  storage_dir?: string;
+  tenant?: string;
+  /** Connections of the engine's own pool; a worker opens its own. */
+  connections?: number;
+  /** Bring a server's schema up to date first. The embedded one always is. */
+  migrate?: boolean;
+  /** Off for PgBouncer versions that do not track prepared statements. */
+  prepare?: boolean;
+  log?: Logger;
+}
+
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { registry, tenant = "default", data_dir = ".fanfold", log } = options;
+  const store = openFolderStore(options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"));
+  const shared = { tenant, registry, store, log };
+  return options.database_url === undefined
+    ? openOnEmbedded(shared, data_dir)
+    : openOnServer(shared, options.database_url, options);
+}
+
+type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "log">;
+
+async function openOnEmbedded(shared: Shared, data_dir: string): Promise<Engine> {
+  const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"));
+  try {
+    await migrate(embedded.as(null));
+    const db = embedded.as("fanfold_admin");
+    await db.sql`select app.abandon_workers()`;
+    return new Engine({ ...shared, db, openConnection: () => db, close: () => embedded.close() });
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
+  const { prepare = true } = options;
+  const db = openServer(url, { max: options.connections ?? 2, prepare, application_name: "fanfold" });
+  try {
+    await (options.migrate ? migrate(db) : assertCurrent(db));
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return new Engine({
+    ...shared,
+    db,
+    openConnection: (name, max) => openServer(url, { max, prepare, application_name: `fanfold ${name}` }),
+    close: () => db.close(),
+  });
+}

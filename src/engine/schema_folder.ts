@@ -1,0 +1,48 @@
+// What `db/` holds: numbered migrations and one function per file, each with the hash of its text. Reads files only.
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface Migration {
+  version: number;
+  name: string;
+  hash: string;
+  text: string;
+  /** As shown to people: relative to the folder. */
+  path: string;
+}
+
+export type SqlFunction = Omit<Migration, "version">;
+
+export interface SchemaFolder {
+  migrations: Migration[];
+  functions: SqlFunction[];
+}
+
+/** `db/` stands beside `src/` in the repository and beside `dist/` in the package. */
+export const schema_folder = fileURLToPath(new URL("../../db", import.meta.url));
+
+export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
+  const migrations = (await readSql(folder, "migrations")).map((file) => {
+    const number = /^(\d{4})_[a-z0-9_]+$/.exec(file.name)?.[1];
+    if (number === undefined) throw new Error(`${file.path}: a migration's name is NNNN_name.sql`);
+    return { ...file, version: Number(number) };
+  });
+  for (const [place, { version, path }] of migrations.entries()) {
+    if (version !== place + 1) throw new Error(`${path}: expected migration ${place + 1}; numbers have neither gaps nor twins`);
+  }
+  return { migrations, functions: await readSql(folder, "functions") };
+}
+
+async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
+  const names = (await readdir(join(folder, part))).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (file) => {
+      // Line ends depend on how the repository was checked out; the hash must not.
+      const text = (await readFile(join(folder, part, file), "utf8")).replaceAll("\r\n", "\n");
+      const hash = createHash("sha256").update(text).digest("hex");
+      return { name: file.slice(0, -4), hash, text, path: `${part}/${file}` };
+    }),
+  );
+}

@@ -1,0 +1,220 @@
+// The driver for Postgres servers: a small pool of lanes. Statements share lanes and are pipelined when all are busy; a
+// transaction or a copy holds one alone. Knows SQL only as text.
+import {
+  type CopyRows,
+  copyTarget,
+  type Database,
+  DatabaseError,
+  parameterText,
+  type Queryable,
+  type Scalar,
+  type Stoppable,
+  statementText,
+} from "./database.js";
+import { closedError, rolledBackError, serverError, transactionOverError } from "./server_errors.js";
+import { Lane, type ServerOptions } from "./server_lane.js";
+import { ServerListener } from "./server_listener.js";
+
+export type { ServerOptions };
+
+/** A server that is full, or still starting, is asked again for this long: nothing has been sent to it yet. */
+const patience_ms = 5_000;
+const asked_again = new Set(["53300", "57P03"]);
+const close_timeout_s = 5;
+
+export function openServer(url: string, options: ServerOptions = {}): Database {
+  return new ServerDatabase(url, options);
+}
+
+class ServerDatabase implements Database {
+  readonly kind = "server";
+  private readonly lanes = new Set<Lane>();
+  /** Those who wait for a lane, in order. */
+  private readonly waiting: (() => void)[] = [];
+  private readonly max: number;
+  private listener: ServerListener | null = null;
+  private closing: Promise<void> | null = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly options: ServerOptions,
+  ) {
+    this.max = Math.max(1, options.max ?? 1);
+  }
+
+  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
+    const parameters = values.map(parameterText);
+    return this.sharing((lane) => lane.statement(statementText(strings), parameters)) as Promise<Row[]>;
+  }
+
+  async script(text: string): Promise<void> {
+    await this.sharing((lane) => lane.script(text));
+  }
+
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.holding("begin", async (lane) => {
+      const tx = new ServerTransaction(lane);
+      try {
+        // Work that waits for something else must still learn at once that its connection is gone.
+        const result = await lane.orLost(work(tx));
+        await tx.end("commit");
+        return result;
+      } catch (error) {
+        // A lost connection has rolled back by itself, and there is nobody left to tell.
+        if (!lane.lost && !tx.over) await tx.end("rollback").catch((failure) => lane.lose(serverError(failure, null)));
+        throw error;
+      }
+    });
+  }
+
+  copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
+    const text = `copy ${copyTarget(table, columns)} from stdin`;
+    return this.holding(null, (lane) => lane.copy(text, columns.length, rows));
+  }
+
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+    if (this.closing) throw closedError();
+    this.listener ??= new ServerListener((on_lost, on_notify) => {
+      const options = { ...this.options, application_name: `${this.options.application_name ?? "fanfold"} listen` };
+      return new Lane(this.url, options, on_lost, on_notify);
+    });
+    return this.listener.listen(channel, on_message, on_listening);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      await Promise.all([this.listener?.close(), ...[...this.lanes].map((lane) => lane.end(close_timeout_s))]);
+      this.lanes.clear();
+      for (const wake of this.waiting.splice(0)) wake();
+    })();
+    return this.closing;
+  }
+
+  private sharing<T>(send: (lane: Lane) => Promise<T>): Promise<T> {
+    return this.patiently(async () => {
+      const lane = await this.turn(() => {
+        const chosen = this.idleLane() ?? this.newLane() ?? this.leastBusyLane();
+        if (chosen) chosen.sharers++;
+        return chosen;
+      });
+      // Whoever waits behind may well share it too.
+      this.wakeNext();
+      try {
+        return await send(lane);
+      } finally {
+        if (--lane.sharers === 0) this.wakeNext();
+      }
+    });
+  }
+
+  private async holding<T>(first: string | null, work: (lane: Lane) => Promise<T>): Promise<T> {
+    const letGo = (lane: Lane) => {
+      lane.held = false;
+      this.wakeNext();
+    };
+    const held = await this.patiently(async () => {
+      const lane = await this.turn(() => {
+        const chosen = this.idleLane() ?? this.newLane();
+        if (chosen) chosen.held = true;
+        return chosen;
+      });
+      try {
+        if (first !== null) await lane.script(first);
+        return lane;
+      } catch (error) {
+        letGo(lane);
+        throw error;
+      }
+    });
+    try {
+      return await work(held);
+    } finally {
+      letGo(held);
+    }
+  }
+
+  /**
+   * First come, first served, so that a transaction is not kept out for ever by statements that share. `take` chooses a
+   * lane and marks it in one step: whoever comes next must already see that it is taken.
+   */
+  private async turn(take: () => Lane | undefined): Promise<Lane> {
+    for (let woken = false; ; woken = true) {
+      if (this.closing) throw closedError();
+      const lane = woken || this.waiting.length === 0 ? take() : undefined;
+      if (lane) return lane;
+      // One who was woken in vain keeps its place at the front.
+      await new Promise<void>((resolve) => (woken ? this.waiting.unshift(resolve) : this.waiting.push(resolve)));
+    }
+  }
+
+  private wakeNext(): void {
+    this.waiting.shift()?.();
+  }
+
+  private idleLane(): Lane | undefined {
+    for (const lane of this.lanes) if (!lane.held && lane.sharers === 0) return lane;
+    return undefined;
+  }
+
+  private newLane(): Lane | undefined {
+    if (this.lanes.size >= this.max) return undefined;
+    const lane = new Lane(this.url, this.options, (lost) => {
+      this.lanes.delete(lost);
+      this.wakeNext();
+    });
+    this.lanes.add(lane);
+    return lane;
+  }
+
+  private leastBusyLane(): Lane | undefined {
+    let least: Lane | undefined;
+    for (const lane of this.lanes) {
+      if (!lane.held && (least === undefined || lane.sharers < least.sharers)) least = lane;
+    }
+    return least;
+  }
+
+  private async patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    const until = performance.now() + patience_ms;
+    for (let wait_ms = 50; ; wait_ms = Math.min(wait_ms * 2, 1000)) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
+        if (!again || this.closing) throw error;
+        await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random() / 2)));
+      }
+    }
+  }
+}
+
+/** One statement at a time: of several sent at once, those behind a lost connection could still run elsewhere. */
+class ServerTransaction implements Queryable {
+  private last: Promise<unknown> = Promise.resolve();
+  over = false;
+
+  constructor(private readonly lane: Lane) {}
+
+  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
+    const parameters = values.map(parameterText);
+    return this.next(() => this.lane.statement(statementText(strings), parameters)) as Promise<Row[]>;
+  }
+
+  async script(text: string): Promise<void> {
+    await this.next(() => this.lane.script(text));
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    const ending = this.next(() => this.lane.script(how));
+    this.over = true;
+    const command = await ending;
+    if (how === "commit" && command === "ROLLBACK") throw rolledBackError();
+  }
+
+  private next<T>(step: () => Promise<T>): Promise<T> {
+    if (this.over) return Promise.reject(transactionOverError());
+    const mine = this.last.then(step);
+    this.last = mine.catch(() => {});
+    return mine;
+  }
+}

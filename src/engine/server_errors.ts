@@ -1,0 +1,46 @@
+// What postgres.js and the sockets under it throw, as the one kind of error that both drivers throw. It carries neither
+// the statement nor its parameters: errors are logged, and parameters may be secret.
+import { DatabaseError } from "./database.js";
+
+/** A refusal at the level of the session: the server closes the connection after it. */
+export function isFatal(error: unknown): boolean {
+  return ["FATAL", "PANIC"].includes((error as { severity?: string }).severity ?? "");
+}
+
+export function serverError(error: unknown, lost: DatabaseError | null): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const given = error as Record<string, string | undefined>;
+  const code = given.code ?? "";
+  const message = given.message ?? String(error);
+  if (given.severity !== undefined) {
+    return new DatabaseError(code, message, {
+      detail: given.detail,
+      hint: given.hint,
+      where: given.where,
+      schema: given.schema_name,
+      table: given.table_name,
+      column: given.column_name,
+      constraint: given.constraint_name,
+      position: given.position === undefined ? undefined : Number(given.position),
+    });
+  }
+  if (code === "CONNECTION_ENDED") return closedError();
+  if (code === "CONNECT_TIMEOUT") {
+    return new DatabaseError("08001", "the server accepted the connection but did not answer in time");
+  }
+  // What is left with a code comes from the socket or from TLS.
+  if (code !== "") return lost ?? new DatabaseError("08006", `the connection to the database failed: ${message}`);
+  return new DatabaseError("XX000", `reading the server's answer failed: ${message}`);
+}
+
+export function rolledBackError(): DatabaseError {
+  return new DatabaseError("25P02", "the transaction was rolled back, because a statement in it had failed");
+}
+
+export function transactionOverError(): DatabaseError {
+  return new DatabaseError("25P01", "the transaction is over: its statements must be awaited inside it");
+}
+
+export function closedError(): DatabaseError {
+  return new DatabaseError("08003", "the database was closed");
+}

@@ -1,0 +1,99 @@
+// What `fanfold doctor` wants to know of a database. Reads catalogues only, changes nothing, and works before the first
+// migration as well. Judging the facts is the command line's part.
+import type { Database } from "./database.js";
+
+export interface ServerFacts {
+  version: string;
+  version_num: number;
+  session_user: string;
+  is_superuser: boolean;
+  is_owner: boolean;
+  server_port: number | null;
+  now: Date;
+  max_connections: number;
+  reserved_connections: number;
+  used_connections: number;
+  missing_roles: string[];
+  has_schema: boolean;
+}
+
+export interface SchemaFacts {
+  tables_without_security: string[];
+  tables_without_force: string[];
+  mapping: "tenant" | "server" | "none";
+  mapped_tenant: string | null;
+}
+
+export interface WorkerFacts {
+  live: number;
+  silent: number;
+  slots: number;
+}
+
+export async function readServerFacts(db: Database): Promise<ServerFacts> {
+  const [row] = await db.sql<ServerFacts>`
+    select
+      current_setting('server_version') as version,
+      current_setting('server_version_num')::int as version_num,
+      session_user::text as session_user,
+      (select rolsuper from pg_roles where rolname = session_user) as is_superuser,
+      exists (
+        select from pg_roles where rolname = 'fanfold_owner' and pg_has_role(session_user, oid, 'USAGE')) as is_owner,
+      inet_server_port() as server_port,
+      clock_timestamp() as now,
+      current_setting('max_connections')::int as max_connections,
+      current_setting('superuser_reserved_connections')::int as reserved_connections,
+      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used_connections,
+      (select coalesce(json_agg(wanted order by wanted), '[]'::json)
+         from unnest(array['fanfold_owner', 'fanfold_api', 'fanfold_worker', 'fanfold_admin']) wanted
+        where not exists (select from pg_roles where rolname = wanted)) as missing_roles,
+      to_regclass('app.jobs') is not null as has_schema`;
+  return row as ServerFacts;
+}
+
+export async function readSchemaFacts(db: Database): Promise<SchemaFacts> {
+  const [row] = await db.sql<Omit<SchemaFacts, "mapping" | "mapped_tenant">>`
+    with app_tables as (
+      select c.relname, c.relrowsecurity, c.relforcerowsecurity
+        from pg_class c
+       where c.relnamespace = 'app'::regnamespace
+         and c.relkind in ('r', 'p')
+         and c.relname not in ('schema_migrations', 'schema_functions')
+    )
+    select
+      (select coalesce(json_agg(relname order by relname), '[]'::json)
+         from app_tables where not relrowsecurity) as tables_without_security,
+      (select coalesce(json_agg(relname order by relname), '[]'::json)
+         from app_tables where relrowsecurity and not relforcerowsecurity) as tables_without_force`;
+  return { ...(row as SchemaFacts), ...(await readMapping(db)) };
+}
+
+async function readMapping(db: Database): Promise<Pick<SchemaFacts, "mapping" | "mapped_tenant">> {
+  try {
+    const [row] = await db.sql<{ is_server: boolean; tenant: string | null }>`
+      select app.is_server() as is_server, app.current_tenant() as tenant`;
+    if (row?.is_server) return { mapping: "server", mapped_tenant: row.tenant };
+    return { mapping: row?.tenant ? "tenant" : "none", mapped_tenant: row?.tenant ?? null };
+  } catch (error) {
+    // A role without any of our rights may not even ask who it is: that is an answer too.
+    if ((error as { code?: string }).code === "42501") return { mapping: "none", mapped_tenant: null };
+    throw error;
+  }
+}
+
+/** Null when this role may not see them. */
+export async function readWorkerFacts(db: Database): Promise<WorkerFacts | null> {
+  try {
+    const [row] = await db.sql<WorkerFacts>`
+      select
+        count(*) filter (where heartbeat_at > now() - make_interval(secs => lease_s))::int as live,
+        count(*) filter (where heartbeat_at <= now() - make_interval(secs => lease_s))::int as silent,
+        coalesce(sum(slots) filter (where heartbeat_at > now() - make_interval(secs => lease_s)), 0)::int as slots
+        from app.workers
+       where status = 'live'`;
+    return row ?? null;
+  } catch (error) {
+    if ((error as { code?: string }).code === "42501") return null;
+    throw error;
+  }
+}

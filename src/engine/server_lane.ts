@@ -1,0 +1,207 @@
+// One connection to a server: a postgres.js client that connects once. When it is lost it is thrown away with everything
+// pending on it. Left to reconnect by itself, that client may write a rollback into a closed socket (which ends the
+// process), or send the rest of a transaction down a new connection.
+import { connect, type Socket } from "node:net";
+import postgres from "postgres";
+import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
+import { decoders } from "./decoders.js";
+import { isFatal, serverError } from "./server_errors.js";
+
+export interface ServerOptions {
+  /** Connections at most (default 1). */
+  max?: number;
+  /** Off for PgBouncer versions that do not track prepared statements (default on). */
+  prepare?: boolean;
+  application_name?: string;
+}
+
+const connect_timeout_s = 10;
+const keep_alive_s = 30;
+/** The server became a standby, is going down, or has closed this session: the connection is of no more use. */
+const useless_connection = /^(25006|57P0.|08...)$/;
+
+const types = Object.fromEntries(
+  Object.entries(decoders).map(([oid, parse]) => [
+    oid,
+    { to: Number(oid), from: [Number(oid)], parse, serialize: (text: string) => text },
+  ]),
+);
+
+export class Lane {
+  /** Statements that have it at the moment. */
+  sharers = 0;
+  /** Held by one transaction or copy. */
+  held = false;
+  lost: DatabaseError | null = null;
+  private readonly client: postgres.Sql;
+  private readonly prepare: boolean;
+  private socket: Socket | "unused" | "opening" = "unused";
+  private readonly refusals = new Set<(error: DatabaseError) => void>();
+
+  constructor(
+    url: string,
+    options: ServerOptions,
+    private readonly on_lost: (lane: Lane) => void,
+    on_notify?: (channel: string, payload: string) => void,
+  ) {
+    this.prepare = options.prepare ?? true;
+    const settings = {
+      max: 1,
+      prepare: this.prepare,
+      types,
+      fetch_types: false,
+      connect_timeout: connect_timeout_s,
+      keep_alive: keep_alive_s,
+      idle_timeout: 0,
+      max_lifetime: null,
+      connection: { application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
+      onnotice: () => {},
+      onnotify: on_notify,
+      onclose: () => this.lose(new DatabaseError("08006", "the connection to the database was lost")),
+      socket: (where: Where) => this.openOnce(where),
+    };
+    this.client = postgres(url, settings as postgres.Options<Record<string, postgres.PostgresType>>);
+  }
+
+  statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
+    return this.answer(this.client.unsafe(text, parameters, { prepare: this.prepare, simple: false } as object));
+  }
+
+  /** Gives the last command's name, so that a commit can be told from the rollback it may turn into. */
+  async script(text: string): Promise<string | undefined> {
+    const result = await this.answer(this.client.unsafe(text));
+    return (result as { command?: string }).command;
+  }
+
+  async copy(text: string, columns: number, rows: CopyRows): Promise<number> {
+    let total = 0;
+    try {
+      const query = this.client.unsafe(text);
+      const stream = await this.answer(query.writable());
+      const done = this.answer(
+        new Promise<void>((resolve, reject) => {
+          stream.once("finish", resolve);
+          stream.once("error", reject);
+          // What the server refuses after the last byte, postgres.js tells only to the query, which has resolved already.
+          Object.assign(query, { reject });
+        }),
+      );
+      done.catch(() => {});
+      const count = (pieces: number) => {
+        total += pieces;
+      };
+      for await (const piece of copyPieces(rows, columns, count)) {
+        if (this.lost) throw this.lost;
+        if (!stream.write(piece)) await Promise.race([done, new Promise((resolve) => stream.once("drain", resolve))]);
+      }
+      stream.end();
+      await done;
+      return total;
+    } catch (error) {
+      // Whatever state the copy is in, the connection that carried it is not used again.
+      this.lose(new DatabaseError("08006", "the connection was closed after a copy that failed"));
+      throw error;
+    }
+  }
+
+  /** Settles as `work` does, or with the loss of the connection if that comes first. */
+  orLost<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.lost) reject(this.lost);
+      this.refusals.add(reject);
+      work.then(
+        (value) => {
+          this.refusals.delete(reject);
+          resolve(value);
+        },
+        (error) => {
+          this.refusals.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  lose(error: DatabaseError): void {
+    if (this.lost) return;
+    this.lost = error;
+    for (const refuse of this.refusals) refuse(error);
+    this.refusals.clear();
+    if (typeof this.socket === "object") this.socket.destroy();
+    void this.end(0);
+    this.on_lost(this);
+  }
+
+  /** Lets what was sent be answered, for as long as given. */
+  end(timeout_s: number): Promise<void> {
+    return this.client.end({ timeout: timeout_s });
+  }
+
+  private async answer<T>(sent: PromiseLike<T>): Promise<T> {
+    try {
+      return await this.orLost(sent);
+    } catch (error) {
+      const given = serverError(error, this.lost);
+      if (isFatal(error) || useless_connection.test(given.code)) this.lose(given);
+      throw given;
+    }
+  }
+
+  private async openOnce(where: Where): Promise<Socket> {
+    try {
+      if (this.socket !== "unused" || this.lost) {
+        throw new DatabaseError("08006", "the server closed the connection while it was being opened");
+      }
+      this.socket = "opening";
+      this.socket = await openSocket(where);
+      return this.socket;
+    } catch (error) {
+      this.lose(serverError(error, this.lost));
+      throw error;
+    }
+  }
+}
+
+interface Where {
+  host: string[];
+  port: number[];
+  path: string | false;
+}
+
+/** The first host that answers. */
+async function openSocket({ host, port, path }: Where): Promise<Socket> {
+  if (path) return connected(connect({ path }), path);
+  let failure: unknown;
+  for (const [number, name] of host.entries()) {
+    try {
+      // Statements are small and waited for: Nagle's algorithm would hold the second of two back.
+      const socket = connect({ host: name, port: port[number] ?? 5432, noDelay: true });
+      // TLS takes the name to verify from here.
+      return Object.assign(await connected(socket, `${name}:${port[number]}`), { host: name });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function connected(socket: Socket, where: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string) => {
+      socket.destroy();
+      const hint = "Is the server running there, and is DATABASE_URL right?";
+      reject(new DatabaseError("08001", `cannot reach the database at ${where}: ${reason}`, { hint }));
+    };
+    const timer = setTimeout(fail, connect_timeout_s * 1000, `no answer within ${connect_timeout_s} s`);
+    const onError = (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      fail(error.code ?? error.message);
+    };
+    socket.once("error", onError);
+    socket.once("connect", () => {
+      clearTimeout(timer);
+      socket.removeListener("error", onError);
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,3 @@
+// The stores there are, and what a store is. Re-exports only.
+export type { Ref, Store } from "../core/store.js";
+export { openFolderStore } from "./folder_store.js";

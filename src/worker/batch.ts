@@ -1,0 +1,96 @@
+// How many tasks a worker holds ahead of its slots, and how many it gives back. Pure: durations and counts come in as
+// arguments. The aim is that a task waits in a worker about a second at most, because elsewhere a slot may be free.
+
+/** What is waiting should start within this time. */
+export const AHEAD_MS = 1000;
+/** Above this estimated wait the surplus goes back. Twice the aim, so that a small misjudgement does not make tasks travel. */
+const HAND_BACK_MS = 2 * AHEAD_MS;
+/** A batch may be this many times the last one: no-op tasks reach the largest batch in three claims, surprises stay small. */
+const GROWTH = 8;
+/** A sample weighs at least this much, so that the estimate follows when a type's tasks change their nature. */
+const WEIGHT = 1 / 16;
+
+/** What is known about the tasks of one type. */
+export interface Pace {
+  /** Wall time of the handler. */
+  duration_ms: number;
+  /** The part of it that blocked the event loop: slots do not divide that. */
+  busy_ms: number;
+  samples: number;
+}
+
+export function newPace(): Pace {
+  return { duration_ms: 0, busy_ms: 0, samples: 0 };
+}
+
+export function recordPace(pace: Pace, duration_ms: number, busy_ms: number): void {
+  const samples = ++pace.samples;
+  const weight = samples < 16 ? 1 / samples : WEIGHT;
+  pace.duration_ms += (duration_ms - pace.duration_ms) * weight;
+  pace.busy_ms += (busy_ms - pace.busy_ms) * weight;
+}
+
+/** Milliseconds between two starts when all slots are busy with such tasks; null when none has been seen. */
+export function msPerStart(pace: Pace, slots: number): number | null {
+  return pace.samples === 0 ? null : Math.max(pace.duration_ms / slots, pace.busy_ms);
+}
+
+export interface Load {
+  slots: number;
+  running: number;
+  queued: number;
+  batch_max: number;
+  /** Of the tasks to come, guessed from the last ones; null = never seen. */
+  ms_per_start: number | null;
+  /** How many tasks the last claim that found any brought. */
+  last_batch: number;
+  /** The shortest time any running task has run: when all slots are taken, tasks take at least that long. */
+  youngest_ms: number;
+}
+
+/**
+ * The limit of the next claim, 0 = do not claim now. Long or unknown tasks: the free slots and no more. Short ones: what
+ * starts within a second, at most two largest batches, asked for again when half of it is gone.
+ */
+export function wantedBatch(load: Load): number {
+  const free = Math.min(Math.max(0, load.slots - load.running - load.queued), load.batch_max);
+  const busy = load.running >= load.slots;
+  // Nothing has started for a second, and nobody knows when something will: what is handed back is not claimed again.
+  if (load.ms_per_start === null || (busy && load.youngest_ms >= AHEAD_MS)) return free;
+  const ms_per_start = Math.max(load.ms_per_start, busy ? load.youngest_ms / load.slots : 0);
+  const starts = ms_per_start <= 0 ? Number.POSITIVE_INFINITY : Math.floor(AHEAD_MS / ms_per_start);
+  const depth = Math.min(starts, 2 * load.batch_max);
+  if (load.queued * 2 > depth) return free;
+  const growth = Math.max(load.slots, load.last_batch * GROWTH);
+  return Math.max(free, Math.min(depth - load.queued, growth, load.batch_max));
+}
+
+export interface Waiting {
+  slots: number;
+  running: number;
+  /** What waits, in the order in which it will start. */
+  queue: readonly { count: number; ms_per_start: number | null }[];
+  /** Since a task was last started. */
+  since_start_ms: number;
+  /** As above. */
+  youngest_ms: number;
+}
+
+/** How many tasks, counted from the end of the queue, to hand back. */
+export function surplus(waiting: Waiting): number {
+  let queued = 0;
+  for (const part of waiting.queue) queued += part.count;
+  if (queued === 0 || waiting.running < waiting.slots) return 0;
+  if (waiting.since_start_ms >= AHEAD_MS) return queued;
+  const least = waiting.youngest_ms / waiting.slots;
+  let wait_ms = 0;
+  let kept = 0;
+  for (const part of waiting.queue) {
+    const each = Math.max(part.ms_per_start ?? 0, least);
+    const part_ms = each * part.count;
+    const room = each > 0 ? Math.max(0, Math.floor((AHEAD_MS - wait_ms) / each)) : part.count;
+    kept += Math.min(part.count, room);
+    wait_ms += part_ms;
+  }
+  return wait_ms > HAND_BACK_MS ? queued - kept : 0;
+}

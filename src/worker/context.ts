@@ -1,0 +1,216 @@
+// What a handler gets as `ctx`. One object per task at a hundred thousand a second: everything that is not asked for is
+// not made, so all but the claim and the task are getters. It can read results, log and use storage, never the queue.
+import { createHash } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type {
+  JobFacts,
+  Loose,
+  Predecessor,
+  Previous,
+  SqlSession,
+  TaskContext as TaskContextShape,
+  TaskLog,
+} from "../core/context.js";
+import { Permanent } from "../core/errors.js";
+import type { Store } from "../core/store.js";
+import type { HeldClaim } from "./held.js";
+import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
+import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
+import type { ClaimedTask } from "../engine/commands.js";
+
+/** What contexts share: opened by the worker, lent to its tasks. */
+export interface Desk extends ResultSource {
+  logs: TaskLogs;
+  scratch_dir: string;
+}
+
+/** Why a task was asked to stop. */
+export type AbortKind = "timeout" | "lost" | "cancelled" | "stopping";
+
+export interface Progress {
+  done?: number;
+  total?: number;
+  share?: number;
+  message?: string;
+}
+
+export class TaskContext implements TaskContextShape {
+  aborted: AbortKind | null = null;
+  aborted_at = 0;
+  /** Its slot was given to another task because the handler did not stop when asked. */
+  given_up = false;
+  handed_over: unknown = undefined;
+  progress_made: Progress | null = null;
+  private controller: AbortController | undefined;
+  reason: unknown;
+  private reader: Previous | undefined;
+  private logger: TaskLog | undefined;
+  private scratch_made: Promise<string> | undefined;
+  private in_burst = false;
+
+  constructor(
+    private readonly desk: Desk,
+    readonly claim: HeldClaim,
+    private readonly task: ClaimedTask,
+    readonly started_at: number,
+  ) {}
+
+  get task_id(): string {
+    return `${this.claim.stage.stage_id}-${this.task[0]}`;
+  }
+
+  get tenant_id(): string {
+    return this.claim.stage.tenant_id;
+  }
+
+  get job_id(): string | null {
+    return this.claim.stage.job_id;
+  }
+
+  get task_type(): string {
+    return this.claim.stage.task_type;
+  }
+
+  get stage(): string {
+    return this.claim.stage.stage;
+  }
+
+  get ordinal(): number {
+    return this.task[0];
+  }
+
+  get index(): string {
+    return this.task[1] ?? String(this.task[0]);
+  }
+
+  get attempt(): number {
+    return this.claim.attempt;
+  }
+
+  get metadata(): Loose | null {
+    return this.task[3] ?? null;
+  }
+
+  get job(): JobFacts | null {
+    const { stage } = this.claim;
+    if (stage.job_id === null) return null;
+    return {
+      job_id: stage.job_id,
+      job_type: stage.job_type ?? "",
+      tenant_id: stage.tenant_id,
+      correlation_id: stage.correlation_id,
+      parameters: stage.parameters ?? {},
+    };
+  }
+
+  /** Null parameters in the database are the job's. */
+  get parameters(): unknown {
+    return this.task[2] ?? this.claim.stage.parameters ?? {};
+  }
+
+  get previous(): Previous {
+    this.reader ??= openPrevious(this.readable(), this.claim.stage, this.ordinal);
+    return this.reader;
+  }
+
+  predecessor<Result = Loose>(): Promise<Predecessor<Result> | null> {
+    return readPredecessor(this.readable(), this.claim.stage, this.ordinal);
+  }
+
+  /** The connection of a burst is the one reads use: a read inside a burst would wait for itself. */
+  private readable(): ResultSource {
+    const { desk } = this;
+    const connection = () => {
+      if (this.in_burst) throw new Permanent("ctx.db is open: read results and compute first, then write in ctx.db");
+      return desk.connection();
+    };
+    return { commands: desk.commands, store: desk.store, connection };
+  }
+
+  async db<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
+    this.in_burst = true;
+    try {
+      const db = await this.desk.connection();
+      return await db.transaction(work);
+    } finally {
+      this.in_burst = false;
+    }
+  }
+
+  /** A share between 0 and 1, or counts; sent with the next heartbeat. */
+  progress(made: number | { done: number; total: number; message?: string }, note?: string): void {
+    const message = typeof made === "number" ? note : (made.message ?? note);
+    const told: Progress =
+      typeof made === "number" ? { share: finite(made) } : { done: finite(made.done), total: finite(made.total) };
+    if (message !== undefined) told.message = String(message).slice(0, 500).replaceAll("\u0000", "");
+    this.progress_made = told;
+  }
+
+  /** Handed to the tasks of the next stage beside the result. */
+  next_stage_params(value: Record<string, unknown>): void {
+    this.handed_over = value;
+  }
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.aborted !== null) this.controller.abort(this.reason);
+    }
+    return this.controller.signal;
+  }
+
+  /** The first reason stands: a task that timed out stays timed out when the worker stops afterwards. */
+  abort(kind: AbortKind, reason: Error, at: number): void {
+    if (this.aborted !== null) {
+      if (kind === "lost") this.aborted = kind;
+      return;
+    }
+    this.aborted = kind;
+    this.aborted_at = at;
+    this.reason = reason;
+    this.controller?.abort(reason);
+  }
+
+  get log(): TaskLog {
+    if (this.logger === undefined) {
+      const budget = new LogBudget();
+      const line = (level: LogLevel) => (message: string, data?: Record<string, unknown>) =>
+        this.desk.logs.add(this.claim, this.ordinal, budget, level, message, data);
+      this.logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+    }
+    return this.logger;
+  }
+
+  get storage(): Store {
+    return this.desk.store;
+  }
+
+  scratch(): Promise<string> {
+    if (this.scratch_made === undefined) {
+      const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.claim.claim_id}`);
+      this.scratch_made = mkdir(dir, { recursive: true }).then(() => dir);
+    }
+    return this.scratch_made;
+  }
+
+  get effect_key(): string {
+    const { job_id, stage, stage_id } = this.claim.stage;
+    const place = job_id === null ? `${stage_id}/${this.ordinal}` : `${job_id}/${stage}/${this.index}`;
+    return createHash("sha256").update(place).digest("hex");
+  }
+
+  get has_scratch(): boolean {
+    return this.scratch_made !== undefined;
+  }
+
+  async removeScratch(): Promise<void> {
+    const dir = await this.scratch_made?.catch(() => undefined);
+    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function finite(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

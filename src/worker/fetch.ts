@@ -1,0 +1,243 @@
+// Claims ahead of the slots, so that they never wait for the network, and gives back what would wait too long here.
+// Finding nothing, it writes itself idle, claims once more, and waits for a NOTIFY or the next poll: a hint may be lost,
+// the poll is not.
+import type { Logger } from "pino";
+import type { Database } from "../engine/database.js";
+import { fault } from "../fault.js";
+import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
+import type { Finisher } from "./finish.js";
+import { HeldClaim, type Holdings } from "./held.js";
+import type { Runner } from "./run.js";
+import type { Stats } from "./stats.js";
+import { sendTrouble, waitBeforeTry } from "./trouble.js";
+import type { ClaimReply, WorkerCommands } from "../engine/commands.js";
+
+export interface FetcherParts {
+  worker_id: string;
+  types: readonly string[];
+  slots: number;
+  batch_max: number;
+  poll_s: number;
+  db: Database;
+  commands: WorkerCommands;
+  holdings: Holdings;
+  runner: Runner;
+  finisher: Finisher;
+  /** What is known about task types; outlives a registration. */
+  paces: Map<string, Pace>;
+  stats: Stats;
+  log: Logger;
+  onStale(): void;
+  /** Nothing to claim, nothing held. */
+  onIdle(): void;
+}
+
+export class Fetcher {
+  private claiming: Promise<void> | null = null;
+  /** A hint came while a claim was under way, which may not have seen what the hint was about. */
+  private again = false;
+  /** The last claim found nothing, and hints are on: wait for one. */
+  private waiting = false;
+  private told_idle = false;
+  private full_claims = 0;
+  private last_batch = 0;
+  private last_mix: { pace: Pace; count: number }[] = [];
+  private after_tenant: string | null = null;
+  private poll_timer: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private stopped = false;
+
+  constructor(private readonly parts: FetcherParts) {}
+
+  /** Something may have become runnable. */
+  readonly wake = (): void => {
+    this.again = true;
+    this.waiting = false;
+    this.consider();
+  };
+
+  get is_waiting(): boolean {
+    return this.waiting && this.claiming === null;
+  }
+
+  /** Claims if there is room and reason to. Called after every start and end of a task, so the refusals come first. */
+  readonly consider = (): void => {
+    if (this.claiming !== null || this.waiting || this.stopped) return;
+    const { parts } = this;
+    if (parts.finisher.unanswered > 4 * parts.batch_max) return;
+    const limit = this.wanted();
+    if (limit === 0) return;
+    this.again = false;
+    clearTimeout(this.poll_timer);
+    this.claiming = this.claim(limit).then(
+      (found) => this.claimed(found),
+      (error: unknown) => this.claimFailed(error),
+    );
+  };
+
+  private wanted(): number {
+    const { holdings, runner, slots, batch_max } = this.parts;
+    const { last_batch } = this;
+    const running = runner.running.size;
+    const { queued } = holdings;
+    const ms_per_start = this.expectedPace();
+    const hoped = wantedBatch({ slots, batch_max, running, queued, ms_per_start, last_batch, youngest_ms: 0 });
+    if (hoped === 0 || running < slots) return hoped;
+    const youngest_ms = runner.youngest(performance.now());
+    return wantedBatch({ slots, batch_max, running, queued, ms_per_start, last_batch, youngest_ms });
+  }
+
+  /** The next batch is taken to be like the last one; a type never seen makes it unknown. */
+  private expectedPace(): number | null {
+    let total = 0;
+    let ms = 0;
+    for (const { pace, count } of this.last_mix) {
+      const each = msPerStart(pace, this.parts.slots);
+      if (each === null) return null;
+      total += count;
+      ms += each * count;
+    }
+    return total === 0 ? null : ms / total;
+  }
+
+  /** Resolves with whether all that was asked for came, and null when nothing did although hints are on. */
+  private async claim(limit: number): Promise<"full" | "some" | "none"> {
+    const { worker_id, types, db, commands, stats } = this.parts;
+    const request = { worker_id, types, limit, after_tenant: this.after_tenant };
+    let reply = await commands.claim(db, request);
+    stats.claims++;
+    if (reply.claims.length === 0 && !this.told_idle && !this.stopped) {
+      await commands.set_idle(db, { worker_id, idle: true });
+      this.told_idle = true;
+      reply = await commands.claim(db, request);
+      stats.claims++;
+    }
+    if (reply.claims.length === 0) {
+      stats.empty_claims++;
+      return "none";
+    }
+    await fault("after-claim");
+    return this.hold(reply) < limit ? "some" : "full";
+  }
+
+  private hold(reply: ClaimReply): number {
+    const { parts } = this;
+    const now = performance.now();
+    const stages = new Map(reply.stages.map((stage) => [stage.stage_id, stage]));
+    for (const stage of reply.stages) deepFreeze(stage.parameters);
+    const mix = new Map<Pace, number>();
+    let count = 0;
+    for (const batch of reply.claims) {
+      const stage = stages.get(batch.stage_id)!;
+      const pace = this.paceOf(batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type);
+      parts.holdings.add(new HeldClaim(batch, stage, pace, now));
+      mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
+      count += batch.tasks.length;
+    }
+    this.after_tenant = reply.after_tenant;
+    this.last_batch = count;
+    this.last_mix = [...mix].map(([pace, tasks]) => ({ pace, count: tasks }));
+    parts.stats.claimed += count;
+    parts.stats.largest_batch = Math.max(parts.stats.largest_batch, count);
+    return count;
+  }
+
+  private paceOf(type: string): Pace {
+    let pace = this.parts.paces.get(type);
+    if (pace === undefined) this.parts.paces.set(type, (pace = newPace()));
+    return pace;
+  }
+
+  private claimed(found: "full" | "some" | "none"): void {
+    const { parts } = this;
+    this.claiming = null;
+    this.failures = 0;
+    if (this.stopped) {
+      this.handBackAll();
+      return;
+    }
+    if (found === "none") {
+      this.waiting = !this.again;
+      this.poll(parts.poll_s * 1000 * (0.75 + Math.random() * 0.5));
+    } else {
+      this.full_claims = found === "full" ? this.full_claims + 1 : 0;
+      if (this.told_idle && this.full_claims >= 2) this.sayBusy();
+      this.handBack(performance.now());
+      // Asked for first, so that the next batch is on its way while this one runs.
+      this.consider();
+      setImmediate(parts.runner.pump);
+    }
+    this.consider();
+    if (this.is_waiting) parts.onIdle();
+  }
+
+  private claimFailed(error: unknown): void {
+    this.claiming = null;
+    if (this.stopped) return;
+    if (sendTrouble(error) === "stale") {
+      this.parts.onStale();
+      return;
+    }
+    this.failures++;
+    this.waiting = true;
+    this.parts.log.warn({ err: error, tries: this.failures }, "claim failed, trying again");
+    this.poll(waitBeforeTry(this.failures));
+  }
+
+  private poll(ms: number): void {
+    clearTimeout(this.poll_timer);
+    this.poll_timer = setTimeout(this.wake, ms);
+  }
+
+  /** Two full claims running: there is enough to do, and enqueuing need not pay for hints. */
+  private sayBusy(): void {
+    const { db, commands, worker_id, log } = this.parts;
+    this.told_idle = false;
+    commands.set_idle(db, { worker_id, idle: false }).catch((error: unknown) => {
+      log.warn({ err: error }, "worker not marked busy; hints it does not need will come");
+    });
+  }
+
+  /** Gives back what would not start within about a second: elsewhere a slot may be free. */
+  handBack(now: number): void {
+    const { holdings, runner, slots, finisher, log } = this.parts;
+    if (holdings.queued === 0) return;
+    const queue: { count: number; ms_per_start: number | null }[] = [];
+    let oldest = now;
+    for (const { claim, count } of holdings.waiting()) {
+      queue.push({ count, ms_per_start: msPerStart(claim.pace, slots) });
+      oldest = Math.min(oldest, claim.claimed_at);
+    }
+    const count = surplus({
+      slots,
+      queue,
+      running: runner.running.size,
+      // Neither counts before the tasks themselves have waited: they may have come after the last start.
+      since_start_ms: Math.min(now - runner.last_start_at, now - oldest),
+      youngest_ms: now - oldest >= AHEAD_MS ? runner.youngest(now) : 0,
+    });
+    if (count === 0) return;
+    log.debug({ count, queued: holdings.queued }, "handing back tasks that would wait here");
+    void finisher.release(holdings.takeFromEnd(count));
+  }
+
+  private handBackAll(): void {
+    const { holdings, finisher } = this.parts;
+    void finisher.release(holdings.takeFromEnd(holdings.queued));
+  }
+
+  /** Claims no more and hands back all that has not started; resolves when no claim is under way. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.poll_timer);
+    this.handBackAll();
+    await this.claiming;
+  }
+}
+
+/** The job's parameters are shared by the tasks of a claim: a handler that changes them would change its neighbours'. */
+function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+}

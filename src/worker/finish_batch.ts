@@ -1,0 +1,102 @@
+// The outcomes that travel in one finish: completed tasks as columns, which the database reads fastest, failed ones as
+// records. Results are JSON text from the start and are joined, never written twice. Pure.
+import type { FailedItem, FinishRequest } from "../engine/commands.js";
+import type { HeldClaim } from "./held.js";
+
+/** What a completed task has besides its result: a hand-over, or the reference to a spilled result. JSON texts. */
+export interface DoneExtra {
+  next_stage_params?: string;
+  spill?: string;
+}
+
+export class FinishBatch {
+  bytes = 0;
+  private readonly holders: HeldClaim[] = [];
+  private readonly ordinals: number[] = [];
+  private readonly durations: number[] = [];
+  private readonly results: string[] = [];
+  private readonly extras = new Map<number, DoneExtra>();
+  private readonly failed: { holder: HeldClaim; item: FailedItem }[] = [];
+
+  get size(): number {
+    return this.holders.length + this.failed.length;
+  }
+
+  addDone(holder: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
+    this.holders.push(holder);
+    this.ordinals.push(ordinal);
+    this.durations.push(Math.round(duration_ms));
+    this.results.push(result);
+    this.bytes += result.length + 24;
+    if (extra === null) return;
+    this.extras.set(this.holders.length, extra);
+    this.bytes += (extra.next_stage_params?.length ?? 0) + (extra.spill?.length ?? 0);
+  }
+
+  addFailed(holder: HeldClaim, item: FailedItem): void {
+    this.failed.push({ holder, item });
+    this.bytes += 200 + item.message.length;
+  }
+
+  /** How many tasks of each claim are in here. Neighbours mostly share one: the map is written once per run of them. */
+  claims(): Map<HeldClaim, number> {
+    const counts = new Map<HeldClaim, number>();
+    const { holders } = this;
+    for (let from = 0; from < holders.length; ) {
+      const holder = holders[from]!;
+      let to = from + 1;
+      while (to < holders.length && holders[to] === holder) to++;
+      counts.set(holder, (counts.get(holder) ?? 0) + to - from);
+      from = to;
+    }
+    for (const { holder } of this.failed) counts.set(holder, (counts.get(holder) ?? 0) + 1);
+    return counts;
+  }
+
+  request(worker_id: string, logs: string): FinishRequest {
+    const named = Array.from(this.claims().keys(), ({ claim_id, stage, attempt }) => {
+      return `{"c":${claim_id},"g":${stage.stage_id},"a":${attempt}}`;
+    });
+    const extras = Array.from(this.extras, ([position, { next_stage_params, spill }]) => {
+      const hand_over = next_stage_params === undefined ? "" : `,"n":${next_stage_params}`;
+      return `{"i":${position}${hand_over}${spill === undefined ? "" : `,"s":${spill}`}}`;
+    });
+    return {
+      worker_id,
+      claims: `[${named.join()}]`,
+      done: {
+        claims: this.holders.map((holder) => holder.claim_id).join(),
+        ordinals: this.ordinals.join(),
+        durations: this.durations.join(),
+        results: this.results.join(),
+        extras: `[${extras.join()}]`,
+      },
+      failed: this.failed.length === 0 ? "[]" : JSON.stringify(this.failed.map(({ item }) => item)),
+      logs: `[${logs}]`,
+    };
+  }
+
+  /** Two batches with half the outcomes each, for finding the one the database cannot take. */
+  halves(): [FinishBatch, FinishBatch] {
+    const parts: [FinishBatch, FinishBatch] = [new FinishBatch(), new FinishBatch()];
+    const middle = Math.ceil(this.size / 2);
+    for (const [at, holder] of this.holders.entries()) {
+      const extra = this.extras.get(at + 1) ?? null;
+      parts[at < middle ? 0 : 1].addDone(holder, this.ordinals[at]!, this.durations[at]!, this.results[at]!, extra);
+    }
+    for (const [at, { holder, item }] of this.failed.entries()) {
+      parts[this.holders.length + at < middle ? 0 : 1].addFailed(holder, item);
+    }
+    return parts;
+  }
+
+  /** The only outcome in here, as a failure of its own; null when it already was one. */
+  asFailure(code: string, message: string): FinishBatch | null {
+    const [holder] = this.holders;
+    if (holder === undefined) return null;
+    const batch = new FinishBatch();
+    const place = { c: holder.claim_id, o: this.ordinals[0]!, d: this.durations[0]! };
+    batch.addFailed(holder, { ...place, category: "contract", code, message });
+    return batch;
+  }
+}

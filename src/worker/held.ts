@@ -1,0 +1,107 @@
+// What this worker holds: its claims, and of these the tasks that have not started (the local queue). No I/O.
+// A claim stays known until each of its tasks is finished, handed back or lost, so that the heartbeat can name it.
+import type { ClaimedBatch, ClaimedStage, ClaimedTask, ReleaseItem } from "../engine/commands.js";
+import type { Pace } from "./batch.js";
+
+export class HeldClaim {
+  readonly claim_id: number;
+  readonly attempt: number;
+  readonly tasks: readonly ClaimedTask[];
+  /** Position of the first task that has not started. */
+  next = 0;
+  /** Position behind the last task of the local queue: what was handed back lies beyond it. */
+  end: number;
+  /** Tasks whose fate the database does not know yet. */
+  open: number;
+  /** The database gave it to others, or we can no longer be sure that it did not: nothing of it may be finished. */
+  lost = false;
+
+  constructor(
+    batch: ClaimedBatch,
+    readonly stage: ClaimedStage,
+    readonly pace: Pace,
+    readonly claimed_at: number,
+  ) {
+    this.claim_id = batch.claim_id;
+    this.attempt = batch.attempt;
+    this.tasks = batch.tasks;
+    this.end = batch.tasks.length;
+    this.open = batch.tasks.length;
+  }
+}
+
+export class Holdings {
+  readonly claims = new Map<number, HeldClaim>();
+  /** Tasks that have not started. */
+  queued = 0;
+  private queue: HeldClaim[] = [];
+  private head = 0;
+
+  add(claim: HeldClaim): void {
+    this.claims.set(claim.claim_id, claim);
+    this.queue.push(claim);
+    this.queued += claim.end - claim.next;
+  }
+
+  /** The claim whose next task is due to start; the caller moves `next`. */
+  first(): HeldClaim | undefined {
+    for (;;) {
+      const claim = this.queue[this.head];
+      if (claim === undefined) {
+        this.queue.length = 0;
+        this.head = 0;
+        return undefined;
+      }
+      if (claim.next < claim.end) return claim;
+      this.head++;
+      if (this.head > 1000) {
+        this.queue.splice(0, this.head);
+        this.head = 0;
+      }
+    }
+  }
+
+  /** What waits, claim by claim, in starting order. */
+  *waiting(): Generator<{ claim: HeldClaim; count: number }> {
+    for (let at = this.head; at < this.queue.length; at++) {
+      const claim = this.queue[at]!;
+      if (claim.next < claim.end) yield { claim, count: claim.end - claim.next };
+    }
+  }
+
+  /** Takes the last `count` tasks out of the local queue, to be handed back. */
+  takeFromEnd(count: number): ReleaseItem[] {
+    const items: ReleaseItem[] = [];
+    for (let at = this.queue.length - 1; at >= this.head && count > 0; at--) {
+      const claim = this.queue[at]!;
+      const take = Math.min(count, claim.end - claim.next);
+      if (take <= 0) continue;
+      const ordinals = claim.tasks.slice(claim.end - take, claim.end).map((task) => task[0]);
+      claim.end -= take;
+      this.queued -= take;
+      count -= take;
+      items.push({ c: claim.claim_id, o: ordinals });
+    }
+    return items;
+  }
+
+  /** The database knows what became of `count` tasks of this claim. */
+  settle(claim: HeldClaim, count: number): void {
+    claim.open -= count;
+    if (claim.open <= 0) this.claims.delete(claim.claim_id);
+  }
+
+  lose(claim_id: number): HeldClaim | undefined {
+    const claim = this.claims.get(claim_id);
+    if (claim === undefined) return undefined;
+    claim.lost = true;
+    this.queued -= claim.end - claim.next;
+    claim.end = claim.next;
+    this.claims.delete(claim_id);
+    return claim;
+  }
+
+  loseAll(): void {
+    for (const claim_id of [...this.claims.keys()]) this.lose(claim_id);
+  }
+}

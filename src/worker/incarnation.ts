@@ -1,0 +1,297 @@
+// One registered life of a worker: a fresh id, its connections, and the loops that claim, run, finish and keep the lease.
+// It ends by stop() or, when the lease may be over or the database has forgotten it, by abandoning everything at once.
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Database, Stoppable } from "../engine/database.js";
+import type { Engine } from "../engine/engine.js";
+import type { Pace } from "./batch.js";
+import type { TaskContext } from "./context.js";
+import { Fetcher } from "./fetch.js";
+import { Finisher } from "./finish.js";
+import { Heartbeat, Lease } from "./heartbeat.js";
+import { Holdings } from "./held.js";
+import { TaskLogs } from "./logs.js";
+import type { WorkerSettings } from "./options.js";
+import { planStage } from "./planning.js";
+import { Runner } from "./run.js";
+import type { Stats } from "./stats.js";
+import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
+import { Moment, settlesWithin } from "./wait.js";
+
+const SWEEP_MS = 100;
+const CHANNEL = "fanfold_ready";
+/** How long the last words to a database that may not answer are waited for. */
+const FAREWELL_MS = 5000;
+
+/** What outlives a registration. */
+export interface Shop {
+  engine: Engine;
+  settings: WorkerSettings;
+  stats: Stats;
+  paces: Map<string, Pace>;
+  log: Logger;
+  /** The lease is over or the worker unknown: another incarnation is needed. */
+  onAbandoned(): void;
+}
+
+interface Connections {
+  work: Database;
+  heart: Database;
+}
+
+export async function startIncarnation(shop: Shop): Promise<Incarnation> {
+  const { engine, settings } = shop;
+  const worker_id = randomUUID();
+  const opened: Database[] = [];
+  try {
+    const heart = await engine.openConnection("heartbeat", 1);
+    opened.push(heart);
+    const work = await engine.openConnection("work", settings.connections);
+    opened.push(work);
+    const { types, slots, lease_s, version } = settings;
+    const sent_at = performance.now();
+    const registration = { worker_id, host: hostname(), pid: process.pid, version, types, slots, lease_s };
+    const registered = await engine.worker_commands.register_worker(heart, registration);
+    const incarnation = new Incarnation(shop, worker_id, { work, heart }, registered.lease_s, sent_at);
+    await incarnation.listen();
+    return incarnation;
+  } catch (error) {
+    await Promise.allSettled(opened.map((db) => db.close()));
+    throw error;
+  }
+}
+
+export class Incarnation {
+  readonly holdings = new Holdings();
+  readonly runner: Runner;
+  readonly finisher: Finisher;
+  readonly fetcher: Fetcher;
+  private readonly lease: Lease;
+  private readonly heartbeat: Heartbeat;
+  private readonly logs: TaskLogs;
+  private readonly log: Logger;
+  private readonly quiet = new Moment(() => this.is_quiet);
+  private readonly hurry = new AbortController();
+  private readonly writing = new Set<Promise<unknown>>();
+  private readonly scratch_dir: string;
+  private burst: Promise<Database> | undefined;
+  private listener: Promise<Stoppable | null> = Promise.resolve(null);
+  private sweep_timer: NodeJS.Timeout | undefined;
+  private stopping: Promise<void> | undefined;
+  private abandoned = false;
+
+  constructor(
+    private readonly shop: Shop,
+    readonly worker_id: string,
+    private readonly connections: Connections,
+    lease_s: number,
+    registered_at: number,
+  ) {
+    const { engine, settings, stats, paces } = shop;
+    const { worker_commands: commands, registry, store } = engine;
+    const { holdings } = this;
+    const { work: db, heart } = connections;
+    const log = shop.log.child({ worker_id });
+    const onStale = () => this.abandon("the database no longer knows this worker");
+    this.log = log;
+    this.scratch_dir = join(settings.scratch_dir, worker_id);
+    this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
+    this.logs = new TaskLogs((lines) => this.writeLogs(lines));
+    const { lease, logs } = this;
+    this.finisher = new Finisher({
+      ...{ worker_id, db, commands, holdings, lease, logs, stats, log, onStale },
+      onAnswer: (reply, jobs) => {
+        if (reply.advanced || jobs) this.fetcher.wake();
+        else this.fetcher.consider();
+        this.quiet.look();
+      },
+    });
+    const planning = { worker_id, registry, db, commands, store, onPlanned: () => this.fetcher.wake() };
+    const connection = () => this.openBurst();
+    this.runner = new Runner({
+      ...{ holdings, finisher: this.finisher, stats, log, handlers: registry.handlers },
+      slots: settings.slots,
+      abort_grace_ms: settings.abort_grace_s * 1000,
+      desk: { commands, connection, store, logs, scratch_dir: this.scratch_dir },
+      spill: { store, worker_id },
+      plan: (ctx) => planStage(planning, ctx),
+      onRoom: () => {
+        this.fetcher.consider();
+        if (this.runner.running.size === 0) this.quiet.look();
+        else this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
+      },
+    });
+    this.fetcher = new Fetcher({
+      ...{ worker_id, db, commands, holdings, finisher: this.finisher, runner: this.runner, paces, stats, log, onStale },
+      types: settings.types,
+      slots: settings.slots,
+      batch_max: settings.batch_max,
+      poll_s: settings.poll_s,
+      onIdle: () => this.quiet.look(),
+    });
+    this.heartbeat = new Heartbeat({
+      ...{ worker_id, lease_s, lease, commands, log, onStale },
+      db: heart,
+      work_db: db,
+      state: () => this.state(),
+      onReply: (reply) => this.heard(reply),
+    });
+    log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
+  }
+
+  /** A hint is nice to have: without it the worker polls. */
+  async listen(): Promise<void> {
+    const { heart } = this.connections;
+    const types = new Set(this.shop.settings.types);
+    const hint = (type: string) => {
+      if (types.has(type)) this.fetcher.wake();
+    };
+    this.listener = heart.listen(CHANNEL, hint, this.fetcher.wake).catch((error: unknown) => {
+      this.log.warn({ err: error }, "LISTEN is not to be had; new tasks are found by polling");
+      return null;
+    });
+    await settlesWithin(this.listener, FAREWELL_MS);
+    this.fetcher.wake();
+  }
+
+  private openBurst(): Promise<Database> {
+    if (this.burst === undefined) {
+      this.burst = Promise.resolve(this.shop.engine.openConnection("burst", this.shop.settings.burst_connections));
+      this.burst.catch(() => {
+        this.burst = undefined;
+      });
+    }
+    return this.burst;
+  }
+
+  private readonly sweep = (): void => {
+    this.sweep_timer = undefined;
+    const now = performance.now();
+    this.runner.sweep(now);
+    if (this.stopping === undefined) this.fetcher.handBack(now);
+    if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
+  };
+
+  private state(): { running: RunningItem[]; claims: number[] } {
+    const now = performance.now();
+    const running = Array.from(this.runner.running, (ctx) => ({
+      claim_id: ctx.claim.claim_id,
+      stage_id: ctx.claim.stage.stage_id,
+      ordinal: ctx.ordinal,
+      elapsed_s: Math.round(now - ctx.started_at) / 1000,
+      progress: ctx.progress_made,
+    }));
+    return { running, claims: [...this.holdings.claims.keys()] };
+  }
+
+  /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
+  private heard({ lost = [], abort = [] }: HeartbeatReply): void {
+    const gone = new Set(lost.map((claim_id) => this.holdings.lose(claim_id)));
+    const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
+    for (const ctx of this.runner.running) {
+      if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
+      else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`)) this.take(ctx, "cancelled", "the task was cancelled");
+    }
+  }
+
+  private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
+    this.log.info({ task: ctx.task_id, job_id: ctx.job_id, attempt: ctx.attempt }, why);
+    ctx.abort(kind, new DOMException(why, "AbortError"), performance.now());
+  }
+
+  private writeLogs(lines: string): void {
+    const { engine } = this.shop;
+    if (this.lease.over()) return;
+    // A database that does not answer must not fill the memory with log lines.
+    if (this.writing.size >= 4) return;
+    const write = engine.worker_commands.write_logs(this.connections.work, { worker_id: this.worker_id, lines }).catch(
+      (error: unknown) => this.log.warn({ err: error }, "task logs not written"),
+    );
+    this.writing.add(write);
+    void write.finally(() => this.writing.delete(write));
+  }
+
+  get is_quiet(): boolean {
+    const { runner, holdings, finisher, fetcher } = this;
+    return runner.running.size === 0 && holdings.queued === 0 && !finisher.busy && fetcher.is_waiting;
+  }
+
+  /** Resolves when there is nothing to run, nothing running, and nothing left to say. */
+  idle(): Promise<void> {
+    return this.quiet.reached();
+  }
+
+  /** Everything at once, because others may hold these tasks already: abort, forget, say nothing more. */
+  private abandon(why: string): void {
+    if (this.abandoned || this.stopping !== undefined) {
+      this.hurry.abort();
+      return;
+    }
+    this.abandoned = true;
+    this.shop.stats.fenced++;
+    this.log.error({ why, claims: this.holdings.claims.size, running: this.runner.running.size }, "tasks abandoned");
+    this.disown(why);
+    void this.close();
+    this.shop.onAbandoned();
+  }
+
+  private disown(why: string): void {
+    this.lease.end();
+    this.holdings.loseAll();
+    this.runner.close();
+    this.runner.abortAll("lost", new DOMException(why, "AbortError"));
+    void this.fetcher.stop();
+  }
+
+  /** Hands back what has not started, lets what runs run for the grace, then asks it to stop and hands it back too. */
+  stop(grace_s: number): Promise<void> {
+    this.stopping ??= this.abandoned ? Promise.resolve() : this.leave(grace_s * 1000);
+    return this.stopping;
+  }
+
+  /** Ends now: what runs is handed back, whatever its handler does. */
+  async kill(): Promise<void> {
+    this.hurry.abort();
+    await this.stop(0);
+  }
+
+  private async leave(grace_ms: number): Promise<void> {
+    const { runner, fetcher, finisher, lease } = this;
+    const hurry = this.hurry.signal;
+    this.log.info({ running: runner.running.size, queued: this.holdings.queued }, "worker stopping");
+    runner.close();
+    await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
+    await settlesWithin(runner.empty.reached(), grace_ms, hurry);
+    runner.abortAll("stopping", new DOMException("the worker stops", "AbortError"));
+    await settlesWithin(runner.empty.reached(), Math.min(grace_ms, this.shop.settings.abort_grace_s * 1000), hurry);
+    for (const ctx of runner.running) runner.giveUp(ctx, performance.now());
+    this.logs.stop();
+    // Ends by itself: without a database the lease runs out, and with it the finisher's patience.
+    await settlesWithin(finisher.drained(), hurry.aborted ? FAREWELL_MS : Number.POSITIVE_INFINITY);
+    await settlesWithin(Promise.all(this.writing), FAREWELL_MS);
+    if (!lease.over()) {
+      const { work } = this.connections;
+      const farewell = this.shop.engine.worker_commands.stop_worker(work, { worker_id: this.worker_id });
+      await settlesWithin(farewell, FAREWELL_MS);
+    }
+    this.disown("the worker has stopped");
+    await this.close();
+    this.log.info({}, "worker stopped");
+  }
+
+  private async close(): Promise<void> {
+    clearTimeout(this.sweep_timer);
+    this.logs.stop();
+    await settlesWithin(this.heartbeat.stop(), FAREWELL_MS);
+    const listener = await this.listener.catch(() => null);
+    const { work, heart } = this.connections;
+    const opened = [work, heart, await this.burst?.catch(() => undefined)];
+    // The embedded database has one session, which the engine closes.
+    const own = opened.filter((db) => db !== undefined && db !== this.shop.engine.db);
+    await settlesWithin(Promise.allSettled([listener?.stop(), ...own.map((db) => db?.close())]), FAREWELL_MS);
+    await rm(this.scratch_dir, { recursive: true, force: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,92 @@
+// Plans a stage for the database: a plan that is data is carried out by SQL, a function runs here and its tasks are sent
+// in pages. Planning is a claim like any other, so a planner that dies midway is simply run again from the start.
+import type { JobFacts, PlanContext } from "../core/context.js";
+import { Transient } from "../core/errors.js";
+import { sourceHash } from "../core/ids.js";
+import type { Database } from "../engine/database.js";
+import { fault } from "../fault.js";
+import type { TaskContext } from "./context.js";
+import { PlanPages } from "./plan_pages.js";
+import { loadSpilled } from "./previous.js";
+import type { Job, PlannedTask } from "../core/declare.js";
+import type { Registry } from "../core/registry.js";
+import type { Store } from "../core/store.js";
+import type { WorkerCommands } from "../engine/commands.js";
+
+export interface PlanningParts {
+  worker_id: string;
+  registry: Registry;
+  db: Database;
+  commands: WorkerCommands;
+  store: Store;
+  /** Tasks may have become runnable. */
+  onPlanned(): void;
+}
+
+export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise<void> {
+  const { stage } = ctx.claim;
+  if (stage.planner === "function") await planByFunction(parts, ctx);
+  else await planByData(parts, ctx);
+  parts.onPlanned();
+}
+
+/** SQL plans; it asks for the results it cannot see because they were spilled. */
+async function planByData({ commands, db, store, worker_id }: PlanningParts, ctx: TaskContext): Promise<void> {
+  const { claim_id } = ctx.claim;
+  let reply = await commands.plan_stage(db, { worker_id, claim_id });
+  if (!reply.needs) return;
+  const loaded: { o: number; r: unknown }[] = [];
+  for (const { o, s } of reply.needs) loaded.push({ o, r: await loadSpilled(store, s) });
+  reply = await commands.plan_stage(db, { worker_id, claim_id, loaded });
+}
+
+async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<void> {
+  const { commands, db, worker_id } = parts;
+  const { stage, claim_id } = ctx.claim;
+  const job = jobOf(parts.registry, stage.job_type);
+  const planner = job.planners.get(stage.stage);
+  const condition = job.conditions.get(stage.stage);
+  if (planner === undefined && condition === undefined) {
+    // Another version of the blueprint made this job; a worker that has it will come, or the attempts will run out.
+    const message = `this worker's "${stage.job_type}" has no function that plans stage "${stage.stage}"`;
+    throw new Transient(message, { code: "no_planner" });
+  }
+  const facts: JobFacts = ctx.job!;
+  const given: PlanContext = { parameters: facts.parameters, previous: ctx.previous, job: facts };
+  if (condition !== undefined && !(await condition(given))) {
+    const plan_hash = sourceHash(condition);
+    await commands.plan_done(db, { worker_id, claim_id, total: 0, task_bytes: 0, plan_hash, skip: "when" });
+    return;
+  }
+  if (planner === undefined) {
+    await planByData(parts, ctx);
+    return;
+  }
+  const pages = new PlanPages(stage.stage, async (from, tasks) => {
+    ctx.signal.throwIfAborted();
+    await commands.plan_tasks(db, { worker_id, claim_id, from, tasks });
+    await fault("mid-plan");
+  });
+  for await (const task of tasksOf(await planner(given))) {
+    const sending = pages.add(task);
+    if (sending !== null) await sending;
+  }
+  await pages.flush();
+  const { total, task_bytes } = pages;
+  await commands.plan_done(db, { worker_id, claim_id, total, task_bytes, plan_hash: sourceHash(planner) });
+}
+
+function jobOf(registry: Registry, job_type: string | null): Job {
+  const job = job_type === null ? undefined : registry.jobs.get(job_type);
+  if (job !== undefined) return job;
+  throw new Transient(`this worker does not know the job type "${job_type}"`, { code: "no_planner" });
+}
+
+type Planned = Iterable<PlannedTask> | AsyncIterable<PlannedTask>;
+
+function tasksOf(planned: Planned): Planned {
+  if (typeof planned === "object" && planned !== null) {
+    if (Symbol.asyncIterator in planned || Symbol.iterator in planned) return planned;
+  }
+  throw new TypeError("a planner returns an array, an iterable or an async iterable of tasks");
+}

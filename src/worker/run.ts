@@ -1,0 +1,264 @@
+// Runs tasks: a slot takes a task, its parameters are checked, its handler runs, and what came of it goes to the finisher.
+// A handler that answers at once costs no promise, and no task has a timer of its own: one sweep looks after all slots.
+import type { Logger } from "pino";
+import { classify, ContractViolation, Transient } from "../core/errors.js";
+import type { Failure } from "../core/failures.js";
+import { formatProblems } from "../core/problems.js";
+import { zodProblems } from "../core/foreign_errors.js";
+import type { Handler } from "../core/declare.js";
+import { recordPace } from "./batch.js";
+import { type AbortKind, type Desk, TaskContext } from "./context.js";
+import type { Finisher } from "./finish.js";
+import type { DoneExtra } from "./finish_batch.js";
+import type { HeldClaim, Holdings } from "./held.js";
+import { type Done, outcomeOf, type Spill } from "./outcome.js";
+import type { Stats } from "./stats.js";
+import type { FailedItem } from "../engine/commands.js";
+import { Moment } from "./wait.js";
+
+/** Handlers that answer at once must still let the heartbeat and the network have their turn. */
+const TURN_MS = 10;
+const DEFAULT_TIMEOUT_S = 1800;
+
+export interface RunnerParts {
+  slots: number;
+  abort_grace_ms: number;
+  handlers: ReadonlyMap<string, Handler>;
+  holdings: Holdings;
+  finisher: Finisher;
+  desk: Desk;
+  spill: Spill;
+  stats: Stats;
+  log: Logger;
+  /** Plans a stage (a claim of ordinal -1) and tells the database itself; rejects when the planning failed. */
+  plan(ctx: TaskContext): Promise<void>;
+  /** Something started or ended: there may be room for more. */
+  onRoom(): void;
+}
+
+export class TimeoutError extends Transient {
+  constructor(timeout_s: number) {
+    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
+  }
+}
+
+export class Runner {
+  readonly running = new Set<TaskContext>();
+  readonly empty = new Moment(() => this.running.size === 0);
+  last_start_at = performance.now();
+  private turn_ends_at = 0;
+  private pumping = false;
+  private closed = false;
+
+  constructor(private readonly parts: RunnerParts) {}
+
+  /** Starts tasks while there are slots; called whenever a task arrives or ends. */
+  readonly pump = (): void => {
+    if (this.pumping || this.closed) return;
+    const { holdings, slots } = this.parts;
+    this.pumping = true;
+    while (this.running.size < slots) {
+      const claim = holdings.first();
+      if (claim === undefined) break;
+      const now = performance.now();
+      if (this.turn_ends_at === 0) {
+        this.turn_ends_at = now + TURN_MS;
+        setImmediate(this.nextTurn);
+      } else if (now > this.turn_ends_at) break;
+      this.start(claim, now);
+    }
+    this.pumping = false;
+    this.parts.onRoom();
+  };
+
+  private readonly nextTurn = (): void => {
+    this.turn_ends_at = 0;
+    this.pump();
+  };
+
+  private start(claim: HeldClaim, now: number): void {
+    const { parts } = this;
+    const ctx = new TaskContext(parts.desk, claim, claim.tasks[claim.next++]!, now);
+    parts.holdings.queued--;
+    this.running.add(ctx);
+    this.last_start_at = now;
+    let returned: unknown;
+    try {
+      returned = ctx.ordinal < 0 ? parts.plan(ctx) : this.handle(ctx);
+    } catch (error) {
+      this.end(ctx, performance.now() - now, undefined, error ?? new Error("threw nothing"));
+      return;
+    }
+    const busy_ms = performance.now() - now;
+    if (isThenable(returned)) {
+      returned.then(
+        (value) => this.end(ctx, busy_ms, value, undefined),
+        (error: unknown) => this.end(ctx, busy_ms, undefined, error ?? new Error("rejected with nothing")),
+      );
+    } else this.end(ctx, busy_ms, returned, undefined);
+  }
+
+  private handle(ctx: TaskContext): unknown {
+    const { task_type } = ctx.claim.stage;
+    const handler = this.parts.handlers.get(task_type);
+    if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
+    const schema = handler.options.parameters;
+    if (!schema) return handler.run(ctx.parameters, ctx);
+    const checked = schema.safeParse(ctx.parameters);
+    if (!checked.success) {
+      const problems = zodProblems(checked.error.issues);
+      throw new ContractViolation(formatProblems(`The parameters do not fit handler ${task_type}:`, problems), { problems });
+    }
+    return handler.run(checked.data, ctx);
+  }
+
+  /** The handler has settled. `error` undefined: it returned `value`. */
+  private end(ctx: TaskContext, busy_ms: number, value: unknown, error: unknown): void {
+    const { parts } = this;
+    const duration_ms = performance.now() - ctx.started_at;
+    if (ctx.ordinal >= 0) recordPace(ctx.claim.pace, duration_ms, busy_ms);
+    if (ctx.has_scratch) this.clean(ctx);
+    if (ctx.given_up) {
+      parts.stats.late++;
+      parts.log.info({ ...facts(ctx), duration_ms }, "a handler settled after its task was given up; its result is dropped");
+      return;
+    }
+    if (ctx.claim.lost || ctx.aborted === "lost") {
+      parts.stats.dropped++;
+      parts.log.info({ ...facts(ctx), duration_ms }, "task lost while it ran; its result is dropped");
+    } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, classify(ctx.reason));
+    else if (error === undefined) {
+      if (ctx.ordinal >= 0) {
+        this.finish(ctx, duration_ms, value);
+        return;
+      }
+      this.planned(ctx, duration_ms);
+    } else if (ctx.aborted === "stopping") this.handBack(ctx);
+    else this.fail(ctx, duration_ms, classify(error));
+    this.free(ctx);
+  }
+
+  private finish(ctx: TaskContext, duration_ms: number, value: unknown): void {
+    const { parts } = this;
+    let outcome: string | Done | Failure | Promise<Done>;
+    try {
+      outcome = outcomeOf(value, ctx, parts.spill);
+    } catch (error) {
+      outcome = { ...classify(error), category: "contract" };
+    }
+    if (outcome instanceof Promise) {
+      // The slot stays taken while the file is written: results must not pile up faster than storage takes them.
+      outcome.then(
+        (done) => this.finished(ctx, duration_ms, done),
+        (error: unknown) => this.finished(ctx, duration_ms, classify(error)),
+      );
+    } else this.finished(ctx, duration_ms, outcome);
+  }
+
+  private finished(ctx: TaskContext, duration_ms: number, outcome: string | Done | Failure): void {
+    if (ctx.given_up || ctx.claim.lost) this.parts.stats.dropped++;
+    else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
+    else if ("result" in outcome) this.complete(ctx, duration_ms, outcome.result, outcome.extra);
+    else this.fail(ctx, duration_ms, outcome);
+    this.free(ctx);
+  }
+
+  private complete(ctx: TaskContext, duration_ms: number, result: string, extra: DoneExtra | null): void {
+    const { finisher, stats, log } = this.parts;
+    stats.completed++;
+    finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
+    if (log.isLevelEnabled("debug")) log.debug({ ...facts(ctx), duration_ms }, "task completed");
+  }
+
+  private planned(ctx: TaskContext, duration_ms: number): void {
+    const { parts } = this;
+    parts.stats.planned++;
+    parts.holdings.settle(ctx.claim, 1);
+    parts.log.debug({ ...facts(ctx), duration_ms }, "stage planned");
+  }
+
+  private fail(ctx: TaskContext, duration_ms: number, failure: Failure): void {
+    const { parts } = this;
+    parts.stats.failed++;
+    const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
+    parts.finisher.failed(ctx.claim, item);
+    const { category, code, message } = failure;
+    parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
+  }
+
+  private handBack(ctx: TaskContext): void {
+    const { claim, ordinal } = ctx;
+    void this.parts.finisher.release([{ c: claim.claim_id, o: [ordinal], started: [ordinal] }]);
+  }
+
+  private free(ctx: TaskContext): void {
+    this.running.delete(ctx);
+    if (this.closed) this.empty.look();
+    else this.pump();
+  }
+
+  private clean(ctx: TaskContext): void {
+    ctx.removeScratch().catch((error: unknown) => {
+      this.parts.log.warn({ ...facts(ctx), err: error }, "scratch directory not removed");
+    });
+  }
+
+  abort(ctx: TaskContext, kind: AbortKind, reason: Error): void {
+    ctx.abort(kind, reason, performance.now());
+  }
+
+  abortAll(kind: AbortKind, reason: Error): void {
+    for (const ctx of this.running) this.abort(ctx, kind, reason);
+  }
+
+  /** Looks after all slots at once: time-outs, and handlers that were asked to stop and did not. */
+  sweep(now: number): void {
+    const { parts } = this;
+    for (const ctx of this.running) {
+      if (ctx.aborted === null) {
+        const timeout_s = this.timeoutOf(ctx);
+        if (now - ctx.started_at < timeout_s * 1000) continue;
+        parts.stats.timed_out++;
+        ctx.abort("timeout", new TimeoutError(timeout_s), now);
+      } else if (now - ctx.aborted_at >= parts.abort_grace_ms) this.giveUp(ctx, now);
+    }
+  }
+
+  /** How long the task that started last has run, of those that still do. */
+  youngest(now: number): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const ctx of this.running) least = Math.min(least, now - ctx.started_at);
+    return least;
+  }
+
+  private timeoutOf({ claim: { stage } }: TaskContext): number {
+    return stage.timeout_s ?? this.parts.handlers.get(stage.task_type)?.options.timeout_s ?? DEFAULT_TIMEOUT_S;
+  }
+
+  /** The handler does not stop: its slot goes to another task, and whatever it still returns is dropped. */
+  giveUp(ctx: TaskContext, now: number): void {
+    const { parts } = this;
+    const duration_ms = now - ctx.started_at;
+    ctx.given_up = true;
+    parts.log.warn({ ...facts(ctx), duration_ms, aborted: ctx.aborted }, "a handler ignored ctx.signal and was given up");
+    if (ctx.aborted === "timeout" && !ctx.claim.lost) this.fail(ctx, duration_ms, classify(ctx.reason));
+    else if (ctx.aborted === "stopping" && !ctx.claim.lost) this.handBack(ctx);
+    else parts.stats.dropped++;
+    this.free(ctx);
+  }
+
+  /** No further task starts here. */
+  close(): void {
+    this.closed = true;
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** What every log line about a task names. */
+function facts(ctx: TaskContext) {
+  const { tenant_id, job_id, task_id, task_type, index, attempt } = ctx;
+  return { tenant_id, job_id, task: task_id, task_type, index, attempt, correlation_id: ctx.claim.stage.correlation_id };
+}

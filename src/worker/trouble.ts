@@ -1,0 +1,17 @@
+// What a failed call to the database means for what was being sent. Decided by SQLSTATE only. Pure but for the jitter.
+
+/** retry: send it again; stale: this worker is no longer known; content: the database will never take it as it is. */
+export type Trouble = "retry" | "stale" | "content";
+
+export function sendTrouble(error: unknown): Trouble {
+  const state = (error as { code?: unknown } | null)?.code;
+  if (typeof state !== "string") return "retry";
+  if (state === "FF007") return "stale";
+  // 22: data exception, 23: integrity, 54: program limit exceeded; FF: a verb refused the content.
+  return /^(22|23|54)[0-9A-Z]{3}$|^FF00[2346]$/.test(state) ? "content" : "retry";
+}
+
+/** Full jitter, from a tenth of a second to three. */
+export function waitBeforeTry(tries: number): number {
+  return 50 + Math.random() * Math.min(3000, 100 * 2 ** Math.min(tries, 10));
+}

@@ -1,0 +1,38 @@
+// The program as it ships: compiled once per test file, started as a process of its own.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export function build(): void {
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], { cwd: root, stdio: "pipe" });
+}
+
+export interface Spawned {
+  child: ChildProcess;
+  out(): string;
+  err(): string;
+  until(text: string): Promise<void>;
+  ended: Promise<{ code: number | null; out: string; err: string }>;
+}
+
+export function spawnFanfold(argv: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Spawned {
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  const env = { ...inherited, FANFOLD_LOG_LEVEL: "fatal", ...options.env };
+  const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...argv], { cwd: options.cwd ?? root, env });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (err += text));
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.on("close", (code) => resolve({ code, out, err }));
+  });
+  const until = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => (out + err).includes(text) && resolve();
+      child.stdout.on("data", look);
+      child.stderr.on("data", look);
+      look();
+      void ended.then(({ code }) => reject(new Error(`ended with ${code} before "${text}":\n${out}\n${err}`)));
+    });
+  return { child, out: () => out, err: () => err, until, ended };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Finding,
+  judgeFolder,
+  judgeMigrations,
+  judgeNode,
+  judgeSchema,
+  judgeServer,
+  judgeWorkers,
+  type ServerContext,
+} from "../../src/cli/diagnosis.js";
+import type { SchemaFacts, ServerFacts } from "../../src/engine/server_facts.js";
+
+const now = new Date("2020-01-01T00:00:00Z");
+const facts: ServerFacts = {
+  version: "15.4",
+  version_num: 150_004,
+  session_user: "worker",
+  is_superuser: false,
+  is_owner: false,
+  server_port: 5432,
+  now,
+  max_connections: 100,
+  reserved_connections: 3,
+  used_connections: 7,
+  missing_roles: [],
+  has_schema: true,
+};
+const context: ServerContext = { kind: "server", url_port: 5432, asked_at_ms: now.getTime(), round_trip_ms: 3 };
+const schema: SchemaFacts = { tables_without_security: [], tables_without_force: [], mapping: "tenant", mapped_tenant: "acme" };
+
+function finding(findings: Finding[], name: string): Finding {
+  const found = findings.find((one) => one.name === name);
+  if (!found) throw new Error(`no finding ${name}`);
+  return found;
+}
+
+const server = (more: Partial<ServerFacts>, where: Partial<ServerContext> = {}) =>
+  judgeServer({ ...facts, ...more }, { ...context, ...where });
+
+describe("doctor", () => {
+  test("finds nothing wrong with a healthy server", () => {
+    const all = [...server({}), ...judgeSchema(schema, "server"), judgeNode("v20.1.0")];
+    expect(all.filter((one) => one.level !== "ok")).toEqual([]);
+  });
+
+  test("says what to do whenever something is not ok", () => {
+    const all = [
+      ...server({ version_num: 140_000, is_superuser: true, missing_roles: ["fanfold_owner"], used_connections: 99 }, { url_port: 6432 }),
+      ...judgeSchema({ tables_without_security: ["jobs"], tables_without_force: ["tasks"], mapping: "none", mapped_tenant: null }, "server"),
+      judgeMigrations({ database_version: 0, code_version: 1, pending: [] }),
+      judgeNode("v18.0.0"),
+      judgeWorkers({ live: 0, silent: 0, slots: 0 }),
+      judgeFolder("storage", "/x", "EACCES"),
+    ];
+    const unwell = all.filter((one) => one.level !== "ok");
+    expect(unwell.map((one) => one.name)).toEqual([
+      "version", "pooler", "connections", "login", "roles", "row_security", "tenant", "schema", "node", "workers", "storage",
+    ]); // biome-ignore format: one row
+    expect(unwell.every((one) => one.fix)).toBe(true);
+  });
+
+  test("fails on a Postgres older than 15", () => {
+    expect(finding(server({ version_num: 149_999 }), "version").level).toBe("fail");
+    expect(finding(server({ version_num: 150_000 }), "version").level).toBe("ok");
+  });
+
+  test("warns of a clock that is off by more than two seconds and more than the question took", () => {
+    const at = (ms: number, round_trip_ms = 1) =>
+      finding(server({ now: new Date(now.getTime() + ms) }, { round_trip_ms }), "clock").level;
+    expect([at(1_999), at(2_001), at(-2_001), at(5_000, 6_000)]).toEqual(["ok", "warn", "warn", "ok"]);
+  });
+
+  test("warns at half of the connections and fails when they are nearly gone", () => {
+    const at = (used_connections: number) => finding(server({ used_connections }), "connections").level;
+    expect([at(49), at(50), at(92), at(93)]).toEqual(["ok", "warn", "warn", "fail"]);
+  });
+
+  test("warns a superuser and an owner that row-level security does not hold for them", () => {
+    expect(finding(server({ is_superuser: true }), "login")).toMatchObject({ level: "warn", message: expect.stringContaining("superuser") });
+    expect(finding(server({ is_owner: true }), "login")).toMatchObject({ level: "warn", message: expect.stringContaining("owner") });
+  });
+
+  test("fails when any table lost its row-level security or its force", () => {
+    for (const hole of [{ tables_without_security: ["jobs"] }, { tables_without_force: ["jobs"] }]) {
+      expect(finding(judgeSchema({ ...schema, ...hole }, "server"), "row_security")).toMatchObject({
+        level: "fail",
+        message: expect.stringContaining("jobs"),
+      });
+    }
+  });
+
+  test("fails for a role that is mapped to no tenant", () => {
+    expect(finding(judgeSchema({ ...schema, mapping: "none", mapped_tenant: null }, "server"), "tenant").level).toBe("fail");
+    expect(finding(judgeSchema({ ...schema, mapping: "server", mapped_tenant: null }, "server"), "tenant").level).toBe("ok");
+  });
+
+  test("tells an old schema from one that is newer than the code", () => {
+    expect(judgeMigrations({ database_version: 1, code_version: 1, pending: [] }).level).toBe("ok");
+    expect(judgeMigrations({ database_version: 1, code_version: 2, pending: ["0002_x"] })).toMatchObject({ level: "fail", fix: "run: fanfold migrate" });
+    expect(judgeMigrations({ database_version: 3, code_version: 2, pending: [] })).toMatchObject({ level: "fail", fix: "update fanfold" });
+  });
+
+  test("does not ask the embedded database about logins, poolers and tenants", () => {
+    const names = [...server({ is_superuser: true }, { kind: "embedded", url_port: null }), ...judgeSchema(schema, "embedded")].map((one) => one.name);
+    expect(names).toEqual(["version", "clock", "roles", "row_security"]);
+  });
+});

@@ -1,0 +1,107 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { build, root, spawnFanfold } from "./built_program.js";
+import { type FakeOptions, fanfold as run, start as begin } from "./fake_terminal.js";
+
+const app = ["--app", fileURLToPath(new URL("./fixture_app.ts", import.meta.url))];
+let folder: string;
+let data: string[];
+
+const fanfold = (argv: string[], options: FakeOptions = {}) => run([...argv, ...app, ...data], options);
+const start = (argv: string[], options: FakeOptions = {}) => begin([...argv, ...app, ...data], options);
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "fanfold-embedded-"));
+  data = ["--data-dir", path.join(folder, "data")];
+  build();
+  await run(["migrate", ...data]);
+}, 120_000);
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("with the embedded database", () => {
+  test("submit stores a job and says that nothing runs yet; watch then works on it to its end", async () => {
+    const submitted = await fanfold(["submit", "hello_world", "n=2"]);
+    expect(submitted.code).toBe(0);
+    expect(submitted.out).toContain("nothing runs until");
+    const id = /fanfold watch ([0-9a-f]{12})/.exec(submitted.out)?.[1] as string;
+    expect((await fanfold(["status", id, "--json"])).json()).toMatchObject({ stages: [{ completed: 0 }, {}] });
+    const watched = await fanfold(["watch", id]);
+    expect(watched.code).toBe(0);
+    expect(watched.out).toContain("completed");
+  });
+
+  test("submit --wait runs the job in its own process, fails with 1 and succeeds in part with 3", async () => {
+    expect((await fanfold(["submit", "fixture_fail", "--wait"])).code).toBe(1);
+    expect((await fanfold(["submit", "fixture_partial", "--wait"])).code).toBe(3);
+  });
+
+  test("a second Ctrl-C ends at once, and the job is there for the next watch", async () => {
+    const gate = path.join(folder, "gate");
+    const waiting = start(["submit", "fixture_wait", `gate=${gate}`, "--wait"]);
+    await waiting.until("work  processing");
+    waiting.signal("SIGINT");
+    await waiting.until("Ctrl-C again");
+    waiting.signal("SIGINT");
+    const { code, err } = await waiting.done;
+    expect(code).toBe(130);
+    const id = /fanfold watch ([0-9a-f]{12})/.exec(err)?.[1] as string;
+    await writeFile(gate, "");
+    expect((await fanfold(["watch", id, "--json"])).lines().at(-1)).toMatchObject({ status: "completed", stages: [{ completed: 1 }] });
+  });
+
+  test("doctor finds it well, and migrate finds nothing to do", async () => {
+    const ended = await fanfold(["doctor", "--json"]);
+    expect(ended.code).toBe(0);
+    expect(ended.json().findings.filter((one: { level: string }) => one.level !== "ok")).toEqual([]);
+    expect((await fanfold(["migrate", "--json"])).json()).toMatchObject({ applied: [], functions: [] });
+  });
+
+  test("a file in place of the folder is refused with what to do", async () => {
+    const file = path.join(folder, "file");
+    await writeFile(file, "");
+    const { code, err } = await run(["jobs", "--data-dir", file]);
+    expect(code).toBe(5);
+    expect(err).toContain("--data-dir");
+  });
+});
+
+describe("as a process of its own", () => {
+  test("up holds the folder, another process is told who holds it and what to do, and SIGTERM ends it with 0", async () => {
+    const up = spawnFanfold(["up", ...data]);
+    await up.until("is up");
+    const { code, err, out } = await fanfold(["jobs"]);
+    expect({ code, out }).toEqual({ code: 5, out: "" });
+    for (const word of [String(up.child.pid), "only one process", "--data-dir other", "DATABASE_URL"]) expect(err).toContain(word);
+    up.child.kill("SIGTERM");
+    expect(await up.ended).toMatchObject({ code: 0, err: expect.stringContaining("stopped gracefully") });
+    expect((await fanfold(["jobs"])).code).toBe(0);
+  });
+
+  test("a killed one leaves a folder that the next can use", async () => {
+    const up = spawnFanfold(["up", ...data]);
+    await up.until("is up");
+    up.child.kill("SIGKILL");
+    await up.ended;
+    expect((await fanfold(["submit", "hello_world", "n=1", "--wait"])).code).toBe(0);
+  });
+
+  test("the example of one's own job runs from its folder", async () => {
+    const texts = JSON.stringify(["to be or not to be", "that is the question"]);
+    const example = spawnFanfold(["submit", "word_count", `texts=${texts}`, "--wait", "--json", ...data], { cwd: `${root}examples/word_count` });
+    const { code, out, err } = await example.ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(JSON.parse(out)).toMatchObject({ status: "completed", job: { result: { texts: 2, words: 10 } } });
+  });
+
+  test("closing the pipe early is no error", async () => {
+    const listing = spawnFanfold(["jobs", ...data]);
+    listing.child.stdout?.destroy();
+    expect((await listing.ended).err).toBe("");
+  });
+});

@@ -1,0 +1,187 @@
+// Races, proven by holding a transaction open on a second connection. Every pair of verbs meets on the same stage in both
+// orders: the first has done its work and not committed, the second starts and may have to wait, the first commits.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { worker_commands } from "../../src/engine/commands.js";
+import type { Database, Queryable } from "../../src/engine/database.js";
+import { openServer } from "../../src/engine/server_database.js";
+import { freshDatabase } from "../postgres.js";
+import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
+
+interface Scene {
+  job_id: string;
+  ann: string;
+  bob: string;
+  /** Ordinals 0 and 1, held by Ann; 2 to 5 are ready; a plan of a second job waits for a planner. */
+  held: Held[];
+}
+
+type Verb = (db: Queryable, scene: Scene) => Promise<unknown>;
+
+const verbs: Record<string, Verb> = {
+  claim: (db, { bob }) => claim(db, bob, ["t.race", "t.after"], 2),
+  finish_one: (db, { ann, held }) => finish(db, ann, held.slice(0, 1)),
+  finish_all: (db, { ann, held }) => finish(db, ann, held),
+  fail: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "permanent" })),
+  retry: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "throttled", retry_after_s: 0 })),
+  release: (db, { ann, held }) => worker_commands.release(db, { worker_id: ann, items: [{ c: held[0]!.claim_id, o: [0, 1] }] }),
+  stop_worker: (db, { ann }) => worker_commands.stop_worker(db, { worker_id: ann }),
+  reap: async (db, { ann }) => {
+    await db.sql`update app.workers set heartbeat_at = 'epoch' where worker_id = ${ann}::text::uuid`;
+    return worker_commands.reap_workers(db);
+  },
+  cancel: (db, { job_id }) => db.sql`select app.cancel_job(${job_id})`,
+  heartbeat: (db, { ann, held }) => worker_commands.heartbeat(db, { worker_id: ann, running: [], claims: [held[0]!.claim_id] }),
+  submit_again: (db) => submit(db, stages, { scene: 1 }, { mode: "force" }),
+};
+
+const stages = [
+  { name: "race", task: "t.race", plan: { count: 6 }, failure_budget: { count: 6 } },
+  { name: "after", task: "t.after", parallelism: "match_previous" },
+];
+
+describe("races on a real server", () => {
+  let db: Database;
+  let first: Database;
+  let second: Database;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const fresh = await freshDatabase();
+    ({ db, drop } = fresh);
+    first = openServer(fresh.url);
+    second = openServer(fresh.url);
+  });
+  afterAll(async () => {
+    await first.close();
+    await second.close();
+    await drop();
+  });
+
+  async function setScene(): Promise<Scene> {
+    await db.script("truncate app.jobs, app.stages, app.stage_progress, app.tasks, app.ready, app.claims, app.results, app.attempts, app.workers");
+    const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
+    const { job_id } = await submit(db, stages, { scene: 1 });
+    return { job_id, ann, bob, held: await claim(db, ann, ["t.race"], 2) };
+  }
+
+  /** Whether the other session waits for a lock, or has ended: either way it got as far as it can. */
+  async function settled(pid: number, ended: () => boolean): Promise<void> {
+    for (;;) {
+      if (ended()) return;
+      const [row] = await db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
+      if (row !== undefined) return;
+    }
+  }
+
+  const names = Object.keys(verbs);
+  for (const a of names) {
+    test(`${a} against each other verb leaves every task in one place, whoever commits first`, async () => {
+      for (const b of names) {
+        const scene = await setScene();
+        const pid = (await one(second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
+        let done = false;
+        let other: Promise<unknown> = Promise.resolve();
+        await first.transaction(async (tx) => {
+          await verbs[a]!(tx, scene);
+          other = second
+            .transaction((late) => verbs[b]!(late, scene))
+            .catch((error: { code?: string }) => {
+              // Being told no is fine; a deadlock or a broken invariant is not.
+              if (!["FF006", "FF007"].includes(error.code ?? "")) throw new Error(`${a} then ${b}: ${error}`);
+            })
+            .finally(() => {
+              done = true;
+            });
+          other.catch(() => {});
+          await settled(pid, () => done);
+        });
+        await other;
+        await expectSound(db);
+        await expectEnds(scene, `${a} then ${b}`);
+      }
+    });
+  }
+
+  /** Whatever happened, honest workers bring the job to an end. */
+  async function expectEnds({ job_id }: Scene, story: string): Promise<void> {
+    await db.sql`update app.workers set heartbeat_at = 'epoch' where status = 'live'`;
+    await worker_commands.reap_workers(db);
+    await drain(db, await register(db, [], 3600), ["t.race", "t.after"]);
+    expect([story, ["completed", "partial_success", "cancelled"].includes((await status(db, job_id)).status)]).toEqual([story, true]);
+    await expectSound(db);
+  }
+
+  test("two workers never hold the same ordinal, though one asks while the other's claim is uncommitted", async () => {
+    const { ann, bob, job_id } = await setScene();
+    let other: Promise<Held[]> = Promise.resolve([]);
+    let mine: Held[] = [];
+    const pid = (await one(second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
+    await first.transaction(async (tx) => {
+      mine = await claim(tx, ann, ["t.race"], 2);
+      other = claim(second, bob, ["t.race"], 2);
+      await settled(pid, () => false);
+    });
+    expect(mine.map(({ ordinal }) => ordinal)).toEqual([2, 3]);
+    expect((await other).map(({ ordinal }) => ordinal)).toEqual([4, 5]);
+    expect((await status(db, job_id)).stage("race").processing).toBe(6);
+  });
+
+  test("an ordinal that went back to ready cannot be finished by the claim that once held it", async () => {
+    const { ann, bob, held } = await setScene();
+    await verbs.release!(db, { ann, bob, held, job_id: "" });
+    const late = await finish(db, ann, held);
+    expect(late).toMatchObject({ accepted: 0, refused: [[held[0]!.claim_id, 0, "not_held"], [held[0]!.claim_id, 1, "not_held"]] });
+    expect(await one(db.sql`select count(*)::integer as n from app.results`)).toEqual({ n: 0 });
+    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({ n: 2 });
+    await expectSound(db);
+  });
+
+  test("cancel against finish has one winner, and the loser is told", async () => {
+    const before = await setScene();
+    await finish(db, before.ann, before.held);
+    await db.sql`select app.cancel_job(${before.job_id})`;
+    expect((await status(db, before.job_id)).stage("race")).toMatchObject({ status: "cancelled", completed: 2 });
+    const after = await setScene();
+    await db.sql`select app.cancel_job(${after.job_id})`;
+    expect(await finish(db, after.ann, after.held)).toMatchObject({ accepted: 0, advanced: false });
+    expect((await status(db, after.job_id)).stage("race")).toMatchObject({ status: "cancelled", completed: 0 });
+  });
+
+  test("the last two tasks of a stage finishing together open the next stage exactly once, 10,000 times", async () => {
+    await setScene();
+    const rounds = 10_000;
+    const pair = [{ name: "pair", task: "t.pair", plan: { count: 2 } }, { name: "next", task: "t.next" }];
+    const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
+    for (let page = 0; page < rounds; page += 1000) {
+      const jobs = Array.from({ length: 1000 }, (_, n) => ({ parameters: `{"n":${page + n}}` }));
+      await db.sql`select app.submit_jobs(
+        ${JSON.stringify({ type: "pairs", stages: pair })}::text::jsonb, ${JSON.stringify({ jobs })}::text::json)`;
+    }
+    // Ann takes every pair, then Bob is given the second task of each: two claims that end their stage between them.
+    const pairs: Held[] = [];
+    while (pairs.length < rounds * 2) pairs.push(...(await claim(db, ann, ["t.pair"], 10_000)));
+    await db.sql`
+      insert into app.claims (stage_id, worker_id, tenant_id, task_type, attempt, held)
+      select stage_id, ${bob}::text::uuid, tenant_id, task_type, attempt, '{[1,2)}' from app.claims where task_type = 't.pair'`;
+    await db.sql`update app.claims set held = '{[0,1)}' where task_type = 't.pair' and worker_id = ${ann}::text::uuid`;
+    const rows = await db.sql<{ stage_id: number; hers: number; his: number }>`
+      select a.stage_id, a.claim_id as hers, b.claim_id as his
+        from app.claims a join app.claims b using (stage_id)
+       where a.worker_id = ${ann}::text::uuid and b.worker_id = ${bob}::text::uuid and a.task_type = 't.pair'
+       order by a.stage_id`;
+    expect(rows.length).toBe(rounds);
+    let advanced = 0;
+    const finishOneSide = async (session: Database, worker: string, side: "hers" | "his", ordinal: number) => {
+      for (const row of rows) {
+        const task = { ...pairs[0]!, stage_id: row.stage_id, claim_id: row[side], ordinal };
+        if ((await finish(session, worker, [task])).advanced) advanced++;
+      }
+    };
+    await Promise.all([finishOneSide(first, ann, "hers", 0), finishOneSide(second, bob, "his", 1)]);
+    expect(advanced).toBe(rounds);
+    expect(
+      await one(db.sql`select count(*)::integer as opened, count(distinct job_id)::integer as jobs
+        from app.stages s join app.ready r using (stage_id) where s.name = 'next' and s.status = 'processing'`),
+    ).toEqual({ opened: rounds, jobs: rounds });
+  }, 180_000);
+});

@@ -1,0 +1,188 @@
+// Tenants, as real login roles see them: only their own rows, no way to become another, and no writing but through verbs.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../src/engine/database.js";
+import { openServer } from "../../src/engine/server_database.js";
+import { freshDatabase } from "../postgres.js";
+import { claim, finish, one, register, submit } from "./floor.js";
+
+describe("tenants on a server", () => {
+  let admin: Database;
+  let drop: () => Promise<void>;
+  const sessions: Database[] = [];
+  const logins = { acme: "", globex: "", nobody: "", server: "", worker: "" };
+  let as: Record<keyof typeof logins, Database>;
+
+  beforeAll(async () => {
+    const fresh = await freshDatabase();
+    admin = fresh.db;
+    drop = fresh.drop;
+    await admin.sql`select app.create_tenant('acme'), app.create_tenant('globex')`;
+    const suffix = Math.random().toString(36).slice(2, 8);
+    as = {} as typeof as;
+    for (const login of Object.keys(logins) as (keyof typeof logins)[]) {
+      logins[login] = `ff_${login}_${suffix}`;
+      await admin.script(`create role ${logins[login]} login; grant fanfold_api, fanfold_worker to ${logins[login]}`);
+      const url = new URL(fresh.url);
+      url.username = logins[login];
+      as[login] = openServer(url.href);
+      sessions.push(as[login]);
+    }
+    await admin.sql`select app.map_role(${logins.acme}::text::name, 'acme'), app.map_role(${logins.globex}::text::name, 'globex'),
+      app.map_role(${logins.server}::text::name, null), app.map_role(${logins.worker}::text::name, 'acme')`;
+    for (const tenant of ["acme", "globex"]) {
+      await submit(admin, [{ name: "only", task: "t.only" }, { name: "next", task: "t.next" }], { tenant }, { tenant });
+      await admin.sql`select app.enqueue('t.lone', '{}', idempotency_key => 'same', tenant => ${tenant})`;
+    }
+    const worker = await register(admin);
+    await finish(admin, worker, await claim(admin, worker, ["t.only"]));
+    await claim(admin, worker, ["t.next"]);
+  });
+
+  afterAll(async () => {
+    for (const session of sessions) await session.close();
+    await drop();
+    for (const login of Object.values(logins)) await dropRole(login);
+  });
+
+  async function dropRole(login: string): Promise<void> {
+    const { admin_url } = await import("../postgres.js").then(({ realServer }) => realServer());
+    const db = openServer(admin_url);
+    await db.script(`drop role if exists ${login}`);
+    await db.close();
+  }
+
+  const tables = [
+    "jobs", "stages", "stage_progress", "tasks", "ready", "claims", "results", "attempts", "task_logs", "workers", "events",
+    "blueprints", "idempotency_keys", "tenants", "tenant_roles",
+  ];
+
+  test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
+    const open = await admin.sql`
+      select c.relname from pg_class c
+       where c.relnamespace = 'app'::regnamespace and c.relkind = 'r' and c.relname not like 'schema_%'
+         and not (c.relrowsecurity and c.relforcerowsecurity
+           and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id'))`;
+    expect(open).toEqual([]);
+    const seen = await admin.sql<{ relname: string }>`
+      select relname from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema_%'`;
+    expect(seen.map(({ relname }) => relname).sort()).toEqual([...tables].sort());
+  });
+
+  test("a login role mapped to a tenant sees only its own rows", async () => {
+    for (const table of ["jobs", "stages", "tasks", "results", "claims", "ready", "events", "task_states"]) {
+      const rows = await as.acme.sql<{ tenant_id: string }>(template(`select distinct tenant_id from app.${table}`));
+      expect([table, rows]).toEqual([table, [{ tenant_id: "acme" }]]);
+    }
+  });
+
+  test("no setting turns one tenant into another", async () => {
+    const attempts = [
+      "set fanfold.tenant = 'globex'", "set app.tenant_id = 'globex'", "set role fanfold_api", "set role fanfold_worker",
+      "select set_config('fanfold.tenant', 'globex', false)", "set row_security = off",
+    ];
+    for (const attempt of attempts) {
+      const rows = await as.acme
+        .transaction(async (tx) => {
+          await tx.script(attempt);
+          return tx.sql<{ tenant_id: string }>`select distinct tenant_id from app.jobs`;
+        })
+        .catch((error: { code: string }) => error.code);
+      expect([attempt, rows]).toEqual([attempt, attempt.includes("row_security") ? "42501" : [{ tenant_id: "acme" }]]);
+      await as.acme.script("reset role; reset all");
+    }
+    for (const forbidden of [`set role ${logins.globex}`, `set session authorization ${logins.globex}`, "set role fanfold_owner"]) {
+      await expect(as.acme.script(forbidden)).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+
+  test("a verb that names another tenant is refused, and another tenant's job does not exist", async () => {
+    await expect(as.acme.sql`select app.enqueue('t.lone', '{}', tenant => 'globex')`).rejects.toMatchObject({ code: "FF005" });
+    const theirs = await one(admin.sql<{ job_id: string }>`select job_id from app.jobs where tenant_id = 'globex'`);
+    const task = await one(admin.sql<{ task_id: string }>`
+      select stage_id || '-' || ordinal as task_id from app.tasks where tenant_id = 'globex' order by stage_id desc limit 1`);
+    for (const [verb, call] of [
+      ["get_job", () => as.acme.sql`select app.get_job(${theirs.job_id})`],
+      ["cancel_job", () => as.acme.sql`select app.cancel_job(${theirs.job_id})`],
+      ["list_events", () => as.acme.sql`select app.list_events(${theirs.job_id})`],
+      ["get_task", () => as.acme.sql`select app.get_task(${task.task_id})`],
+      ["cancel_task", () => as.acme.sql`select app.cancel_task(${task.task_id})`],
+      ["reschedule_task", () => as.acme.sql`select app.reschedule_task(${task.task_id}, now())`],
+    ] as const) {
+      await expect(call(), verb).rejects.toMatchObject({ code: "FF001" });
+    }
+  });
+
+  test("the same idempotency key of two tenants is two tasks", async () => {
+    const rows = await admin.sql`select tenant_id from app.idempotency_keys order by tenant_id`;
+    expect(rows).toEqual([{ tenant_id: "acme" }, { tenant_id: "globex" }]);
+  });
+
+  test("a role mapped to no tenant sees nothing and writes nothing", async () => {
+    for (const table of tables) {
+      expect([table, await as.nobody.sql(template(`select 1 from app.${table}`))]).toEqual([table, []]);
+    }
+    for (const call of [
+      as.nobody.sql`select app.enqueue('t.lone')`,
+      as.nobody.sql`select app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"}]}')`,
+      as.nobody.sql`select app.enqueue('t.lone', tenant => 'acme')`,
+      as.nobody.sql`select app.list_jobs()`,
+      register(as.nobody),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: "FF005" });
+    }
+  });
+
+  test("tables cannot be written but through functions, not even one's own rows", async () => {
+    for (const session of [as.acme, as.server, as.worker]) {
+      for (const table of tables) {
+        for (const statement of [`delete from app.${table}`, `update app.${table} set tenant_id = 'acme'`, `insert into app.${table} default values`, `truncate app.${table}`]) {
+          await expect(session.script(statement), statement).rejects.toMatchObject({ code: "42501" });
+        }
+      }
+    }
+  });
+
+  test("internal functions cannot be called from outside", async () => {
+    for (const call of ["app.settle(null,null,null,null,null)", "app.wake('{}')", "app.note('acme','x',null)", "app.put_back(null, null, 0)", "app.abandon_workers()", "app.map_role('postgres','acme')", "app.create_tenant('evil')"]) {
+      await expect(as.acme.script(`select ${call}`), call).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+
+  test("every function that runs with its owner's rights pins its search path", async () => {
+    const loose = await admin.sql`
+      select p.proname from pg_proc p
+       where p.pronamespace = 'app'::regnamespace and p.prosecdef
+         and not coalesce(p.proconfig::text like '%search_path=pg_catalog, app, pg_temp%', false)`;
+    expect(loose).toEqual([]);
+    const foreign = await admin.sql`
+      select p.proname from pg_proc p
+       where p.pronamespace = 'app'::regnamespace and pg_get_userbyid(p.proowner) <> 'fanfold_owner'`;
+    expect(foreign).toEqual([]);
+    const everybody = await admin.sql`
+      select p.proname from pg_proc p where p.pronamespace = 'app'::regnamespace and has_function_privilege('public', p.oid, 'execute')`;
+    expect(everybody).toEqual([]);
+  });
+
+  test("the server's role acts for the tenant it names, and without one for the default tenant", async () => {
+    const named = await submit(as.server, [{ name: "only", task: "t.served" }], {}, { tenant: "globex" });
+    expect(await one(admin.sql`select tenant_id from app.jobs where job_id = ${named.job_id}`)).toEqual({ tenant_id: "globex" });
+    const rows = await as.server.transaction(async (tx) => {
+      await tx.sql`select set_config('fanfold.tenant', 'acme', true)`;
+      return tx.sql`select distinct tenant_id from app.jobs`;
+    });
+    expect(rows).toEqual([{ tenant_id: "acme" }]);
+    expect(await as.server.sql`select 1 from app.jobs`).toEqual([]);
+  });
+
+  test("a worker mapped to a tenant claims only that tenant's tasks", async () => {
+    for (const tenant of ["acme", "globex"]) await admin.sql`select app.enqueue('t.mapped', tenant => ${tenant})`;
+    const worker = await register(as.worker);
+    const tasks = await claim(as.worker, worker, ["t.mapped"]);
+    expect(tasks.length).toBe(1);
+    expect(await admin.sql`select tenant_id from app.claims where worker_id = ${worker}::text::uuid`).toEqual([{ tenant_id: "acme" }]);
+  });
+
+  function template(text: string): TemplateStringsArray {
+    return Object.assign([text], { raw: [text] });
+  }
+});

@@ -1,0 +1,42 @@
+// Once per test run: a real server, and on it one migrated database to clone. At the end the server's log is read: a
+// deadlock in any test fails the run, because retries would hide it from the test itself.
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { foundServer, type RunningServer, startServer } from "./postgres_server.js";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    server: { admin_url: string; version: string; log_path: string | null };
+    /** Where test processes share what is made once: the dump of the embedded database. */
+    shared_dir: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await realServer();
+  const shared_dir = await mkdtemp(join(tmpdir(), "fanfold-tests-"));
+  const { admin_url, version, log_path } = server;
+  project.provide("server", { admin_url, version, log_path });
+  project.provide("shared_dir", shared_dir);
+  return async () => {
+    const deadlocks = log_path === null ? [] : linesWithDeadlocks(log_path);
+    await server.stop();
+    await rm(shared_dir, { recursive: true, force: true });
+    if (deadlocks.length > 0) throw new Error(`the server's log has deadlocks:\n${deadlocks.join("\n")}`);
+  };
+}
+
+function realServer(): Promise<RunningServer> {
+  const { DATABASE_URL, FANFOLD_TEST_PG } = process.env;
+  if (FANFOLD_TEST_PG === "npm") return startServer({ npm_binaries: true });
+  return DATABASE_URL ? foundServer(DATABASE_URL) : startServer();
+}
+
+function linesWithDeadlocks(path: string): string[] {
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => / 40P01 |deadlock detected/.test(line));
+}

@@ -1,0 +1,185 @@
+// Databases for tests. Each is fresh and migrated, and cloned from one that was migrated once: on the real server by
+// `create database … template`, embedded by loading a dump.
+import { createHash, randomBytes } from "node:crypto";
+import { openAsBlob } from "node:fs";
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, inject, onTestFinished } from "vitest";
+import type { Database } from "../src/engine/database.js";
+import { type EmbeddedDatabase, openEmbedded } from "../src/engine/embedded_database.js";
+import { migrate } from "../src/engine/migrate.js";
+import { readSchemaFolder, schema_folder } from "../src/engine/schema_folder.js";
+import { openServer } from "../src/engine/server_database.js";
+
+export interface RealServer {
+  url_for(database: string): string;
+  admin_url: string;
+  version: string;
+  log_path: string | null;
+}
+
+export interface FreshDatabase {
+  /** Superuser. */
+  db: Database;
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** The server of this test run. */
+export async function realServer(): Promise<RealServer> {
+  const server = inject("server");
+  return {
+    ...server,
+    url_for: (database) => {
+      const url = new URL(server.admin_url);
+      url.pathname = `/${database}`;
+      return url.href;
+    },
+  };
+}
+
+/** A database of its own on the real server; `bare` without Fanfold's schema. */
+export async function freshDatabase(options: { bare?: boolean } = {}): Promise<FreshDatabase> {
+  const server = await realServer();
+  const name = `fanfold_test_${randomBytes(6).toString("hex")}`;
+  const template = options.bare ? "template0" : await templateDatabase(server);
+  await onAdmin(server, (admin) => admin.script(`create database ${name} template ${template}`));
+  const url = server.url_for(name);
+  const db = openServer(url, { max: 4, application_name: "fanfold test" });
+  let dropped: Promise<void> | null = null;
+  const drop = async () => {
+    await db.close();
+    await onAdmin(server, (admin) => admin.script(`drop database if exists ${name} with (force)`));
+  };
+  return { db, url, drop: () => (dropped ??= drop()) };
+}
+
+/** A migrated embedded database in memory; `as(null)` is the superuser. */
+export async function freshEmbedded(): Promise<EmbeddedDatabase> {
+  return openEmbedded("memory://", { load: await embeddedDump() });
+}
+
+export type OpenDatabase = () => Promise<Database>;
+
+/**
+ * The same tests on both kinds of database. `open` gives a fresh migrated one, as superuser, gone after the test; or, when
+ * `shared`, the same one to all tests of the block, which is quicker where they do not disturb each other.
+ */
+export function bothDatabases(
+  name: string,
+  tests: (open: OpenDatabase, kind: Database["kind"]) => void,
+  options: { shared?: boolean } = {},
+): void {
+  describe.each(["server", "embedded"] as const)(`${name} (%s)`, (kind) => {
+    const make = kind === "server" ? openOnServer : openInMemory;
+    let shared: Promise<Opened> | null = null;
+    if (options.shared) afterAll(async () => (await shared)?.close());
+    tests(async () => {
+      if (options.shared) return (await (shared ??= make())).db;
+      const { db, close } = await make();
+      onTestFinished(close);
+      return db;
+    }, kind);
+  });
+}
+
+interface Opened {
+  db: Database;
+  close(): Promise<void>;
+}
+
+async function openOnServer(): Promise<Opened> {
+  const { db, drop } = await freshDatabase();
+  return { db, close: drop };
+}
+
+async function openInMemory(): Promise<Opened> {
+  const embedded = await freshEmbedded();
+  return { db: embedded.as(null), close: () => embedded.close() };
+}
+
+let template: Promise<string> | null = null;
+
+/** Named by the schema's text, so that a run on a server that stays up never clones an old one. */
+function templateDatabase(server: RealServer): Promise<string> {
+  template ??= (async () => {
+    const name = `fanfold_template_${await schemaHash()}`;
+    await onAdmin(server, async (admin) => {
+      // Test processes start together: one makes it, the others wait for this lock.
+      await admin.sql`select pg_advisory_lock(7308324466020481)`;
+      const [row] = await admin.sql<{ ready: boolean }>`
+        select exists (select from pg_database where datname = ${name} and datistemplate) as ready`;
+      if (!row?.ready) await makeTemplate(server, admin, name);
+    });
+    return name;
+  })();
+  return template;
+}
+
+async function makeTemplate(server: RealServer, admin: Database, name: string): Promise<void> {
+  await admin.script(`drop database if exists ${name} with (force)`);
+  await admin.script(`create database ${name}`);
+  const db = openServer(server.url_for(name));
+  try {
+    await migrate(db);
+  } finally {
+    await db.close();
+  }
+  // Only a finished one is marked, and nobody may connect to what is being cloned.
+  await admin.script(`alter database ${name} with is_template true allow_connections false`);
+}
+
+async function onAdmin<T>(server: RealServer, work: (admin: Database) => Promise<T>): Promise<T> {
+  const admin = openServer(server.admin_url, { application_name: "fanfold test admin" });
+  try {
+    return await work(admin);
+  } finally {
+    await admin.close();
+  }
+}
+
+let dump: Promise<Blob> | null = null;
+
+function embeddedDump(): Promise<Blob> {
+  dump ??= (async () => {
+    const path = join(inject("shared_dir"), `embedded_${await schemaHash()}.tar`);
+    // Starting from nothing takes seconds: one test process does it, the others wait for the file.
+    const first = await mkdir(`${path}.making`).then(
+      () => true,
+      () => false,
+    );
+    if (first) await makeDump(path);
+    while (!(await exists(path))) await new Promise((resolve) => setTimeout(resolve, 50));
+    return openAsBlob(path);
+  })();
+  return dump;
+}
+
+async function makeDump(path: string): Promise<void> {
+  const embedded = await openEmbedded("memory://");
+  try {
+    await migrate(embedded.as(null));
+    await writeFile(`${path}.part`, Buffer.from(await (await embedded.dump()).arrayBuffer()));
+    // It must appear in one piece.
+    await rename(`${path}.part`, path);
+  } catch (error) {
+    await rm(`${path}.making`, { recursive: true });
+    throw error;
+  } finally {
+    await embedded.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function schemaHash(): Promise<string> {
+  const { migrations, functions } = await readSchemaFolder(schema_folder);
+  const hash = createHash("sha256");
+  for (const { path, hash: text } of [...migrations, ...functions]) hash.update(`${path} ${text}\n`);
+  return hash.digest("hex").slice(0, 16);
+}

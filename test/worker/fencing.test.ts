@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { attemptsOf, eventually, gate, openShop, runWorker } from "./shop.js";
+
+const fan = (task: string) =>
+  defineJob({
+    type: "fan",
+    parameters: z.object({ n: z.int() }),
+    stages: [{ name: "only", task, tasks: { count: "{parameters.n}" } }],
+  });
+
+test("a worker whose heartbeats are not answered fences itself: it aborts, drops its results and registers anew", async () => {
+  const { passed, open } = gate();
+  const signals: AbortSignal[] = [];
+  const holding = defineHandler("holding", {}, async (_, ctx) => {
+    signals.push(ctx.signal);
+    if (signals.length === 1) await passed;
+    return "done";
+  });
+  const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
+  const worker = await shop.worker({ lease_s: 1, abort_grace_s: 60 });
+  const first_id = worker.worker_id;
+  const { job_id } = await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => signals.length === 1);
+  // A transaction that holds the worker's row: heartbeats are sent and never answered.
+  await shop.db.transaction(async (tx) => {
+    await tx.sql`select 1 from app.workers where worker_id = ${first_id}::text::uuid for update`;
+    await eventually(() => signals[0]!.aborted);
+    expect(worker.stats().fenced).toBe(1);
+    open();
+    await eventually(() => worker.stats().dropped === 1);
+    expect(await tx.sql`select 1 from app.results`).toEqual([]);
+  });
+  await eventually(() => worker.worker_id !== first_id);
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
+  expect((await attemptsOf(shop.db)).map((row) => row.outcome)).toEqual(["lost"]);
+});
+
+test("a worker declared dead learns so with its next heartbeat and starts again under a fresh id", async () => {
+  const { passed, open } = gate();
+  let runs = 0;
+  const holding = defineHandler("holding", {}, async (_, ctx) => {
+    if (++runs === 1) await Promise.race([passed, new Promise((resolve) => ctx.signal.addEventListener("abort", resolve))]);
+    return runs;
+  });
+  const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
+  const worker = await shop.worker({ lease_s: 3 });
+  const first_id = worker.worker_id;
+  const { job_id } = await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => runs === 1);
+  await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+  await shop.engine.worker_commands.reap_workers(shop.db);
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
+  expect(worker.worker_id).not.toBe(first_id);
+  expect(worker.stats()).toMatchObject({ fenced: 1, dropped: 1 });
+  open();
+});
+
+test("a late finish is refused and recorded, and nobody is thrown at", async () => {
+  const { passed, open } = gate();
+  let runs = 0;
+  const holding = defineHandler("holding", {}, async () => {
+    if (++runs === 1) await passed;
+    return { by: runs };
+  });
+  const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
+  // The lease is long: this worker learns nothing before it finishes.
+  const zombie = await shop.worker({ lease_s: 600 });
+  const { job_id } = await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => runs === 1);
+  await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+  await shop.engine.worker_commands.reap_workers(shop.db);
+  const successor = await runWorker(shop.engine);
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
+  open();
+  await eventually(() => zombie.stats().refused === 1);
+  expect(successor.stats().completed).toBe(1);
+  expect((await attemptsOf(shop.db)).map((row) => row.outcome)).toEqual(["lost", "refused"]);
+  const [row] = await shop.db.sql<{ result: unknown }>`select result from app.results`;
+  expect(row!.result).toEqual({ by: 2 });
+});
+
+test("cancelling a running job aborts its handlers with the next heartbeat", async () => {
+  const aborted: unknown[] = [];
+  let started = 0;
+  const waiting = defineHandler("waiting", {}, (_, ctx) => {
+    started++;
+    return new Promise((_resolve, reject) => {
+      ctx.signal.addEventListener("abort", () => {
+        aborted.push(ctx.signal.reason);
+        reject(ctx.signal.reason);
+      });
+    });
+  });
+  const shop = await openShop({ jobs: [fan("waiting")], handlers: [waiting] });
+  const worker = await shop.worker({ lease_s: 1 });
+  const { job_id } = await shop.engine.submit("fan", { n: 3 });
+  await eventually(() => started === 3);
+  await shop.engine.cancelJob(job_id, "not needed");
+  await eventually(() => aborted.length === 3);
+  await worker.idle();
+  expect(await shop.engine.status(job_id)).toMatchObject({ status: "cancelled" });
+  expect(worker.stats()).toMatchObject({ dropped: 3, failed: 0 });
+});
+
+test("a connection lost while a finish is on its way does no harm: it is sent again", async () => {
+  const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
+  const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
+  const worker = await shop.worker({ batch_max: 20 });
+  const { job_id } = await shop.engine.submit("fan", { n: 3000 });
+  let cut = 0;
+  const cutter = (async () => {
+    while (cut < 10) {
+      await shop.db.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'fanfold work'`;
+      cut++;
+      const before = worker.stats().completed;
+      await eventually(async () => {
+        const { completed } = worker.stats();
+        return completed > before || (await shop.engine.status(job_id)).status === "completed";
+      });
+    }
+  })();
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 3000 }] });
+  await cutter;
+  await worker.idle();
+  expect(await shop.db.sql`select 1 from app.claims`).toEqual([]);
+  expect(worker.stats().fenced).toBe(0);
+});
+
+test("a worker goes on by polling when its LISTEN connection is cut", async () => {
+  const noop = defineHandler("noop", {}, () => {});
+  const shop = await openShop({ handlers: [noop] });
+  const worker = await shop.worker({ poll_s: 0.1 });
+  await worker.idle();
+  await shop.db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and query ilike 'listen%'`;
+  const { task_id } = await shop.engine.enqueue("noop", {});
+  await eventually(async () => (await shop.engine.task(task_id)).status === "completed");
+});
