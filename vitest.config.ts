@@ -1,15 +1,21 @@
 import { defineConfig } from "vitest/config";
 import { CountReporter } from "./test/count_reporter.js";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/global_setup.ts"],
-    pool: "forks",
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 20_000,
-    reporters: ["default", new CountReporter()],
-  },
+/** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out. */
+export default defineConfig(({ mode }) => {
+  const soak = mode === "soak";
+  if (mode === "pg18") process.env.FANFOLD_TEST_PG = "npm";
+  return {
+    test: {
+      include: [soak ? "test/**/*.soak.ts" : "test/**/*.test.ts"],
+      globalSetup: ["test/global_setup.ts"],
+      pool: "forks",
+      maxWorkers: 2,
+      testTimeout: soak ? 1_800_000 : 30_000,
+      hookTimeout: 60_000,
+      teardownTimeout: 20_000,
+      passWithNoTests: soak,
+      reporters: ["default", new CountReporter()],
+    },
+  };
 });

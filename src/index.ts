@@ -1,2 +1,29 @@
 // The public API, re-exports only.
 export * from "./core/index.js";
+export type { Database, Queryable } from "./engine/database.js";
+export { Engine } from "./engine/engine.js";
+export { migrate } from "./engine/migrate.js";
+export { type EngineOptions, openEngine } from "./engine/open_engine.js";
+export type {
+  CancelReply,
+  EnqueueItem,
+  EnqueueOptions,
+  EnqueueReply,
+  EventRecord,
+  JobFilter,
+  JobPage,
+  JobStatus as JobRecord,
+  JobSummary,
+  StageStatus as StageRecord,
+  SubmitItem,
+  SubmitOptions,
+  SubmitReply,
+  TaskFilter,
+  TaskPage,
+  TaskRecord,
+  TaskSummary,
+} from "./engine/records.js";
+export { openServer } from "./engine/server_database.js";
+export { openFolderStore } from "./storage/index.js";
+export type { WorkerOptions } from "./worker/options.js";
+export { startWorker, type Worker } from "./worker/worker.js";

@@ -11,6 +11,8 @@ const JOBS = { chunk: 1000, at_once: 2 };
 const SINGLE_CALLERS = 16;
 /** Beside those for claims and finishes a worker has one for its heartbeat and one for LISTEN. */
 const OTHER_CONNECTIONS = 2;
+/** As many as graphile-worker's best pool has; three of them carry claims and finishes, as in the hand-written loop. */
+const BEST_CONNECTIONS = 5;
 
 /** @param {import("./index.js").Notes} notes */
 function registryFor(notes) {
@@ -129,8 +131,8 @@ export async function open(url, notes) {
       created += n;
     },
     async start({ connections }) {
-      const own = connections === null ? {} : { connections: Math.max(1, connections - OTHER_CONNECTIONS) };
-      worker = await startWorker(engine, own);
+      const all = connections ?? BEST_CONNECTIONS;
+      worker = await startWorker(engine, { connections: Math.max(1, all - OTHER_CONNECTIONS) });
     },
     async stop() {
       await worker?.stop();
@@ -141,7 +143,8 @@ export async function open(url, notes) {
       untilDone(async () => {
         const [row] =
           kind === "wide" || kind === "fold"
-            ? await engine.db.sql`select finished_at is not null as done from app.jobs where tenant_id = ${engine.tenant} and job_id = ${job_id}`
+            ? await engine.db
+                .sql`select finished_at is not null as done from app.jobs where tenant_id = ${engine.tenant} and job_id = ${job_id}`
             : await engine.db.sql`
                 select not exists (select from app.ready) and not exists (select from app.claims) as done`;
         return row?.done === true;

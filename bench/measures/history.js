@@ -3,6 +3,7 @@
 // none, interleaved; and whether a drain reads the past (seq_scan) or leaves work for vacuum (n_dead_tup).
 import postgres from "postgres";
 import { haveRun, inCell } from "../cell.js";
+import { untilDone } from "../contenders/index.js";
 import { drainIn } from "./drain.js";
 
 const TABLES = ["tasks", "results"];
@@ -57,10 +58,16 @@ async function vacuum(cell) {
   await sql.end();
 }
 
-/** A backend hands in its counts at the latest when it ends, and the drain's processes have ended.
+/** A backend hands in its counts at the latest when it ends: the drain's processes are gone, their backends soon are.
  * @param {import("../cell.js").Cell} cell @returns {Promise<TableStatistics>} */
 async function tableStatistics(cell) {
   const sql = postgres(cell.url, { max: 1, onnotice: () => {} });
+  await untilDone(async () => {
+    const [row] = await sql`
+      select count(*)::int as others from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+    return row?.others === 0;
+  });
   const rows = await sql`
     select relname, seq_scan::float8, n_dead_tup::float8
     from pg_stat_user_tables where schemaname = 'app' and relname in ${sql(TABLES)}`;

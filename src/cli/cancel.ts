@@ -17,8 +17,8 @@ export function addCancel(cli: Cli): void {
         const { job_id } = await engine.status(job);
         const reply = await engine.cancelJob(job_id, options.reason);
         if (globals(cli).json) return json(cli.io, reply);
-        line(cli.io, `cancelled  ${job_id}`);
-        line(cli.io, `  run it again: fanfold submit … --mode force; look at it: fanfold status ${shortId(job_id)}`);
+        line(cli.io, reply.changed ? `cancelled  ${job_id}` : `nothing to cancel: ${job_id} is ${reply.status} already`);
+        line(cli.io, `  look at it: fanfold status ${shortId(job_id)}`);
       });
     });
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Io } from "./io.js";
 
 export interface GlobalOptions {
-  json: boolean;
+  json?: boolean;
   dataDir?: string;
   databaseUrl?: string;
   tenant?: string;

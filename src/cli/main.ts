@@ -12,7 +12,11 @@ const draw = createLogUpdate(process.stderr);
 
 const io: Io = {
   out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  err: (text) => {
+    // A line written into the drawing would shift what the next drawing erases.
+    draw.clear();
+    process.stderr.write(text);
+  },
   draw: (text) => draw(text),
   drawn: () => draw.done(),
   live: process.stderr.isTTY === true && env.TERM !== "dumb",

@@ -1,12 +1,12 @@
 // Options out of text: numbers, labels, moments. Each reader adds to a list of problems instead of stopping at the first.
-import { priorityProblem } from "../core/names.js";
+import { priority_range } from "../core/names.js";
 import type { Problem } from "../core/problems.js";
 
 export function wholeNumber(name: string, text: string | undefined, from: number, to: number, problems: Problem[]): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(value) && value >= from && value <= to) return value;
-  problems.push({ path: name, problem: `"${text}" is not a whole number from ${from} to ${to}`, fix: `${name} ${from}` });
+  problems.push({ path: name, problem: `"${text}" is not a whole number from ${from} to ${to}`, fix: `${name} ${Math.max(from, 1)}` });
   return undefined;
 }
 
@@ -19,12 +19,7 @@ export function positiveSeconds(name: string, text: string | undefined, problems
 }
 
 export function priorityOf(text: string | undefined, problems: Problem[]): number | undefined {
-  if (text === undefined) return undefined;
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  const problem = priorityProblem(value);
-  if (problem === null) return value;
-  problems.push({ path: "--priority", problem: `"${text}" ${problem}`, fix: "--priority 10 (higher runs first)" });
-  return undefined;
+  return wholeNumber("--priority", text, priority_range.lowest, priority_range.highest, problems);
 }
 
 export function oneOf<Word extends string>(name: string, text: string | undefined, words: readonly Word[], problems: Problem[]): Word | undefined {

@@ -35,7 +35,7 @@ function makeProgram(io: Io): Command {
   return new Command("fanfold")
     .description("Fan out. Fold in. Lose nothing. Wide data jobs on nothing but Postgres.")
     .version(package_version, "-V, --version", "print the version")
-    .option("--json", "answer in JSON: one document on standard output (watch: one per change)", false)
+    .option("--json", "answer in JSON: one document on standard output (watch: one per change)")
     .option("--data-dir <folder>", "folder of the embedded database (default: FANFOLD_DATA_DIR or .fanfold)")
     .option("--database-url <url>", "a Postgres server instead of the embedded database (default: DATABASE_URL)")
     .option("--tenant <name>", "act for this tenant (default: FANFOLD_TENANT or default)")

@@ -1,4 +1,5 @@
 // fanfold submit: one job in, and with --wait its end out.
+import type { Job } from "../core/declare.js";
 import { validateParameters } from "../core/parameters.js";
 import { type Problem, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
@@ -70,7 +71,10 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
   };
   const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
   await checkParameters(registry, type, parameters, problems);
-  if (problems.length > 0) throw usage(`this cannot be submitted as ${printable(type, 63)}`, { problems, next: "fanfold submit --help" });
+  if (problems.length > 0) {
+    const next = `fanfold submit ${registry.jobs.has(type) ? signatureOf(registry.jobs.get(type) as Job) : "--help"}`;
+    throw usage(`this cannot be submitted as ${printable(type, 63)}`, { problems, next });
+  }
 
   await withSession(
     cli,
@@ -97,6 +101,22 @@ async function checkParameters({ jobs }: Registry, type: string, parameters: Par
   } catch (error) {
     problems.push(...problemsOf(error));
   }
+}
+
+/** How the job is called, from its own schema: `hello_world [n=3]`, `file_digest folder=<string>`. */
+function signatureOf({ type, blueprint }: Job): string {
+  const { properties = {}, required = [] } = (blueprint.parameters ?? {}) as JsonSchema;
+  const words = Object.entries(properties).map(([name, schema]) => {
+    if (schema.default !== undefined) return `[${name}=${JSON.stringify(schema.default)}]`;
+    const word = `${name}=<${schema.type ?? "value"}>`;
+    return required.includes(name) ? word : `[${word}]`;
+  });
+  return [type, ...words].join(" ");
+}
+
+interface JsonSchema {
+  properties?: Record<string, { type?: string; default?: unknown }>;
+  required?: string[];
 }
 
 function announcement(type: string, reply: SubmitReply): string {

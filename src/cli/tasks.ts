@@ -141,7 +141,7 @@ function addCancelTask(cli: Cli, tasks: Command): void {
       await withSession(cli, async ({ engine }) => {
         const reply = await engine.cancelTask(task_id, options.reason);
         if (globals(cli).json) return json(cli.io, reply);
-        line(cli.io, `cancelled  ${task_id}`);
+        line(cli.io, reply.changed ? `cancelled  ${task_id}` : `nothing to cancel: ${task_id} is ${reply.status} already`);
       });
     });
 }

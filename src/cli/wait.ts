@@ -30,7 +30,7 @@ export async function workAndFollow(cli: Cli, session: Session, job_id: string, 
   const stopping = new AbortController();
   const forget = cli.io.onSignal(() => {
     if (stopping.signal.aborted) worker?.kill();
-    else if (worker) note(cli.io, "stopping: what runs is finished or handed back (Ctrl-C again: at once)");
+    else if (worker) note(cli.io, "finishing or handing back what runs; Ctrl-C again ends at once");
     stopping.abort();
   });
   try {

@@ -39,7 +39,9 @@ export async function follow(cli: Cli, engine: Engine, job_id: string, options: 
     if (status) {
       samples = remember(samples, status, performance.now());
       latest = status;
-      if (isTerminal(status.status) || performance.now() >= show_at) {
+      // The last look is always shown: it is what stays on the screen.
+      const last = isTerminal(status.status) || options.signal.aborted || performance.now() >= deadline;
+      if (last || performance.now() >= show_at) {
         screen.show(shown, status, samples);
         shown = status;
         show_at = performance.now() + screen.every_ms;

@@ -7,6 +7,8 @@ import { type Migration, readSchemaFolder, type SchemaFolder, type SqlFunction, 
 export interface MigrateOptions {
   /** Where `migrations/` and `functions/` are (default: the package's own `db/`). */
   folder?: string;
+  /** How long one try waits for a lock before it lets everybody else pass and tries again. */
+  lock_timeout_s?: number;
 }
 
 export interface Migrated {
@@ -32,7 +34,7 @@ export class SchemaMismatch extends Error {
 
 /** "fanfold" as a number; any other program that takes this lock would only make migrating wait. */
 const lock_key = "7308324466020480";
-const lock_timeout = "5s";
+const default_lock_timeout_s = 5;
 const patience_ms = 60_000;
 /** Somebody holds a table, or another migration runs: nothing has happened yet, so ask again. */
 const asked_again = new Set(["55P03", "40P01"]);
@@ -45,7 +47,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   const until = performance.now() + patience_ms;
   for (;;) {
     try {
-      return await db.transaction((tx) => migrateInside(tx, code));
+      return await db.transaction((tx) => migrateInside(tx, code, options.lock_timeout_s ?? default_lock_timeout_s));
     } catch (error) {
       const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
       if (!again) throw error;
@@ -57,7 +59,8 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 export async function schemaState(db: Queryable, options: MigrateOptions = {}): Promise<SchemaState> {
   const code = await readSchemaFolder(options.folder ?? schema_folder);
   const database = await readDatabase(db);
-  return { ...differences(code, database), database_version: database?.version ?? null, code_version: code.migrations.length };
+  const { pending } = differences(code, database);
+  return { database_version: database?.version ?? null, code_version: code.migrations.length, pending };
 }
 
 /** Throws unless the database is exactly what the code was written for. */
@@ -127,9 +130,9 @@ function differences(code: SchemaFolder, database: Installed | null): Difference
   return { migrations, functions, vanished, pending };
 }
 
-async function migrateInside(tx: Queryable, code: SchemaFolder): Promise<Migrated> {
+async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: number): Promise<Migrated> {
   await tx.script(`
-    set local lock_timeout = '${lock_timeout}';
+    set local lock_timeout = '${Math.ceil(lock_timeout_s * 1000)}ms';
     select pg_advisory_xact_lock(${lock_key});
     set local client_min_messages = warning;
     create schema if not exists app;

@@ -14,10 +14,10 @@ import type {
 } from "../core/context.js";
 import { Permanent } from "../core/errors.js";
 import type { Store } from "../core/store.js";
+import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
-import type { ClaimedTask } from "../engine/commands.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
 export interface Desk extends ResultSource {

@@ -2,6 +2,7 @@
 // Finding nothing, it writes itself idle, claims once more, and waits for a NOTIFY or the next poll: a hint may be lost,
 // the poll is not.
 import type { Logger } from "pino";
+import type { ClaimReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
@@ -10,7 +11,6 @@ import { HeldClaim, type Holdings } from "./held.js";
 import type { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
-import type { ClaimReply, WorkerCommands } from "../engine/commands.js";
 
 export interface FetcherParts {
   worker_id: string;
@@ -143,8 +143,9 @@ export class Fetcher {
   }
 
   private paceOf(type: string): Pace {
-    let pace = this.parts.paces.get(type);
-    if (pace === undefined) this.parts.paces.set(type, (pace = newPace()));
+    const { paces } = this.parts;
+    const pace = paces.get(type) ?? newPace();
+    paces.set(type, pace);
     return pace;
   }
 

@@ -2,16 +2,16 @@
 // on its way the next ones gather. What may or may not have committed is sent again: a refusal is a fact to count, not an error.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { FailedItem, FinishReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
-import type { HeldClaim, Holdings } from "./held.js";
 import type { Lease } from "./heartbeat.js";
+import type { HeldClaim, Holdings } from "./held.js";
 import type { TaskLogs } from "./logs.js";
 import type { Stats } from "./stats.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 import { Moment } from "./wait.js";
-import type { FailedItem, FinishReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 
 const BATCH_ITEMS = 1000;
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -133,7 +133,10 @@ export class Finisher {
     stats.retried += retried;
     if (refused.length === 0) return;
     stats.refused += refused.length;
-    log.info({ count: refused.length, refused: refused.slice(0, 10) }, "late results refused: others hold these tasks now");
+    log.info(
+      { count: refused.length, refused: refused.slice(0, 10) },
+      "late results refused: others hold these tasks now",
+    );
   }
 
   /** Hands tasks back at no cost to them. Resolves when the database has taken them, or the lease has ended. */

@@ -1,8 +1,8 @@
 // Keeps this worker's lease alive on a connection of its own, so that no busy claim or handler can delay it. The lease is
 // judged by this process's monotonic clock from the moment the last answered heartbeat was sent: earlier than the database does.
 import type { Logger } from "pino";
-import type { Database } from "../engine/database.js";
 import type { HeartbeatReply, RunningItem, WorkerCommands } from "../engine/commands.js";
+import type { Database } from "../engine/database.js";
 
 /** Ends once and stays ended: what was held under it may be someone else's by now. */
 export class Lease {
@@ -43,9 +43,12 @@ export class Lease {
 
   private watch(): void {
     const left = this.renewed_at + this.lease_ms - performance.now();
-    this.timer = setTimeout(() => {
-      if (!this.over()) this.watch();
-    }, Math.max(1, left));
+    this.timer = setTimeout(
+      () => {
+        if (!this.over()) this.watch();
+      },
+      Math.max(1, left),
+    );
   }
 }
 

@@ -5,9 +5,10 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Database, Stoppable } from "../engine/database.js";
+import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import type { Pace } from "./batch.js";
+import { Connections } from "./connections.js";
 import type { TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
@@ -18,11 +19,9 @@ import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
-import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 const SWEEP_MS = 100;
-const CHANNEL = "fanfold_ready";
 /** How long the last words to a database that may not answer are waited for. */
 const FAREWELL_MS = 5000;
 
@@ -37,29 +36,20 @@ export interface Shop {
   onAbandoned(): void;
 }
 
-interface Connections {
-  work: Database;
-  heart: Database;
-}
-
 export async function startIncarnation(shop: Shop): Promise<Incarnation> {
   const { engine, settings } = shop;
   const worker_id = randomUUID();
-  const opened: Database[] = [];
+  const connections = new Connections(engine, settings);
   try {
-    const heart = await engine.openConnection("heartbeat", 1);
-    opened.push(heart);
-    const work = await engine.openConnection("work", settings.connections);
-    opened.push(work);
     const { types, slots, lease_s, version } = settings;
     const sent_at = performance.now();
     const registration = { worker_id, host: hostname(), pid: process.pid, version, types, slots, lease_s };
-    const registered = await engine.worker_commands.register_worker(heart, registration);
-    const incarnation = new Incarnation(shop, worker_id, { work, heart }, registered.lease_s, sent_at);
+    const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
+    const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
     await incarnation.listen();
     return incarnation;
   } catch (error) {
-    await Promise.allSettled(opened.map((db) => db.close()));
+    await connections.close();
     throw error;
   }
 }
@@ -77,11 +67,9 @@ export class Incarnation {
   private readonly hurry = new AbortController();
   private readonly writing = new Set<Promise<unknown>>();
   private readonly scratch_dir: string;
-  private burst: Promise<Database> | undefined;
-  private listener: Promise<Stoppable | null> = Promise.resolve(null);
   private sweep_timer: NodeJS.Timeout | undefined;
   private stopping: Promise<void> | undefined;
-  private abandoned = false;
+  private abandoned: Promise<void> | undefined;
 
   constructor(
     private readonly shop: Shop,
@@ -93,7 +81,7 @@ export class Incarnation {
     const { engine, settings, stats, paces } = shop;
     const { worker_commands: commands, registry, store } = engine;
     const { holdings } = this;
-    const { work: db, heart } = connections;
+    const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
     const onStale = () => this.abandon("the database no longer knows this worker");
     this.log = log;
@@ -110,7 +98,7 @@ export class Incarnation {
       },
     });
     const planning = { worker_id, registry, db, commands, store, onPlanned: () => this.fetcher.wake() };
-    const connection = () => this.openBurst();
+    const connection = () => connections.burst(settings.burst_connections);
     this.runner = new Runner({
       ...{ holdings, finisher: this.finisher, stats, log, handlers: registry.handlers },
       slots: settings.slots,
@@ -125,7 +113,18 @@ export class Incarnation {
       },
     });
     this.fetcher = new Fetcher({
-      ...{ worker_id, db, commands, holdings, finisher: this.finisher, runner: this.runner, paces, stats, log, onStale },
+      ...{
+        worker_id,
+        db,
+        commands,
+        holdings,
+        finisher: this.finisher,
+        runner: this.runner,
+        paces,
+        stats,
+        log,
+        onStale,
+      },
       types: settings.types,
       slots: settings.slots,
       batch_max: settings.batch_max,
@@ -142,29 +141,13 @@ export class Incarnation {
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 
-  /** A hint is nice to have: without it the worker polls. */
   async listen(): Promise<void> {
-    const { heart } = this.connections;
     const types = new Set(this.shop.settings.types);
-    const hint = (type: string) => {
-      if (types.has(type)) this.fetcher.wake();
+    const hint = (task_type: string) => {
+      if (types.has(task_type)) this.fetcher.wake();
     };
-    this.listener = heart.listen(CHANNEL, hint, this.fetcher.wake).catch((error: unknown) => {
-      this.log.warn({ err: error }, "LISTEN is not to be had; new tasks are found by polling");
-      return null;
-    });
-    await settlesWithin(this.listener, FAREWELL_MS);
+    await this.connections.listen(this.log, hint, this.fetcher.wake);
     this.fetcher.wake();
-  }
-
-  private openBurst(): Promise<Database> {
-    if (this.burst === undefined) {
-      this.burst = Promise.resolve(this.shop.engine.openConnection("burst", this.shop.settings.burst_connections));
-      this.burst.catch(() => {
-        this.burst = undefined;
-      });
-    }
-    return this.burst;
   }
 
   private readonly sweep = (): void => {
@@ -193,7 +176,8 @@ export class Incarnation {
     const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
     for (const ctx of this.runner.running) {
       if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
-      else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`)) this.take(ctx, "cancelled", "the task was cancelled");
+      else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
+        this.take(ctx, "cancelled", "the task was cancelled");
     }
   }
 
@@ -207,9 +191,9 @@ export class Incarnation {
     if (this.lease.over()) return;
     // A database that does not answer must not fill the memory with log lines.
     if (this.writing.size >= 4) return;
-    const write = engine.worker_commands.write_logs(this.connections.work, { worker_id: this.worker_id, lines }).catch(
-      (error: unknown) => this.log.warn({ err: error }, "task logs not written"),
-    );
+    const write = engine.worker_commands
+      .write_logs(this.connections.work, { worker_id: this.worker_id, lines })
+      .catch((error: unknown) => this.log.warn({ err: error }, "task logs not written"));
     this.writing.add(write);
     void write.finally(() => this.writing.delete(write));
   }
@@ -226,15 +210,16 @@ export class Incarnation {
 
   /** Everything at once, because others may hold these tasks already: abort, forget, say nothing more. */
   private abandon(why: string): void {
-    if (this.abandoned || this.stopping !== undefined) {
+    if (this.abandoned !== undefined) return;
+    if (this.stopping !== undefined) {
       this.hurry.abort();
       return;
     }
-    this.abandoned = true;
     this.shop.stats.fenced++;
     this.log.error({ why, claims: this.holdings.claims.size, running: this.runner.running.size }, "tasks abandoned");
+    this.abandoned = Promise.resolve();
     this.disown(why);
-    void this.close();
+    this.abandoned = this.close();
     this.shop.onAbandoned();
   }
 
@@ -248,7 +233,7 @@ export class Incarnation {
 
   /** Hands back what has not started, lets what runs run for the grace, then asks it to stop and hands it back too. */
   stop(grace_s: number): Promise<void> {
-    this.stopping ??= this.abandoned ? Promise.resolve() : this.leave(grace_s * 1000);
+    this.stopping ??= this.abandoned ?? this.leave(grace_s * 1000);
     return this.stopping;
   }
 
@@ -286,12 +271,7 @@ export class Incarnation {
     clearTimeout(this.sweep_timer);
     this.logs.stop();
     await settlesWithin(this.heartbeat.stop(), FAREWELL_MS);
-    const listener = await this.listener.catch(() => null);
-    const { work, heart } = this.connections;
-    const opened = [work, heart, await this.burst?.catch(() => undefined)];
-    // The embedded database has one session, which the engine closes.
-    const own = opened.filter((db) => db !== undefined && db !== this.shop.engine.db);
-    await settlesWithin(Promise.allSettled([listener?.stop(), ...own.map((db) => db?.close())]), FAREWELL_MS);
+    await this.connections.close();
     await rm(this.scratch_dir, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -49,7 +49,12 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     version: packageVersion(),
   };
   const problems = [
-    ...wholeNumbers(settings, { slots: [1, 10_000], batch_max: [1, 10_000], lease_s: [1, 3600], connections: [1, 100] }),
+    ...wholeNumbers(settings, {
+      slots: [1, 10_000],
+      batch_max: [1, 10_000],
+      lease_s: [1, 3600],
+      connections: [1, 100],
+    }),
     ...wholeNumbers(settings, { burst_connections: [1, 100] }),
     ...seconds(settings, ["poll_s", "grace_s", "abort_grace_s"]),
     ...types

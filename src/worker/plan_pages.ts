@@ -51,7 +51,9 @@ export class PlanPages {
 
   private checked(task: unknown): string {
     if (typeof task !== "object" || task === null || Array.isArray(task)) {
-      this.refuse(String(this.total), [{ path: "$", problem: `is ${kindOf(task)}`, fix: "A planned task is an object." }]);
+      this.refuse(String(this.total), [
+        { path: "$", problem: `is ${kindOf(task)}`, fix: "A planned task is an object." },
+      ]);
     }
     const { index, parameters, metadata, parent, bbox } = task as Record<string, unknown>;
     const name = typeof index === "string" ? index : String(this.total);
@@ -60,7 +62,8 @@ export class PlanPages {
       if (text !== null) problems.push({ path, problem: text, fix });
     };
     for (const field of Object.keys(task as object)) {
-      if (!known_fields.has(field)) problem(`$.${field}`, "is not a field of a task", "Put it into parameters or metadata.");
+      if (!known_fields.has(field))
+        problem(`$.${field}`, "is not a field of a task", "Put it into parameters or metadata.");
     }
     if (index !== undefined && index !== null) problem("$.index", indexProblem(index));
     if (parent !== undefined && parent !== null) problem("$.parent", indexProblem(parent));

@@ -1,17 +1,17 @@
 // Plans a stage for the database: a plan that is data is carried out by SQL, a function runs here and its tasks are sent
 // in pages. Planning is a claim like any other, so a planner that dies midway is simply run again from the start.
 import type { JobFacts, PlanContext } from "../core/context.js";
+import type { Job, PlannedTask } from "../core/declare.js";
 import { Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
+import type { Registry } from "../core/registry.js";
+import type { Store } from "../core/store.js";
+import type { WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
 import { loadSpilled } from "./previous.js";
-import type { Job, PlannedTask } from "../core/declare.js";
-import type { Registry } from "../core/registry.js";
-import type { Store } from "../core/store.js";
-import type { WorkerCommands } from "../engine/commands.js";
 
 export interface PlanningParts {
   worker_id: string;

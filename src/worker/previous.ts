@@ -3,8 +3,8 @@
 import type { Loose, Predecessor, Previous, PreviousItem } from "../core/context.js";
 import { Permanent } from "../core/errors.js";
 import type { Ref, Store } from "../core/store.js";
-import type { Database } from "../engine/database.js";
 import type { ClaimedStage, PreviousStage, StoredItem, WorkerCommands } from "../engine/commands.js";
+import type { Database } from "../engine/database.js";
 
 const PAGE_ITEMS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -97,7 +97,10 @@ function countOf({ stage, from, to }: Range): number {
 }
 
 /** Pages as the database gives them, the next one asked for while this one is read. */
-async function* storedPages(source: ResultSource, { stage, from, to }: Range): AsyncGenerator<StoredItem[], void, void> {
+async function* storedPages(
+  source: ResultSource,
+  { stage, from, to }: Range,
+): AsyncGenerator<StoredItem[], void, void> {
   const db = await source.connection();
   const page = (start: number) => {
     const reply = source.commands.read_results(db, { stage_id: stage.stage_id, from: start, to, limit: PAGE_ITEMS });
@@ -148,7 +151,9 @@ async function readOne(items: AsyncGenerator<PreviousItem, void, void>, { stage 
   const second = await items.next();
   if (!second.done) {
     await items.return();
-    throw new Permanent(`previous.one(): stage "${stage.name}" has more than one result; iterate over previous instead`);
+    throw new Permanent(
+      `previous.one(): stage "${stage.name}" has more than one result; iterate over previous instead`,
+    );
   }
   return first.value.result;
 }

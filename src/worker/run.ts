@@ -1,11 +1,12 @@
 // Runs tasks: a slot takes a task, its parameters are checked, its handler runs, and what came of it goes to the finisher.
 // A handler that answers at once costs no promise, and no task has a timer of its own: one sweep looks after all slots.
 import type { Logger } from "pino";
-import { classify, ContractViolation, Transient } from "../core/errors.js";
-import type { Failure } from "../core/failures.js";
-import { formatProblems } from "../core/problems.js";
-import { zodProblems } from "../core/foreign_errors.js";
 import type { Handler } from "../core/declare.js";
+import { ContractViolation, classify, Transient } from "../core/errors.js";
+import type { Failure } from "../core/failures.js";
+import { zodProblems } from "../core/foreign_errors.js";
+import { formatProblems } from "../core/problems.js";
+import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext } from "./context.js";
 import type { Finisher } from "./finish.js";
@@ -13,7 +14,6 @@ import type { DoneExtra } from "./finish_batch.js";
 import type { HeldClaim, Holdings } from "./held.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
-import type { FailedItem } from "../engine/commands.js";
 import { Moment } from "./wait.js";
 
 /** Handlers that answer at once must still let the heartbeat and the network have their turn. */
@@ -107,7 +107,9 @@ export class Runner {
     const checked = schema.safeParse(ctx.parameters);
     if (!checked.success) {
       const problems = zodProblems(checked.error.issues);
-      throw new ContractViolation(formatProblems(`The parameters do not fit handler ${task_type}:`, problems), { problems });
+      throw new ContractViolation(formatProblems(`The parameters do not fit handler ${task_type}:`, problems), {
+        problems,
+      });
     }
     return handler.run(checked.data, ctx);
   }
@@ -116,16 +118,19 @@ export class Runner {
   private end(ctx: TaskContext, busy_ms: number, value: unknown, error: unknown): void {
     const { parts } = this;
     const duration_ms = performance.now() - ctx.started_at;
-    if (ctx.ordinal >= 0) recordPace(ctx.claim.pace, duration_ms, busy_ms);
+    recordPace(ctx.claim.pace, duration_ms, busy_ms);
     if (ctx.has_scratch) this.clean(ctx);
     if (ctx.given_up) {
       parts.stats.late++;
-      parts.log.info({ ...facts(ctx), duration_ms }, "a handler settled after its task was given up; its result is dropped");
+      parts.log.info(
+        { ...facts(ctx), duration_ms },
+        "a handler settled after its task was given up; its result is dropped",
+      );
       return;
     }
-    if (ctx.claim.lost || ctx.aborted === "lost") {
-      parts.stats.dropped++;
-      parts.log.info({ ...facts(ctx), duration_ms }, "task lost while it ran; its result is dropped");
+    if (ctx.claim.lost || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
+      this.drop(ctx);
+      parts.log.info({ ...facts(ctx), duration_ms }, "task no longer held when it ended; its result is dropped");
     } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, classify(ctx.reason));
     else if (error === undefined) {
       if (ctx.ordinal >= 0) {
@@ -156,7 +161,7 @@ export class Runner {
   }
 
   private finished(ctx: TaskContext, duration_ms: number, outcome: string | Done | Failure): void {
-    if (ctx.given_up || ctx.claim.lost) this.parts.stats.dropped++;
+    if (ctx.given_up || ctx.claim.lost) this.drop(ctx);
     else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
     else if ("result" in outcome) this.complete(ctx, duration_ms, outcome.result, outcome.extra);
     else this.fail(ctx, duration_ms, outcome);
@@ -184,6 +189,12 @@ export class Runner {
     parts.finisher.failed(ctx.claim, item);
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
+  }
+
+  /** The database gave the task to others or took it out: there is nobody to tell. */
+  private drop(ctx: TaskContext): void {
+    this.parts.stats.dropped++;
+    this.parts.holdings.settle(ctx.claim, 1);
   }
 
   private handBack(ctx: TaskContext): void {
@@ -240,10 +251,13 @@ export class Runner {
     const { parts } = this;
     const duration_ms = now - ctx.started_at;
     ctx.given_up = true;
-    parts.log.warn({ ...facts(ctx), duration_ms, aborted: ctx.aborted }, "a handler ignored ctx.signal and was given up");
+    parts.log.warn(
+      { ...facts(ctx), duration_ms, aborted: ctx.aborted },
+      "a handler ignored ctx.signal and was given up",
+    );
     if (ctx.aborted === "timeout" && !ctx.claim.lost) this.fail(ctx, duration_ms, classify(ctx.reason));
     else if (ctx.aborted === "stopping" && !ctx.claim.lost) this.handBack(ctx);
-    else parts.stats.dropped++;
+    else this.drop(ctx);
     this.free(ctx);
   }
 
@@ -260,5 +274,13 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 /** What every log line about a task names. */
 function facts(ctx: TaskContext) {
   const { tenant_id, job_id, task_id, task_type, index, attempt } = ctx;
-  return { tenant_id, job_id, task: task_id, task_type, index, attempt, correlation_id: ctx.claim.stage.correlation_id };
+  return {
+    tenant_id,
+    job_id,
+    task: task_id,
+    task_type,
+    index,
+    attempt,
+    correlation_id: ctx.claim.stage.correlation_id,
+  };
 }

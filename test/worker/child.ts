@@ -15,8 +15,10 @@ const say = (line: string) => is_child && process.stdout.write(`${line}\n`);
 export const child_handler = defineHandler("child.work", {}, async ({ ms = 0, mark = false }, ctx) => {
   say(`started ${ctx.ordinal}`);
   if (mark) {
-    await ctx.db((session) => session.sql`
-      insert into public.effects values (${ctx.effect_key}, ${ctx.attempt}::int) on conflict (effect_key) do nothing`);
+    await ctx.db(
+      (session) => session.sql`
+      insert into public.effects values (${ctx.effect_key}, ${ctx.attempt}::int) on conflict (effect_key) do nothing`,
+    );
     say(`marked ${ctx.ordinal}`);
   }
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { DatabaseError } from "../../src/engine/database.js";
 import { attemptsOf, eventually, gate, openShop, runWorker } from "./shop.js";
 
 const fan = (task: string) =>
@@ -41,7 +42,8 @@ test("a worker declared dead learns so with its next heartbeat and starts again 
   const { passed, open } = gate();
   let runs = 0;
   const holding = defineHandler("holding", {}, async (_, ctx) => {
-    if (++runs === 1) await Promise.race([passed, new Promise((resolve) => ctx.signal.addEventListener("abort", resolve))]);
+    if (++runs === 1)
+      await Promise.race([passed, new Promise((resolve) => ctx.signal.addEventListener("abort", resolve))]);
     return runs;
   });
   const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
@@ -104,27 +106,57 @@ test("cancelling a running job aborts its handlers with the next heartbeat", asy
   expect(worker.stats()).toMatchObject({ dropped: 3, failed: 0 });
 });
 
-test("a connection lost while a finish is on its way does no harm: it is sent again", async () => {
+test("a claim whose reply was lost goes back to others, although its worker lives", async () => {
   const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
   const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
-  const worker = await shop.worker({ batch_max: 20 });
+  const { claim } = shop.engine.worker_commands;
+  let lost = 0;
+  const losing: typeof claim = async (db, request) => {
+    const reply = await claim(db, request);
+    if (reply.claims.length === 0 || lost++ > 0) return reply;
+    throw new DatabaseError("08006", "the connection was lost after the commit");
+  };
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, claim: losing } });
+  const worker = await shop.worker({ lease_s: 1 });
+  const { job_id } = await shop.engine.submit("fan", { n: 5 });
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 5 }] });
+  expect(lost).toBeGreaterThan(1);
+  expect(worker.stats().fenced).toBe(0);
+});
+
+test("a finish whose reply was lost is sent again, and counts once", async () => {
+  const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
+  const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
+  const { finish } = shop.engine.worker_commands;
+  let lost = 0;
+  const losing: typeof finish = async (db, request) => {
+    const reply = await finish(db, request);
+    if (lost++ > 0) return reply;
+    throw new DatabaseError("08006", "the connection was lost after the commit");
+  };
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, finish: losing } });
+  const worker = await shop.worker();
+  const { job_id } = await shop.engine.submit("fan", { n: 5 });
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 5 }] });
+  await worker.idle();
+  expect(worker.stats()).toMatchObject({ completed: 5, refused: 5 });
+});
+
+test("a worker whose connection is cut again and again still finishes everything once", async () => {
+  const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
+  const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
+  // A short lease: what a lost reply left behind is found with a heartbeat.
+  const worker = await shop.worker({ batch_max: 20, lease_s: 2 });
   const { job_id } = await shop.engine.submit("fan", { n: 3000 });
-  let cut = 0;
-  const cutter = (async () => {
-    while (cut < 10) {
-      await shop.db.sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and application_name = 'fanfold work'`;
-      cut++;
-      const before = worker.stats().completed;
-      await eventually(async () => {
-        const { completed } = worker.stats();
-        return completed > before || (await shop.engine.status(job_id)).status === "completed";
-      });
-    }
-  })();
+  const cut = () => shop.db.sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'fanfold work'`;
+  for (let cuts = 0; cuts < 10; cuts++) {
+    const { claims } = worker.stats();
+    await cut();
+    await eventually(async () => worker.stats().claims > claims + 2);
+  }
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 3000 }] });
-  await cutter;
   await worker.idle();
   expect(await shop.db.sql`select 1 from app.claims`).toEqual([]);
   expect(worker.stats().fenced).toBe(0);

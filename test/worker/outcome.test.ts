@@ -4,8 +4,8 @@ import type { Ref, Store } from "../../src/core/store.js";
 import type { ClaimedStage } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
 import { type Desk, TaskContext } from "../../src/worker/context.js";
-import { HeldClaim } from "../../src/worker/held.js";
 import type { DoneExtra } from "../../src/worker/finish_batch.js";
+import { HeldClaim } from "../../src/worker/held.js";
 import { type Done, outcomeOf, SPILL_BYTES } from "../../src/worker/outcome.js";
 
 const stored = new Map<string, string>();
@@ -30,7 +30,11 @@ function outcome(value: unknown, prepare?: (ctx: TaskContext) => void) {
 function told(outcome: string | Done) {
   const { result, extra } = typeof outcome === "string" ? { result: outcome, extra: {} as DoneExtra } : outcome;
   const { next_stage_params: n, spill: s } = extra;
-  return { r: JSON.parse(result), ...(n === undefined ? {} : { n: JSON.parse(n) }), ...(s === undefined ? {} : { s: JSON.parse(s) }) };
+  return {
+    r: JSON.parse(result),
+    ...(n === undefined ? {} : { n: JSON.parse(n) }),
+    ...(s === undefined ? {} : { s: JSON.parse(s) }),
+  };
 }
 
 const item = (value: unknown, prepare?: (ctx: TaskContext) => void) => told(outcome(value, prepare) as string | Done);
@@ -38,7 +42,16 @@ const item = (value: unknown, prepare?: (ctx: TaskContext) => void) => told(outc
 test("a result becomes JSON text as JSON.stringify writes it", () => {
   expect(outcome(undefined)).toBe("null");
   expect(outcome(null)).toBe("null");
-  for (const value of [0, -1.5, true, "tile ü", [], {}, { a: 1, b: "x", c: null, d: [1, { e: 2 }] }, "x".repeat(5000)]) {
+  for (const value of [
+    0,
+    -1.5,
+    true,
+    "tile ü",
+    [],
+    {},
+    { a: 1, b: "x", c: null, d: [1, { e: 2 }] },
+    "x".repeat(5000),
+  ]) {
     expect(item(value).r).toEqual(value);
   }
   expect(item({ at: new Date(0), gone: undefined }).r).toEqual({ at: "1970-01-01T00:00:00.000Z" });
@@ -62,7 +75,11 @@ test("what JSON cannot hold is a contract failure that names the place", () => {
 });
 
 test("a value that throws when it is read is a contract failure too", () => {
-  const hostile = { get a() { throw new Error("no"); } };
+  const hostile = {
+    get a() {
+      throw new Error("no");
+    },
+  };
   expect(outcome(hostile)).toMatchObject({ category: "contract" });
 });
 
@@ -73,8 +90,14 @@ test("success: false is a failure with the category it asks for", () => {
 });
 
 test("a hand-over travels beside the result, however it was given", () => {
-  expect(item({ tiles: 3, next_stage_params: { zone: "silver" } })).toMatchObject({ r: { tiles: 3 }, n: { zone: "silver" } });
-  expect(item({ tiles: 3 }, (ctx) => ctx.next_stage_params({ zone: "gold" }))).toMatchObject({ r: { tiles: 3 }, n: { zone: "gold" } });
+  expect(item({ tiles: 3, next_stage_params: { zone: "silver" } })).toMatchObject({
+    r: { tiles: 3 },
+    n: { zone: "silver" },
+  });
+  expect(item({ tiles: 3 }, (ctx) => ctx.next_stage_params({ zone: "gold" }))).toMatchObject({
+    r: { tiles: 3 },
+    n: { zone: "gold" },
+  });
   expect(item(undefined, (ctx) => ctx.next_stage_params({ zone: "gold" }))).toEqual({ r: null, n: { zone: "gold" } });
 });
 

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { ContractViolation } from "../../src/core/errors.js";
 import { PAGE_BYTES, PAGE_TASKS, PARAMETER_BYTES, PlanPages } from "../../src/worker/plan_pages.js";
 
-async function plan(tasks: Iterable<unknown>): Promise<{ pages: PlanPages; sent: { from: number; tasks: unknown[] }[] }> {
+async function plan(
+  tasks: Iterable<unknown>,
+): Promise<{ pages: PlanPages; sent: { from: number; tasks: unknown[] }[] }> {
   const sent: { from: number; tasks: unknown[] }[] = [];
   const pages = new PlanPages("tiles", async (from, text) => {
     sent.push({ from, tasks: JSON.parse(text) });

@@ -6,7 +6,12 @@ import { armFault } from "../../src/fault.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});
-const list = defineHandler("list", {}, () => ({ tiles: [{ x: 1, y: 2 }, { x: 3, y: 4 }] }));
+const list = defineHandler("list", {}, () => ({
+  tiles: [
+    { x: 1, y: 2 },
+    { x: 3, y: 4 },
+  ],
+}));
 
 function planned(tasks: Parameters<typeof defineJob>[0]["stages"][number]["tasks"], extra: object = {}) {
   return defineJob({
@@ -23,7 +28,10 @@ test("a planner's 20,000 tasks arrive in pages, each once", async () => {
   const shop = await openShop({ jobs: [job], handlers: [noop] });
   await shop.worker();
   const { job_id } = await shop.engine.submit("planned", { n: 20_000 });
-  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ total: 20_000, completed: 20_000 }] });
+  expect(await shop.engine.wait(job_id)).toMatchObject({
+    status: "completed",
+    stages: [{ total: 20_000, completed: 20_000 }],
+  });
   const [row] = await shop.db.sql`
     select count(*)::int as n, count(distinct index)::int as indexes, max(ordinal)::int as last,
            bool_and((parameters ->> 'n')::int = ordinal and index = 'tile-' || ordinal) as aligned
@@ -45,7 +53,10 @@ test("a planner reads the results of the stage before", async () => {
         parallelism: "fan_out",
         tasks: async ({ previous }) => {
           const { tiles } = await previous.one();
-          return tiles.map((tile: { x: number; y: number }) => ({ index: `x${tile.x}-y${tile.y}`, parameters: { tile } }));
+          return tiles.map((tile: { x: number; y: number }) => ({
+            index: `x${tile.x}-y${tile.y}`,
+            parameters: { tile },
+          }));
         },
       },
     ],
@@ -54,12 +65,17 @@ test("a planner reads the results of the stage before", async () => {
   await shop.worker();
   const { job_id } = await shop.engine.submit("tiled", {});
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
-  const rows = await shop.db.sql<{ index: string }>`select index from app.tasks where index is not null order by ordinal`;
+  const rows = await shop.db.sql<{
+    index: string;
+  }>`select index from app.tasks where index is not null order by ordinal`;
   expect(rows.map((row) => row.index)).toEqual(["x1-y2", "x3-y4"]);
 });
 
 test("the embedded database is planned by functions too", async () => {
-  const shop = await openEmbeddedShop({ jobs: [planned(({ parameters }) => Array(parameters.n).fill({}))], handlers: [noop] });
+  const shop = await openEmbeddedShop({
+    jobs: [planned(({ parameters }) => Array(parameters.n).fill({}))],
+    handlers: [noop],
+  });
   await shop.worker();
   const { job_id } = await shop.engine.submit("planned", { n: 6000 });
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 6000 }] });
@@ -145,7 +161,10 @@ test("a planner lost midway is run again by another worker, and every task exist
   await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
   await shop.engine.worker_commands.reap_workers(shop.db);
   const second = await runWorker(shop.engine, { lease_s: 30 });
-  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ total: 12_000, completed: 12_000 }] });
+  expect(await shop.engine.wait(job_id)).toMatchObject({
+    status: "completed",
+    stages: [{ total: 12_000, completed: 12_000 }],
+  });
   held.open();
   await eventually(() => first.stats().fenced === 1);
   expect(second.stats().planned + first.stats().planned).toBe(1);

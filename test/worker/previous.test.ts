@@ -66,7 +66,11 @@ test("one(), all() and results() read the same results", async () => {
   await shop.worker();
   const { job_id } = await shop.engine.submit("squares", {});
   await shop.engine.wait(job_id);
-  expect(found.all).toEqual([{ n: 0, square: 0 }, { n: 1, square: 1 }, { n: 2, square: 4 }]);
+  expect(found.all).toEqual([
+    { n: 0, square: 0 },
+    { n: 1, square: 1 },
+    { n: 2, square: 4 },
+  ]);
   expect(found.pages).toEqual([3]);
   expect(found.one).toContain("more than one");
 });
@@ -80,7 +84,11 @@ test("a stage after two others must say which one it reads", async () => {
       return count;
     };
     messages.push(await read(ctx.previous).then(String, (error: Error) => error.message));
-    messages.push(await Promise.resolve().then(() => read(ctx.previous("elsewhere"))).then(String, (error: Error) => error.message));
+    messages.push(
+      await Promise.resolve()
+        .then(() => read(ctx.previous("elsewhere")))
+        .then(String, (error: Error) => error.message),
+    );
     return { left: await read(ctx.previous("left")), right: await read(ctx.previous("right")) };
   });
   const job = defineJob({
@@ -168,7 +176,10 @@ for (const [what, harm] of [
     await harm(join(shop.storage_dir, row!.key));
     await shop.worker();
     expect(await shop.engine.wait(job_id)).toMatchObject({ status: "failed" });
-    const attempts = await shop.db.sql<{ category: string; message: string }>`select category, message from app.attempts`;
+    const attempts = await shop.db.sql<{
+      category: string;
+      message: string;
+    }>`select category, message from app.attempts`;
     expect(attempts).toHaveLength(1);
     expect(attempts[0]).toMatchObject({ category: "permanent", message: expect.stringContaining(row!.key) });
   });

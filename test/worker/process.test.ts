@@ -18,8 +18,18 @@ interface Child {
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 async function startChild(shop: TestShop, options: WorkerOptions, env: Record<string, string> = {}): Promise<Child> {
-  const args = ["--import", path("./typescript.mjs"), path("./child.ts"), shop.url, shop.storage_dir, JSON.stringify(options)];
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const args = [
+    "--import",
+    path("./typescript.mjs"),
+    path("./child.ts"),
+    shop.url,
+    shop.storage_dir,
+    JSON.stringify(options),
+  ];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = once(child, "exit");
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -59,9 +69,11 @@ for (const point of ["after-claim", "before-finish", "after-finish-commit"] as c
       create table public.effects (effect_key text primary key, attempt int);
       grant all on public.effects to public;`);
     const { job_id } = await shop.engine.submit("child_job", { n: 5, mark: true } as never);
-    const child = await startChild(shop, { lease_s: 1 }, { FANFOLD_FAULTS: `${point}:kill9` });
+    const child = await startChild(shop, {}, { FANFOLD_FAULTS: `${point}:kill9` });
     await child.exited;
-    await shop.worker({ lease_s: 1 });
+    await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+    await shop.engine.worker_commands.reap_workers(shop.db);
+    await shop.worker();
     const status = await shop.engine.wait(job_id);
     expect(status).toMatchObject({ status: "completed", stages: [{ completed: 5, failed: 0 }, { completed: 1 }] });
     const [effects] = await shop.db.sql<{ n: number }>`select count(*)::int as n from public.effects`;

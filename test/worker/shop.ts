@@ -68,7 +68,9 @@ export async function runWorker(engine: Engine, options?: WorkerOptions): Promis
 }
 
 /** Attempts that did not simply succeed, oldest first. */
-export function attemptsOf(db: Database): Promise<{ ordinal: number; attempt: number; outcome: string; code: string | null }[]> {
+export function attemptsOf(
+  db: Database,
+): Promise<{ ordinal: number; attempt: number; outcome: string; code: string | null }[]> {
   return db.sql`select ordinal, attempt, outcome, code from app.attempts order by attempt_id`;
 }
 

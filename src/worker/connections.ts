@@ -1,0 +1,47 @@
+// A worker's connections: few, and the same number whatever its slots. One for claims and finishes, one kept for the
+// heartbeat, one for LISTEN, and a small pool for handlers that is opened when the first of them asks.
+import type { Logger } from "pino";
+import type { Database, Stoppable } from "../engine/database.js";
+import type { Engine } from "../engine/engine.js";
+import { settlesWithin } from "./wait.js";
+
+const CHANNEL = "fanfold_ready";
+const PATIENCE_MS = 5000;
+
+export class Connections {
+  readonly work: Database;
+  readonly heartbeat: Database;
+  private opening: Promise<Database> | undefined;
+  private listener: Promise<Stoppable | null> = Promise.resolve(null);
+
+  constructor(
+    private readonly engine: Engine,
+    size: { connections: number },
+  ) {
+    this.heartbeat = engine.openConnection("heartbeat", 1);
+    this.work = engine.openConnection("work", size.connections);
+  }
+
+  burst(max: number): Promise<Database> {
+    this.opening ??= Promise.resolve(this.engine.openConnection("burst", max));
+    return this.opening;
+  }
+
+  /** A hint is nice to have: without it the worker polls. */
+  async listen(log: Logger, on_hint: (task_type: string) => void, on_listening: () => void): Promise<void> {
+    this.listener = this.heartbeat.listen(CHANNEL, on_hint, on_listening).catch((error: unknown) => {
+      log.warn({ err: error }, "LISTEN is not to be had; new tasks are found by polling");
+      return null;
+    });
+    await settlesWithin(this.listener, PATIENCE_MS);
+  }
+
+  async close(): Promise<void> {
+    const opened = [this.work, this.heartbeat];
+    if (this.opening !== undefined) opened.push(await this.opening);
+    const stopping = this.listener.then((listener) => listener?.stop());
+    // The embedded database has one session, and that is the engine's to close.
+    const closing = opened.filter((db) => db !== this.engine.db).map((db) => db.close());
+    await settlesWithin(Promise.allSettled([stopping, ...closing]), PATIENCE_MS);
+  }
+}

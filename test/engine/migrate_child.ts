@@ -1,0 +1,9 @@
+// Migrates in a process of its own, for a test that kills it. Arguments: database URL, folder.
+import { migrate } from "../../src/engine/migrate.js";
+import { openServer } from "../../src/engine/server_database.js";
+
+const [url = "", folder = ""] = process.argv.slice(2);
+const db = openServer(url);
+await migrate(db, { folder });
+await db.close();
+process.stdout.write("migrated\n");
