@@ -13,7 +13,11 @@ const parts = [
 const failed = [];
 for (const [name, ...command] of parts) {
   process.stdout.write(`\n# ${name}\n`);
-  const { status } = spawnSync("npx", ["--no-install", ...command], { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  const { status } = spawnSync("npx", ["--no-install", ...command], {
+    cwd: root,
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
   if (status !== 0) failed.push(name);
 }
 process.stdout.write(failed.length === 0 ? "\nall checks passed\n" : `\nfailed: ${failed.join(", ")}\n`);

@@ -91,7 +91,8 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     slots: value(settings.slots, flags.slots),
     debug: value(settings.debug),
   };
-  if (problems.length > 0) throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
+  if (problems.length > 0)
+    throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
   return Object.freeze(config);
 }
 
@@ -159,5 +160,8 @@ function readSlots(text: string): Answer<number> {
   const slots = Number(text);
   return Number.isInteger(slots) && slots >= 1 && slots <= 10_000
     ? { value: slots }
-    : { problem: `${quoted(text)} is not a whole number from 1 to 10000`, fix: "8, or about as many tasks as this machine can run at once" };
+    : {
+        problem: `${quoted(text)} is not a whole number from 1 to 10000`,
+        fix: "8, or about as many tasks as this machine can run at once",
+      };
 }

@@ -12,20 +12,20 @@ export interface LogOptions {
 }
 
 const censored = "[redacted]";
-const secret_name = /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[_-]?key$|credential|private[_-]?key/i;
-/** scheme://user:password@ */
-const url_password = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'\\]*:)[^\s@"'\\]+@/gi;
+const secret_name =
+  /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[_-]?key$|credential|private[_-]?key/i;
+/** scheme://user:password@, but not scheme://host:port/…@ */
+const url_password = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'\\]*:)(?!\d+\/)[^\s@"'\\]+@/gi;
 const max_depth = 8;
 
 export function createLog({ level = "info", stream, fields = {} }: LogOptions = {}): Logger {
-  return pino(
+  const log = pino(
     {
       level,
-      base: { pid: process.pid, ...fields },
+      base: withoutSecrets({ pid: process.pid, ...fields }, 0) as Record<string, unknown>,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        bindings: (bindings) => withoutSecrets(bindings, 0) as Record<string, unknown>,
         log: (line) => withoutSecrets(line, 0) as Record<string, unknown>,
       },
       // On the finished line, because an address can stand in a message, a stack or any field.
@@ -34,6 +34,12 @@ export function createLog({ level = "info", stream, fields = {} }: LogOptions = 
     // Synchronous: the last lines before a crash are the ones that matter.
     stream ?? pino.destination({ fd: 2, sync: true }),
   );
+  // A child's fields pass no formatter; its own children inherit this one.
+  const { child } = log;
+  log.child = function (this: Logger, bindings: Record<string, unknown>, ...rest: never[]) {
+    return child.call(this, withoutSecrets(bindings, 0) as Record<string, unknown>, ...rest);
+  } as typeof child;
+  return log;
 }
 
 export function hideUrlPasswords(text: string): string {
@@ -48,6 +54,9 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   if (prototype !== Object.prototype && prototype !== null) return value;
   if (depth === max_depth) return "[deep]";
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, secret_name.test(name) ? censored : withoutSecrets(one, depth + 1)]),
+    Object.entries(value).map(([name, one]) => [
+      name,
+      secret_name.test(name) ? censored : withoutSecrets(one, depth + 1),
+    ]),
   );
 }

@@ -5,7 +5,6 @@ export class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;
     let failed = errors.length;
-    let skipped = 0;
     for (const module of modules) {
       // A file that could not even be loaded has no tests to count.
       if (!module.ok() && [...module.children.allTests("failed")].length === 0) failed++;
@@ -13,10 +12,12 @@ export class CountReporter implements Reporter {
         const { state } = test.result();
         if (state === "passed") passed++;
         else if (state === "failed") failed++;
-        else skipped++;
       }
     }
-    const more = skipped > 0 ? `, ${skipped} skipped` : "";
-    process.on("exit", () => process.stdout.write(`\n${passed} passed, ${failed} failed${more}\n`));
+    process.once("exit", (code) => {
+      // What goes wrong before the first test or after the last one shows only here.
+      if (failed === 0 && code !== 0) failed = 1;
+      process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+    });
   }
 }

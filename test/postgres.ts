@@ -75,7 +75,10 @@ export function bothDatabases(
     let shared: Promise<Opened> | null = null;
     if (options.shared) afterAll(async () => (await shared)?.close());
     tests(async () => {
-      if (options.shared) return (await (shared ??= make())).db;
+      if (options.shared) {
+        shared ??= make();
+        return (await shared).db;
+      }
       const { db, close } = await make();
       onTestFinished(close);
       return db;

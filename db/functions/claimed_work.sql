@@ -37,7 +37,7 @@ begin
               select json_agg(json_build_object('number', p.number, 'name', p.name, 'stage_id', p.stage_id, 'total', p.total, 'status', p.status))
                 from app.stages p
                where p.tenant_id = s.tenant_id and p.job_id = s.job_id and p.number = any (s.after)) end))
-          from app.stages s
-          left join app.jobs j on j.tenant_id = s.tenant_id and j.job_id = s.job_id
-         where s.stage_id = any (array(select distinct c.stage_id from app.claims c where c.claim_id = any (claim_ids))))));
+          from (select distinct c.stage_id from app.claims c where c.claim_id = any (claim_ids)) u
+          cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
+          left join lateral (select * from app.jobs j where j.tenant_id = s.tenant_id and j.job_id = s.job_id offset 0) j on true)));
 end $$;

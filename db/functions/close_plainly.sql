@@ -7,11 +7,12 @@ as $$
 declare
   v_closed bigint[];
   v_next bigint[];
+  v_ending bigint[];
 begin
-  select array_agg(f.stage_id), array_agg(f.next) filter (where f.next is not null)
-    into v_closed, v_next
+  select array_agg(f.stage_id), array_agg(f.next) filter (where f.next is not null), array_agg(f.stage_id) filter (where f.next is null)
+    into v_closed, v_next, v_ending
     from (
-      select c.stage_id, around.next
+      select c.stage_id, case when around.open = 1 then around.next end as next
         from unnest(closing) u(stage_id)
         cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) c
         cross join lateral (select * from app.stage_progress p where p.stage_id = u.stage_id offset 0) ledger
@@ -41,9 +42,11 @@ begin
   with ended as (
     update app.jobs j
        set status = 'completed', started_at = coalesce(j.started_at, now()), finished_at = now()
-      from app.stages s
-     where s.stage_id = any (v_closed) and j.tenant_id = s.tenant_id and j.job_id = s.job_id
-       and not exists (select from app.stages o where o.tenant_id = s.tenant_id and o.job_id = s.job_id and o.closed_at is null)
+     where j.ctid = any (array(
+       select q.place
+         from unnest(v_ending) u(stage_id)
+         cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
+         cross join lateral (select q.ctid as place from app.jobs q where q.tenant_id = s.tenant_id and q.job_id = s.job_id offset 0) q))
     returning j.tenant_id, j.job_id
   )
   insert into app.events (tenant_id, kind, job_id) select e.tenant_id, 'job.completed', e.job_id from ended e;

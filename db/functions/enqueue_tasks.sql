@@ -6,6 +6,7 @@ returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_tenant text := app.acting_tenant(request ->> 'tenant');

@@ -11,6 +11,7 @@ returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_ids bigint[] := array(select x.c from json_to_recordset(claims) as x(c bigint) order by x.c);
@@ -31,7 +32,8 @@ begin
   if v_given <> cardinality(done_claims) or v_given <> cardinality(done_ms) or v_given <> jsonb_array_length(results) then
     raise exception 'the columns of finished tasks differ in length' using errcode = 'FF002';
   end if;
-  perform 1 from app.claims k where k.claim_id = any (v_ids) and k.worker_id = worker order by k.claim_id for update;
+  -- "is not distinct from", because the index on worker_id must never be the way in: it leads past all the worker holds.
+  perform 1 from app.claims k where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker order by k.claim_id for update;
   if json_array_length(logs) > 0 then
     perform app.store_logs(worker, logs);
   end if;
@@ -59,8 +61,8 @@ begin
       select f.*, k.stage_id, k.task_type
         from json_to_recordset(failed) as f(
           c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb)
-        join app.claims k on k.claim_id = f.c and k.worker_id = worker and k.held @> f.o
-       where k.claim_id = any (v_ids)
+        cross join lateral (select * from app.claims k where k.claim_id = f.c offset 0) k
+       where k.claim_id = any (v_ids) and k.worker_id = worker and k.held @> f.o
        order by f.c, f.o
     loop
       if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,

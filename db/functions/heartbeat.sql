@@ -4,6 +4,7 @@ returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_worker uuid := (request ->> 'worker_id')::uuid;
@@ -19,11 +20,11 @@ begin
     'ok', true,
     'lost', array_to_json(array(
       select c from unnest(v_claims) c
-       where not exists (select from app.claims k where k.claim_id = c and k.worker_id = v_worker))),
+       where not exists (select from app.claims k where k.claim_id = c and k.worker_id is not distinct from v_worker))),
     'abort', array_to_json(array(
       select array[(r ->> 'claim_id')::bigint, (r ->> 'ordinal')::bigint]
         from json_array_elements(coalesce(request -> 'running', '[]')) r
-        join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = v_worker
+        join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id is not distinct from v_worker
        where not k.held @> (r ->> 'ordinal')::bigint)));
 end $$;
 grant execute on function app.heartbeat(json) to fanfold_worker, fanfold_admin;

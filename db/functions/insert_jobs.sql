@@ -46,14 +46,18 @@ begin
   select
     tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
     d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan, j.priority
-  from app.stage_definitions(blueprint) d
-  cross join app.jobs j
-  where j.tenant_id = tenant and j.job_id = any (v_created)
+  from unnest(v_created) c
+  cross join lateral (select q.job_id, q.priority from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+  cross join app.stage_definitions(blueprint) d
   order by j.job_id, d.number;
 
   insert into app.events (tenant_id, kind, job_id) select tenant, 'job.submitted', c from unnest(v_created) c;
   v_slow := app.start_roots(tenant, v_created);
-  for v_job in select * from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_slow) loop
+  for v_job in
+    select j.*
+      from unnest(v_slow) c
+      cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+  loop
     perform app.advance_job(v_job);
   end loop;
   return v_created;

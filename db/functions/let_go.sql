@@ -14,10 +14,11 @@ begin
     return;
   end if;
   delete from app.claims k
-   where k.claim_id in (
+   where k.claim_id = any (array(
      select g.claim_id
        from unnest(claim_ids, ranges) as g(claim_id, mr)
-       cross join lateral (select 1 from app.claims h where h.claim_id = g.claim_id and h.held <@ g.mr offset 0) all_of_it);
+       cross join lateral (select h.held from app.claims h where h.claim_id = g.claim_id offset 0) h
+      where h.held <@ g.mr));
   get diagnostics v_gone = row_count;
   if v_gone < cardinality(claim_ids) then
     update app.claims k

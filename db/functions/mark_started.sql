@@ -9,10 +9,13 @@ begin
   end if;
   update app.jobs j
      set status = 'processing', started_at = now()
-   where (j.tenant_id, j.job_id) in (
-     select q.tenant_id, q.job_id
-       from app.jobs q
-       join app.stages s on s.tenant_id = q.tenant_id and s.job_id = q.job_id
-      where s.stage_id = any (stage_ids) and q.status = 'queued'
-      for no key update of q skip locked);
+   where j.ctid = any (array(
+     select q.place
+       from unnest(stage_ids) u(stage_id)
+       cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
+       cross join lateral (
+         select q.ctid as place
+           from app.jobs q
+          where q.tenant_id = s.tenant_id and q.job_id = s.job_id and q.status = 'queued'
+            for no key update skip locked) q));
 end $$;

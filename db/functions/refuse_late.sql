@@ -8,7 +8,7 @@ as $$
       from json_to_recordset(items) as i(c bigint, o bigint, d integer)
       left join json_to_recordset(claims) as n(c bigint, g bigint, a smallint) on n.c = i.c
      where not exists (
-       select from app.claims k where k.claim_id = i.c and k.worker_id = worker and k.held @> i.o)
+       select from app.claims k where k.claim_id = i.c and k.worker_id is not distinct from worker and k.held @> i.o)
   ),
   recorded as (
     insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)

@@ -5,6 +5,7 @@ returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_item record;
@@ -19,7 +20,7 @@ begin
      group by i.c
      order by i.c
   loop
-    select * into v_claim from app.claims k where k.claim_id = v_item.c and k.worker_id = worker for update;
+    select * into v_claim from app.claims k where k.claim_id = v_item.c and k.worker_id is not distinct from worker for update;
     continue when not found;
     v_back := v_claim.held * v_item.mr;
     continue when isempty(v_back);

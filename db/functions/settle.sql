@@ -48,15 +48,19 @@ begin
     return false;
   end if;
   perform 1
-     from app.jobs j
-    where (j.tenant_id, j.job_id) in (select s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing))
-    order by j.tenant_id, j.job_id
-      for no key update;
+     from (
+       select distinct s.tenant_id, s.job_id
+         from unnest(v_closing) u(stage_id)
+         cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
+        order by 1, 2
+     ) k
+     cross join lateral (
+       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for no key update) locked;
   v_closing := app.close_plainly(v_closing);
   for v_job in
     select j.*
-      from app.jobs j
-     where (j.tenant_id, j.job_id) in (select s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing))
+      from (select distinct s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing)) k
+      cross join lateral (select * from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id offset 0) j
   loop
     for v_stage in
       select s.* from app.stages s

@@ -4,7 +4,7 @@ returns table (
   number integer, name text, task_type text, parallelism app.parallelism, importance app.importance, after integer[],
   of_number integer, batch integer, max_parallel integer, timeout_s integer, max_attempts smallint, budget_count bigint,
   budget_percent numeric, condition jsonb, plan jsonb)
-language sql immutable
+language sql immutable rows 5
 as $$
   select
     s.number::integer, s.stage ->> 'name', s.stage ->> 'task',

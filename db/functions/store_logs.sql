@@ -9,7 +9,8 @@ as $$
     select k.tenant_id, k.stage_id, l.o, l.a, now() - make_interval(secs => greatest(l.ms, 0) / 1000.0),
       case when l.level in ('debug', 'info', 'warn', 'error') then l.level else 'info' end, left(l.message, 8192), l.data
       from json_to_recordset(lines) as l(c bigint, o bigint, a smallint, ms double precision, level text, message text, data jsonb)
-      join app.claims k on k.claim_id = l.c and k.worker_id = worker and k.held @> l.o
+      cross join lateral (select * from app.claims k where k.claim_id = l.c offset 0) k
+     where k.worker_id = worker and k.held @> l.o
     returning 1
   )
   select count(*) from written

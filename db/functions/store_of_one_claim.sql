@@ -9,7 +9,7 @@ declare
   v_done int8multirange;
 begin
   stored := 0;
-  select * into v_claim from app.claims k where k.claim_id = claim and k.worker_id = worker;
+  select * into v_claim from app.claims k where k.claim_id = claim and k.worker_id is not distinct from worker;
   if not found then
     return;
   end if;

@@ -25,7 +25,11 @@ const wordCount = defineJob({
   parameters: z.object({ texts: z.array(z.string()).min(1) }),
   stages: [
     // A plan as data: one task per text. {item} is the text itself, {ordinal} its number.
-    { name: "count", task: "words.count", tasks: { each: "$.texts[*]", index: "text-{ordinal}", parameters: { text: "{item}" } } },
+    {
+      name: "count",
+      task: "words.count",
+      tasks: { each: "$.texts[*]", index: "text-{ordinal}", parameters: { text: "{item}" } },
+    },
     { name: "total", task: "words.add_up", parallelism: "fan_in" },
   ],
 });

@@ -1,6 +1,6 @@
 // What every command gets: the streams, the global options, and the exit code to set. Knows commander, nothing else.
 import type { Command } from "commander";
-import type { Io } from "./io.js";
+import { type Io, json, line } from "./io.js";
 
 export interface GlobalOptions {
   json?: boolean;
@@ -20,6 +20,12 @@ export interface Cli {
 
 export function globals(cli: Cli): GlobalOptions {
   return cli.program.opts<GlobalOptions>();
+}
+
+/** What a command answers: the document with --json, else lines for people. */
+export function answer(cli: Cli, document: unknown, lines: () => Iterable<string>): void {
+  if (globals(cli).json) json(cli.io, document);
+  else for (const text of lines()) line(cli.io, text);
 }
 
 /** Help teaches by example: two or three lines to copy say more than a list of options. */

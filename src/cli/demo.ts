@@ -6,10 +6,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { JobStatus } from "../engine/records.js";
 import type { Manifest } from "../handlers/files/manifest.js";
-import { type Cli, examples, globals } from "./command.js";
+import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { bytes, count, rate, seconds } from "./figures.js";
-import { json, line, note } from "./io.js";
+import { line, note } from "./io.js";
 import { printable } from "./printable.js";
 import { withSession } from "./session.js";
 import { exitCodeOf } from "./summary.js";
@@ -61,16 +61,22 @@ async function runDemo(cli: Cli, folder: string, embedded_dir: string): Promise<
 
 function report(cli: Cli, status: JobStatus): void {
   const manifest = status.result as Manifest;
-  const took_s = (Date.parse(status.finished_at ?? status.now) - Date.parse(status.started_at ?? status.created_at)) / 1000;
-  const files_per_s = manifest.file_count / Math.max(took_s, 0.001);
-  if (globals(cli).json) return json(cli.io, { job_id: status.job_id, status: status.status, took_s, files_per_s, manifest });
-  line(cli.io, `files        ${count(manifest.file_count)}`);
-  line(cli.io, `total size   ${bytes(manifest.total_bytes)} (${count(manifest.total_bytes)} bytes)`);
-  line(cli.io, `merkle root  ${manifest.merkle_root}`);
-  line(cli.io, `time         ${seconds(took_s)}, ${rate(files_per_s).replace("/s", " files/s")}`);
-  if (manifest.missing_count > 0) line(cli.io, `missing      ${count(manifest.missing_count)} vanished while they were read`);
-  if (manifest.failed_count > 0) line(cli.io, `failed       ${count(manifest.failed_count)} could not be read`);
-  if (manifest.unreadable_count > 0) line(cli.io, `unreadable   ${count(manifest.unreadable_count)} folders or names`);
+  const began = Date.parse(status.started_at ?? status.created_at);
+  const took_s = Math.max(Date.parse(status.finished_at ?? status.now) - began, 1) / 1000;
+  const files_per_s = manifest.file_count / took_s;
+  const document = { job_id: status.job_id, status: status.status, took_s, files_per_s, manifest };
+  answer(cli, document, () => manifestLines(manifest, took_s));
+}
+
+function* manifestLines(manifest: Manifest, took_s: number): Generator<string> {
+  const files_per_s = rate(manifest.file_count / took_s).replace("/", " files/");
+  yield `files        ${count(manifest.file_count)}`;
+  yield `total size   ${bytes(manifest.total_bytes)} (${count(manifest.total_bytes)} bytes)`;
+  yield `merkle root  ${manifest.merkle_root}`;
+  yield `time         ${seconds(took_s)}, ${files_per_s}`;
+  if (manifest.missing_count > 0) yield `missing      ${count(manifest.missing_count)} vanished while they were read`;
+  if (manifest.failed_count > 0) yield `failed       ${count(manifest.failed_count)} could not be read`;
+  if (manifest.unreadable_count > 0) yield `unreadable   ${count(manifest.unreadable_count)} folders or names`;
 }
 
 /** The node_modules this package was installed into, or its own when it is developed. */

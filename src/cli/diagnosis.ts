@@ -31,7 +31,8 @@ export interface ServerContext {
 
 export function judgeServer(facts: ServerFacts, context: ServerContext): Finding[] {
   const findings = [judgeVersion(facts), judgeClock(facts, context)];
-  if (context.kind === "server") findings.push(judgePooler(facts, context), judgeConnections(facts), judgeRights(facts));
+  if (context.kind === "server")
+    findings.push(judgePooler(facts, context), judgeConnections(facts), judgeRights(facts));
   findings.push(judgeRoles(facts));
   return findings;
 }
@@ -46,7 +47,11 @@ function judgeClock(facts: ServerFacts, context: ServerContext): Finding {
   const text = `the database's clock is ${seconds(Math.abs(offset_s))} ${offset_s < 0 ? "behind" : "ahead of"} this machine's`;
   // The answer cannot be truer than the time it took.
   if (Math.abs(offset_s) * 1000 <= Math.max(2000, context.round_trip_ms)) return ok("clock", text);
-  return warn("clock", text, "only the database's clock counts for Fanfold, but times in logs will not match: set up NTP");
+  return warn(
+    "clock",
+    text,
+    "only the database's clock counts for Fanfold, but times in logs will not match: set up NTP",
+  );
 }
 
 function judgePooler(facts: ServerFacts, context: ServerContext): Finding {
@@ -71,6 +76,11 @@ function judgeConnections(facts: ServerFacts): Finding {
 
 function judgeRights(facts: ServerFacts): Finding {
   const text = `connected as "${facts.session_user}"`;
+  if (!facts.may_use_schema) {
+    const fix =
+      "as an administrator: grant fanfold_api, fanfold_worker to the role, then select app.map_role('<role>', '<tenant>')";
+    return fail("login", `${text}, which has no right to use Fanfold's schema`, fix);
+  }
   if (!facts.is_superuser && !facts.is_owner) return ok("login", text);
   return warn(
     "login",
@@ -80,7 +90,8 @@ function judgeRights(facts: ServerFacts): Finding {
 }
 
 function judgeRoles(facts: ServerFacts): Finding {
-  if (facts.missing_roles.length === 0) return ok("roles", "fanfold_owner, fanfold_api, fanfold_worker and fanfold_admin exist");
+  if (facts.missing_roles.length === 0)
+    return ok("roles", "fanfold_owner, fanfold_api, fanfold_worker and fanfold_admin exist");
   return fail("roles", `missing: ${facts.missing_roles.join(", ")}`, "run: fanfold migrate");
 }
 
@@ -93,7 +104,11 @@ export interface SchemaVersions {
 export function judgeMigrations(state: SchemaVersions): Finding {
   const at = state.database_version;
   if (at !== null && at > state.code_version) {
-    return fail("schema", `the database is at version ${at}, newer than this fanfold's ${state.code_version}`, "update fanfold");
+    return fail(
+      "schema",
+      `the database is at version ${at}, newer than this fanfold's ${state.code_version}`,
+      "update fanfold",
+    );
   }
   if (at === null || at === 0) return fail("schema", "not installed in this database", "run: fanfold migrate");
   if (state.pending.length === 0) return ok("schema", `version ${at}, current`);
@@ -107,7 +122,8 @@ export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Fi
   const open = [...facts.tables_without_security, ...facts.tables_without_force];
   const what = "row-level security";
   if (open.length === 0) findings.push(ok("row_security", `${what} is enabled and forced on every table`));
-  else findings.push(fail("row_security", `${what} is not enabled and forced on ${open.join(", ")}`, securityFix(open)));
+  else
+    findings.push(fail("row_security", `${what} is not enabled and forced on ${open.join(", ")}`, securityFix(open)));
   if (kind === "server") findings.push(judgeTenant(facts));
   return findings;
 }

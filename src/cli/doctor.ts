@@ -5,10 +5,17 @@ import type { Config } from "../config.js";
 import type { Database } from "../engine/database.js";
 import { schemaState } from "../engine/migrate.js";
 import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
-import { type Cli, examples, globals } from "./command.js";
-import { type Finding, judgeFolder, judgeMigrations, judgeNode, judgeSchema, judgeServer, judgeWorkers } from "./diagnosis.js";
+import { answer, type Cli, examples } from "./command.js";
+import {
+  type Finding,
+  judgeFolder,
+  judgeMigrations,
+  judgeNode,
+  judgeSchema,
+  judgeServer,
+  judgeWorkers,
+} from "./diagnosis.js";
 import { exit_codes, explain } from "./failure.js";
-import { json, line } from "./io.js";
 import { openBare } from "./migrate.js";
 import { printable } from "./printable.js";
 import { configOf } from "./session.js";
@@ -23,13 +30,19 @@ export function addDoctor(cli: Cli): void {
       "Checks this machine and the database: reachable, version, schema, roles, row-level security, clock, connections, workers.\n" +
         "Every line is ok, warn or fail, with what to do. Exit code 0 without a fail, 5 when the database is out of reach, else 1.",
     )
-    .addHelpText("after", examples("fanfold doctor", "fanfold doctor --json | jq '.findings[] | select(.level != \"ok\")'"))
+    .addHelpText(
+      "after",
+      examples("fanfold doctor", "fanfold doctor --json | jq '.findings[] | select(.level != \"ok\")'"),
+    )
     .action(() => doctor(cli));
 }
 
 async function doctor(cli: Cli): Promise<void> {
   const config = configOf(cli);
-  const findings = [judgeNode(process.version), judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir))];
+  const findings = [
+    judgeNode(process.version),
+    judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir)),
+  ];
   let reachable = true;
   try {
     findings.push(...(await examine(config)));
@@ -41,8 +54,7 @@ async function doctor(cli: Cli): Promise<void> {
   }
   const failed = findings.some((one) => one.level === "fail");
   if (failed) cli.exit_code = reachable ? exit_codes.failed : exit_codes.unusable;
-  if (globals(cli).json) return json(cli.io, { ok: !failed, findings });
-  show(cli, findings);
+  answer(cli, { ok: !failed, findings }, () => findingLines(findings, cli.io.colour));
 }
 
 async function examine(config: Config): Promise<Finding[]> {
@@ -52,10 +64,18 @@ async function examine(config: Config): Promise<Finding[]> {
     const [asked, started] = [Date.now(), performance.now()];
     const facts = await readServerFacts(db);
     const round_trip_ms = performance.now() - started;
-    const where = config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
+    const where =
+      config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
     const findings: Finding[] = [{ name: "database", level: "ok", message: `reachable: ${where}` }];
-    const context = { kind, url_port: portOf(config.database_url), asked_at_ms: asked + round_trip_ms / 2, round_trip_ms };
-    findings.push(...judgeServer(facts, context), judgeMigrations(await schemaState(db)));
+    const context = {
+      kind,
+      url_port: portOf(config.database_url),
+      asked_at_ms: asked + round_trip_ms / 2,
+      round_trip_ms,
+    };
+    findings.push(...judgeServer(facts, context));
+    if (!facts.may_use_schema) return findings;
+    findings.push(judgeMigrations(await schemaState(db)));
     if (facts.has_schema) findings.push(...(await examineSchema(db, facts.is_superuser || facts.is_owner)));
     return findings;
   } finally {
@@ -93,14 +113,14 @@ async function writeProblem(folder: string): Promise<string | null> {
   }
 }
 
-function show(cli: Cli, findings: readonly Finding[]): void {
-  const c = colours(cli.io.colour);
+function* findingLines(findings: readonly Finding[], colour: boolean): Generator<string> {
+  const c = colours(colour);
   const paint = { ok: c.green, warn: c.yellow, fail: c.red };
   for (const { name, level, message, fix } of findings) {
-    line(cli.io, `${paint[level](level.padEnd(4))}  ${name.padEnd(14)}${printable(message)}`);
-    if (fix) line(cli.io, `${" ".repeat(20)}${printable(fix)}`);
+    yield `${paint[level](level.padEnd(4))}  ${name.padEnd(14)}${printable(message)}`;
+    if (fix) yield `${" ".repeat(20)}${printable(fix)}`;
   }
   const bad = findings.filter((one) => one.level === "fail").length;
   const doubtful = findings.filter((one) => one.level === "warn").length;
-  line(cli.io, bad + doubtful === 0 ? "all is well" : `${bad} to repair, ${doubtful} to look at`);
+  yield bad + doubtful === 0 ? "all is well" : `${bad} to repair, ${doubtful} to look at`;
 }

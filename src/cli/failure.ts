@@ -36,7 +36,10 @@ export class CliFailure extends Error {
   }
 }
 
-export function usage(what: string, more: { next?: string; why?: string; problems?: readonly Problem[] } = {}): CliFailure {
+export function usage(
+  what: string,
+  more: { next?: string; why?: string; problems?: readonly Problem[] } = {},
+): CliFailure {
   return new CliFailure({ code: "usage", what, ...more, exit_code: exit_codes.usage });
 }
 
@@ -70,7 +73,12 @@ const exit_by_code: Record<string, number> = {
   forbidden: exit_codes.refused,
 };
 
-function explainOurs(error: { code: string; message: string; hint: string | null; problems: readonly Problem[] }): Explanation {
+function explainOurs(error: {
+  code: string;
+  message: string;
+  hint: string | null;
+  problems: readonly Problem[];
+}): Explanation {
   const title = error.problems.length > 0 ? (error.message.split("\n")[0] as string) : error.message;
   return {
     code: error.code,
@@ -89,7 +97,8 @@ const network_codes = new Set([
 function explainForeign(error: unknown): Explanation {
   if (error instanceof EmbeddedFolderBusy) return explainBusy(error);
   const { code, message } = inner(error);
-  if (error instanceof EmbeddedFolderUnusable) return { code: "folder_unusable", what: message, exit_code: exit_codes.unusable };
+  if (error instanceof EmbeddedFolderUnusable)
+    return { code: "folder_unusable", what: message, exit_code: exit_codes.unusable };
   if (error instanceof SchemaMismatch) {
     const next = "fanfold migrate --status says what is missing";
     return { code: "schema_mismatch", what: message, next, exit_code: exit_codes.unusable };
@@ -104,19 +113,36 @@ function explainForeign(error: unknown): Explanation {
     };
   }
   if (code === "3D000") {
-    return { code: "no_such_database", what: message, next: "createdb <name>, then fanfold migrate", exit_code: exit_codes.unusable };
+    return {
+      code: "no_such_database",
+      what: message,
+      next: "createdb <name>, then fanfold migrate",
+      exit_code: exit_codes.unusable,
+    };
   }
   if (/^28/.test(code)) {
     const next = "check user and password of the connection string";
-    return { code: "login_refused", what: "the database refused the login", why: message, next, exit_code: exit_codes.refused };
+    return {
+      code: "login_refused",
+      what: "the database refused the login",
+      why: message,
+      next,
+      exit_code: exit_codes.refused,
+    };
   }
   if (code === "42501") {
-    const next = "fanfold doctor says which rights this role has";
+    const next = "an administrator grants it fanfold_api and fanfold_worker; fanfold doctor says what is missing";
     return { code: "forbidden", what: "this role may not do that", why: message, next, exit_code: exit_codes.refused };
   }
   if (/^(3F000|42P01|42883)$/.test(code)) {
     const next = "fanfold migrate";
-    return { code: "schema_missing", what: "Fanfold's schema is missing or old", why: message, next, exit_code: exit_codes.unusable };
+    return {
+      code: "schema_missing",
+      what: "Fanfold's schema is missing or old",
+      why: message,
+      next,
+      exit_code: exit_codes.unusable,
+    };
   }
   const next = "set FANFOLD_DEBUG=1 for the whole story";
   return { code: "unexpected", what: message || "something unexpected happened", next, exit_code: exit_codes.failed };

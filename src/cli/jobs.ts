@@ -1,9 +1,9 @@
 // fanfold jobs: the newest jobs.
 import type { Problem } from "../core/problems.js";
 import { job_statuses } from "../core/statuses.js";
-import { type Cli, examples, globals } from "./command.js";
+import type { JobPage } from "../engine/records.js";
+import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { json, line } from "./io.js";
 import { oneOf, wholeNumber } from "./options.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
@@ -25,7 +25,10 @@ export function addJobs(cli: Cli): void {
     .option("--type <type>", "only this job type")
     .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
     .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold jobs --status failed", "fanfold jobs --type file_digest --limit 100 --json"))
+    .addHelpText(
+      "after",
+      examples("fanfold jobs --status failed", "fanfold jobs --type file_digest --limit 100 --json"),
+    )
     .action((options: JobsOptions) => listJobs(cli, options));
 }
 
@@ -36,19 +39,22 @@ async function listJobs(cli: Cli, options: JobsOptions): Promise<void> {
   if (problems.length > 0) throw usage("these jobs cannot be listed", { problems });
   await withSession(cli, async ({ engine }) => {
     const page = await engine.jobs({ status, type: options.type, limit, cursor: options.cursor });
-    if (globals(cli).json) return json(cli.io, { jobs: page.jobs, next: page.next });
-    if (page.jobs.length === 0) return line(cli.io, "no jobs; submit one: fanfold submit hello_world --wait");
-    const rows = page.jobs.map((job) => [
-      shortId(job.job_id),
-      job.job_type,
-      job.status,
-      String(job.run),
-      moment(job.created_at),
-      labelText(job.labels),
-    ]);
-    for (const text of table(["JOB", "TYPE", "STATUS", "RUN", "CREATED", "LABELS"], rows, cli.io.width())) line(cli.io, text);
-    if (page.next) line(cli.io, `more: add --cursor ${page.next}`);
+    answer(cli, { jobs: page.jobs, next: page.next }, () => pageLines(page, cli.io.width()));
   });
+}
+
+function* pageLines({ jobs, next }: JobPage, width: number): Generator<string> {
+  if (jobs.length === 0) yield "no jobs; submit one: fanfold submit hello_world --wait";
+  const rows = jobs.map((job) => [
+    shortId(job.job_id),
+    job.job_type,
+    job.status,
+    String(job.run),
+    moment(job.created_at),
+    labelText(job.labels),
+  ]);
+  if (rows.length > 0) yield* table(["JOB", "TYPE", "STATUS", "RUN", "CREATED", "LABELS"], rows, width);
+  if (next !== null) yield `more: add --cursor ${next}`;
 }
 
 function labelText(labels: Record<string, unknown> | null | undefined): string {

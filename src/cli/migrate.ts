@@ -1,13 +1,13 @@
 // fanfold migrate: brings the database's schema up to this version, or says what that would do.
+
+import type { Config } from "../config.js";
+import type { Database } from "../engine/database.js";
 import { openEmbedded } from "../engine/embedded_database.js";
 import { migrate, schemaState } from "../engine/migrate.js";
 import { openServer } from "../engine/server_database.js";
-import type { Database } from "../engine/database.js";
-import type { Config } from "../config.js";
-import { type Cli, examples, globals } from "./command.js";
+import { answer, type Cli, examples } from "./command.js";
 import { judgeMigrations } from "./diagnosis.js";
 import { exit_codes } from "./failure.js";
-import { json, line } from "./io.js";
 import { configOf } from "./session.js";
 
 export function addMigrate(cli: Cli): void {
@@ -19,7 +19,10 @@ export function addMigrate(cli: Cli): void {
         "Needs a role that may create roles and schemas; run the workers with another one.",
     )
     .option("--status", "only say what is pending (exit 1 when something is)")
-    .addHelpText("after", examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps"))
+    .addHelpText(
+      "after",
+      examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps"),
+    )
     .action(async (options: { status?: boolean }) => {
       const opened = await openBare(configOf(cli));
       try {
@@ -41,20 +44,22 @@ export async function openBare(config: Config): Promise<{ db: Database; close():
 }
 
 async function showState(cli: Cli, db: Database): Promise<void> {
-  const state = await schemaState(db);
-  const finding = judgeMigrations(state);
+  const { database_version, code_version, pending } = await schemaState(db);
+  const finding = judgeMigrations({ database_version, code_version, pending });
   if (finding.level !== "ok") cli.exit_code = exit_codes.failed;
-  if (globals(cli).json) return json(cli.io, state);
-  line(cli.io, `schema  ${finding.message}`);
-  for (const name of state.pending) line(cli.io, `  pending  ${name}`);
-  if (finding.fix) line(cli.io, `  ${finding.fix}`);
+  answer(cli, { database_version, code_version, pending }, () => [
+    `schema  ${finding.message}`,
+    ...pending.map((name) => `  pending  ${name}`),
+    ...(finding.fix ? [`  ${finding.fix}`] : []),
+  ]);
 }
 
 async function bringUp(cli: Cli, db: Database): Promise<void> {
-  const done = await migrate(db);
-  if (globals(cli).json) return json(cli.io, done);
-  for (const name of done.applied) line(cli.io, `applied   ${name}`);
-  if (done.functions.length > 0) line(cli.io, `replaced  ${done.functions.length} functions`);
-  const changed = done.applied.length + done.functions.length > 0;
-  line(cli.io, `schema    version ${done.version}, ${changed ? "now current" : "was current already"}`);
+  const { applied, functions, version } = await migrate(db);
+  const changed = applied.length + functions.length > 0;
+  answer(cli, { applied, functions, version }, () => [
+    ...applied.map((name) => `applied   ${name}`),
+    ...(functions.length > 0 ? [`replaced  ${functions.length} functions`] : []),
+    `schema    version ${version}, ${changed ? "now current" : "was current already"}`,
+  ]);
 }

@@ -2,11 +2,21 @@
 import { priority_range } from "../core/names.js";
 import type { Problem } from "../core/problems.js";
 
-export function wholeNumber(name: string, text: string | undefined, from: number, to: number, problems: Problem[]): number | undefined {
+export function wholeNumber(
+  name: string,
+  text: string | undefined,
+  from: number,
+  to: number,
+  problems: Problem[],
+): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(value) && value >= from && value <= to) return value;
-  problems.push({ path: name, problem: `"${text}" is not a whole number from ${from} to ${to}`, fix: `${name} ${Math.max(from, 1)}` });
+  problems.push({
+    path: name,
+    problem: `"${text}" is not a whole number from ${from} to ${to}`,
+    fix: `${name} ${Math.max(from, 1)}`,
+  });
   return undefined;
 }
 
@@ -22,22 +32,32 @@ export function priorityOf(text: string | undefined, problems: Problem[]): numbe
   return wholeNumber("--priority", text, priority_range.lowest, priority_range.highest, problems);
 }
 
-export function oneOf<Word extends string>(name: string, text: string | undefined, words: readonly Word[], problems: Problem[]): Word | undefined {
+export function oneOf<Word extends string>(
+  name: string,
+  text: string | undefined,
+  words: readonly Word[],
+  problems: Problem[],
+): Word | undefined {
   if (text === undefined || (words as readonly string[]).includes(text)) return text as Word | undefined;
   problems.push({ path: name, problem: `"${text}" is not one of them`, fix: `choose from ${words.join(", ")}` });
   return undefined;
 }
 
 /** Labels are texts, never JSON: a label "1.10" must not become 1.1. */
-export function labelsOf(pairs: readonly string[] | undefined, problems: Problem[]): Record<string, string> | undefined {
+export function labelsOf(
+  pairs: readonly string[] | undefined,
+  problems: Problem[],
+): Record<string, string> | undefined {
   if (pairs === undefined || pairs.length === 0) return undefined;
   const labels = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     const key = pair.slice(0, Math.max(0, at));
     if (at < 1) problems.push({ path: "--label", problem: `"${pair}" is not key=value`, fix: "--label team=maps" });
-    else if (key === "__proto__") problems.push({ path: "--label", problem: `"${key}" cannot be a name`, fix: "choose another" });
-    else if (labels.has(key)) problems.push({ path: "--label", problem: `"${key}" is given twice`, fix: "give it once" });
+    else if (key === "__proto__")
+      problems.push({ path: "--label", problem: `"${key}" cannot be a name`, fix: "choose another" });
+    else if (labels.has(key))
+      problems.push({ path: "--label", problem: `"${key}" is given twice`, fix: "give it once" });
     else labels.set(key, pair.slice(at + 1));
   }
   return Object.fromEntries(labels);
@@ -48,7 +68,11 @@ export function momentOf(name: string, text: string | undefined, problems: Probl
   if (text === undefined) return undefined;
   const at = new Date(text);
   if (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) && !Number.isNaN(at.getTime())) return at.toISOString();
-  problems.push({ path: name, problem: `"${text}" is not a moment with a time zone`, fix: `${name} 2030-12-31T18:00:00Z` });
+  problems.push({
+    path: name,
+    problem: `"${text}" is not a moment with a time zone`,
+    fix: `${name} 2030-12-31T18:00:00Z`,
+  });
   return undefined;
 }
 

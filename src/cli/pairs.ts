@@ -10,7 +10,10 @@ export type Parameters = Record<string, unknown>;
 // Assigning these would reach the prototype of every object instead of a parameter.
 const forbidden = new Set(["__proto__", "prototype", "constructor"]);
 
-export function readPairs(pairs: readonly string[], base: Parameters = {}): { parameters: Parameters; problems: Problem[] } {
+export function readPairs(
+  pairs: readonly string[],
+  base: Parameters = {},
+): { parameters: Parameters; problems: Problem[] } {
   const problems: Problem[] = [];
   const parameters = structuredClone(base);
   const seen = new Set<string>();
@@ -76,16 +79,25 @@ function setAt(parameters: Parameters, key: string, value: unknown, problems: Pr
 }
 
 /** The text of --parameters (a file or standard input) must be one JSON object. */
-export function readParameterText(text: string | Uint8Array, source: string): { parameters: Parameters; problems: Problem[] } {
+export function readParameterText(
+  text: string | Uint8Array,
+  source: string,
+): { parameters: Parameters; problems: Problem[] } {
   let value: unknown;
   try {
     value = parseJson(text);
   } catch (error) {
-    return { parameters: {}, problems: problemsOf(error).map((one) => ({ ...one, path: `${source} ${one.path}`.trim() })) };
+    return {
+      parameters: {},
+      problems: problemsOf(error).map((one) => ({ ...one, path: `${source} ${one.path}`.trim() })),
+    };
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return { parameters: value as Parameters, problems: [] };
   }
   const found = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-  return { parameters: {}, problems: [{ path: source, problem: `is ${found}, not an object`, fix: 'write {"key": value}' }] };
+  return {
+    parameters: {},
+    problems: [{ path: source, problem: `is ${found}, not an object`, fix: 'write {"key": value}' }],
+  };
 }

@@ -6,7 +6,12 @@ import type { Io } from "./io.js";
 import { type Parameters, readPairs, readParameterText } from "./pairs.js";
 
 /** Pairs are laid over what --parameters gives. Problems are added to the list; nothing is thrown. */
-export async function gatherParameters(io: Io, pairs: readonly string[], source: string | undefined, problems: Problem[]): Promise<Parameters> {
+export async function gatherParameters(
+  io: Io,
+  pairs: readonly string[],
+  source: string | undefined,
+  problems: Problem[],
+): Promise<Parameters> {
   const base = source === undefined ? { parameters: {}, problems: [] } : await readSource(io, source);
   const laid = readPairs(pairs, base.parameters);
   problems.push(...base.problems, ...laid.problems);
@@ -21,6 +26,11 @@ async function readSource(io: Io, source: string): Promise<{ parameters: Paramet
     return readParameterText(await readFile(path.resolve(io.cwd, file)), file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
-    return { parameters: {}, problems: [{ path: file, problem: `cannot be read (${code})`, fix: "--parameters @file.json, or - for standard input" }] };
+    return {
+      parameters: {},
+      problems: [
+        { path: file, problem: `cannot be read (${code})`, fix: "--parameters @file.json, or - for standard input" },
+      ],
+    };
   }
 }

@@ -19,8 +19,21 @@ import { addWatch } from "./watch.js";
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
   const cli: Cli = { io, program: makeProgram(io), env, exit_code: exit_codes.done };
-  for (const add of [addUp, addSubmit, addWatch, addJobs, addStatus, addTasks, addCancel, addDoctor, addMigrate, addDemo]) add(cli);
-  for (const command of everyCommand(cli.program)) command.exitOverride().configureOutput(outputOf(io)).configureHelp(help);
+  for (const add of [
+    addUp,
+    addSubmit,
+    addWatch,
+    addJobs,
+    addStatus,
+    addTasks,
+    addCancel,
+    addDoctor,
+    addMigrate,
+    addDemo,
+  ])
+    add(cli);
+  for (const command of everyCommand(cli.program))
+    command.exitOverride().configureOutput(outputOf(io)).configureHelp(help);
   try {
     await cli.program.parseAsync([...argv], { from: "user" });
     return cli.exit_code;
@@ -39,7 +52,10 @@ function makeProgram(io: Io): Command {
     .option("--data-dir <folder>", "folder of the embedded database (default: FANFOLD_DATA_DIR or .fanfold)")
     .option("--database-url <url>", "a Postgres server instead of the embedded database (default: DATABASE_URL)")
     .option("--tenant <name>", "act for this tenant (default: FANFOLD_TENANT or default)")
-    .option("--app <module>", "JavaScript module with your own jobs and handlers (default: fanfold.config.js if it is here)")
+    .option(
+      "--app <module>",
+      "JavaScript module with your own jobs and handlers (default: fanfold.config.js if it is here)",
+    )
     .helpCommand("help [command]", "explain a command")
     .showSuggestionAfterError(true)
     .configureOutput(outputOf(io))

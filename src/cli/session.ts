@@ -3,8 +3,8 @@ import { type Config, loadConfig } from "../config.js";
 import type { Registry } from "../core/registry.js";
 import type { Engine } from "../engine/engine.js";
 import { openEngine } from "../engine/open_engine.js";
-import { createLog } from "../log.js";
 import { readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
+import { createLog } from "../log.js";
 import { startWorker, type Worker } from "../worker/worker.js";
 import { loadRegistry } from "./app_module.js";
 import { type Cli, globals } from "./command.js";
@@ -44,13 +44,26 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
 }
 
-export async function withSession<T>(cli: Cli, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+export async function withSession<T>(
+  cli: Cli,
+  work: (session: Session) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
   const config = configOf(cli, options);
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
   const { database_url, data_dir, storage_dir, tenant, prepare } = config;
-  const engine = await openEngine({ database_url, data_dir, storage_dir, tenant, prepare, registry, migrate: options.migrate, log });
+  const engine = await openEngine({
+    database_url,
+    data_dir,
+    storage_dir,
+    tenant,
+    prepare,
+    registry,
+    migrate: options.migrate,
+    log,
+  });
   try {
     return await work({
       config,

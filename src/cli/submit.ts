@@ -5,14 +5,14 @@ import { type Problem, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
 import type { SubmitReply } from "../engine/records.js";
-import { type Cli, examples, globals } from "./command.js";
+import { answer, type Cli, examples, globals } from "./command.js";
 import { problemsOf, usage } from "./failure.js";
-import { json, line, note } from "./io.js";
+import { note } from "./io.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
 import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
 import { printable } from "./printable.js";
-import { registryOf, type Session, withSession } from "./session.js";
+import { registryOf, withSession } from "./session.js";
 import { shortId } from "./view.js";
 import { waitForEnd } from "./wait.js";
 
@@ -80,7 +80,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     cli,
     async (session) => {
       const reply = await session.engine.submit(type, parameters, submit_options);
-      if (!options.wait) return report(cli, session, reply);
+      if (!options.wait) return answer(cli, reply, () => replyLines(session.engine.db.kind, reply));
       if (!globals(cli).json) note(cli.io, announcement(type, reply));
       cli.exit_code = await waitForEnd(cli, session, reply.job_id, { timeout_s, reply });
     },
@@ -88,12 +88,21 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
   );
 }
 
-async function checkParameters({ jobs }: Registry, type: string, parameters: Parameters, problems: Problem[]): Promise<void> {
+async function checkParameters(
+  { jobs }: Registry,
+  type: string,
+  parameters: Parameters,
+  problems: Problem[],
+): Promise<void> {
   const job = jobs.get(type);
   if (!job) {
     const known = `known: ${[...jobs.keys()].sort().join(", ")}`;
     const fix = suggestion(type, jobs.keys());
-    problems.push({ path: "", problem: `there is no job type "${printable(type, 63)}"; ${known}`, fix: fix.startsWith("Did") ? fix : "" });
+    problems.push({
+      path: "",
+      problem: `there is no job type "${printable(type, 63)}"; ${known}`,
+      fix: fix.startsWith("Did") ? fix : "",
+    });
     return;
   }
   try {
@@ -124,17 +133,17 @@ function announcement(type: string, reply: SubmitReply): string {
   return reply.created ? `submitted ${what}` : `${what} exists already (${reply.status}); --mode force runs it again`;
 }
 
-function report(cli: Cli, session: Session, reply: SubmitReply): void {
-  if (globals(cli).json) return json(cli.io, reply);
+function* replyLines(kind: "server" | "embedded", reply: SubmitReply): Generator<string> {
   const id = shortId(reply.job_id);
-  line(cli.io, `${reply.created ? "submitted" : "exists already"}  ${reply.job_id}  ${reply.status}`);
-  if (!reply.created && reply.hint) line(cli.io, `  ${printable(reply.hint)}`);
-  if (isTerminal(reply.status)) return line(cli.io, `  look at it: fanfold status ${id}`);
-  if (session.engine.db.kind === "embedded") {
-    line(cli.io, "  stored; nothing runs until a process works on the embedded database:");
-    line(cli.io, `  fanfold watch ${id}   works on it and shows it`);
-    line(cli.io, "  fanfold up              works on whatever is stored, until stopped");
+  yield `${reply.created ? "submitted" : "exists already"}  ${reply.job_id}  ${reply.status}`;
+  if (!reply.created && reply.hint) yield `  ${printable(reply.hint)}`;
+  if (isTerminal(reply.status)) {
+    yield `  look at it: fanfold status ${id}`;
+  } else if (kind === "server") {
+    yield `  follow it: fanfold watch ${id}`;
   } else {
-    line(cli.io, `  follow it: fanfold watch ${id}`);
+    yield "  stored; nothing runs until a process works on the embedded database:";
+    yield `  fanfold watch ${id}   works on it and shows it`;
+    yield "  fanfold up                   works on whatever is stored, until stopped";
   }
 }

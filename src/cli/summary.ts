@@ -1,7 +1,7 @@
 // How a job's end, a job and a list of things read. Pure: records in, lines out.
 import type { JobStatus } from "../engine/records.js";
-import { count, seconds } from "./figures.js";
 import { exit_codes } from "./failure.js";
+import { count, seconds } from "./figures.js";
 import { printable, truncate } from "./printable.js";
 import { doneOf } from "./progress.js";
 import { colours, shortId, statusPaint } from "./view.js";
@@ -23,9 +23,12 @@ export function endLines(status: JobStatus, failed: readonly FailedTask[], colou
   const c = colours(colour);
   const word = statusPaint(status.status, c)(status.status.replace("_", " "));
   const tasks = status.stages.reduce((sum, stage) => sum + doneOf(stage), 0);
-  const lines = [`${printable(status.job_type)} ${shortId(status.job_id)} ${word}${tookText(status)}: ${count(tasks)} tasks`];
+  const lines = [
+    `${printable(status.job_type)} ${shortId(status.job_id)} ${word}${tookText(status)}: ${count(tasks)} tasks`,
+  ];
   if (status.error) lines.push(`  ${c.red("error")} ${errorText(status.error)}`);
-  for (const task of failed) lines.push(`  ${c.red("✘")} ${printable(task.stage)}/${printable(task.index, 100)}: ${errorText(task.error)}`);
+  for (const task of failed)
+    lines.push(`  ${c.red("✘")} ${printable(task.stage)}/${printable(task.index, 100)}: ${errorText(task.error)}`);
   if (status.result !== null && status.result !== undefined) lines.push(`  result ${resultText(status.result)}`);
   return lines;
 }
@@ -51,7 +54,15 @@ export function resultText(result: unknown): string {
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
   const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, 200)));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));
-  return cells.map((row) => truncate(row.map((cell, column) => pad(cell, widths[column] ?? 0)).join("  ").trimEnd(), width));
+  return cells.map((row) =>
+    truncate(
+      row
+        .map((cell, column) => pad(cell, widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+      width,
+    ),
+  );
 }
 
 function pad(text: string, width: number): string {

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { type Problem, suggestion } from "../core/problems.js";
 import { task_statuses } from "../core/statuses.js";
-import { type Cli, examples, globals } from "./command.js";
+import type { TaskPage } from "../engine/records.js";
+import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { json, line } from "./io.js";
 import { momentOf, oneOf, positiveSeconds, priorityOf, wholeNumber } from "./options.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
@@ -41,7 +41,10 @@ function addList(cli: Cli, tasks: Command): void {
     .option("--status <status>", `only these: ${task_statuses.join(", ")}`)
     .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
     .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold tasks list --job 3f2a9c --status failed", "fanfold tasks list --type hello.greet --json"))
+    .addHelpText(
+      "after",
+      examples("fanfold tasks list --job 3f2a9c --status failed", "fanfold tasks list --type hello.greet --json"),
+    )
     .action((options: ListOptions) => listTasks(cli, options));
 }
 
@@ -58,19 +61,22 @@ async function listTasks(cli: Cli, options: ListOptions): Promise<void> {
     const job_id = options.job === undefined ? undefined : (await engine.status(options.job)).job_id;
     const filter = { job_id, stage: options.stage, task_type: options.type, status, limit, cursor };
     const page = await engine.tasks(filter);
-    if (globals(cli).json) return json(cli.io, { tasks: page.tasks, next: page.next });
-    if (page.tasks.length === 0) return line(cli.io, "no tasks");
-    const rows = page.tasks.map((task) => [
-      task.task_id,
-      task.job_id ? task.stage : task.task_type,
-      task.index,
-      task.status,
-      String(task.attempt ?? ""),
-      task.error ? errorText(task.error) : moment(task.finished_at ?? task.run_at),
-    ]);
-    for (const text of table(["TASK", "STAGE", "INDEX", "STATUS", "TRY", ""], rows, cli.io.width())) line(cli.io, text);
-    if (page.next !== null) line(cli.io, `more: add --cursor ${page.next}`);
+    answer(cli, { tasks: page.tasks, next: page.next }, () => pageLines(page, cli.io.width()));
   });
+}
+
+function* pageLines({ tasks, next }: TaskPage, width: number): Generator<string> {
+  if (tasks.length === 0) yield "no tasks";
+  const rows = tasks.map((task) => [
+    task.task_id,
+    task.job_id ? task.stage : task.task_type,
+    task.index,
+    task.status,
+    String(task.attempt ?? ""),
+    task.error ? errorText(task.error) : moment(task.finished_at ?? task.run_at),
+  ]);
+  if (rows.length > 0) yield* table(["TASK", "STAGE", "INDEX", "STATUS", "TRY", ""], rows, width);
+  if (next !== null) yield `more: add --cursor ${next}`;
 }
 
 interface EnqueueOptions {
@@ -95,7 +101,13 @@ function addEnqueue(cli: Cli, tasks: Command): void {
     .option("--priority <number>", "higher runs first (default 0)")
     .option("--max-attempts <number>", "how often it is tried, 1 to 100")
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
-    .addHelpText("after", examples("fanfold tasks enqueue hello.greet number=7 --key greeting-7", "fanfold tasks enqueue hello.greet number=1 --delay 60"))
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold tasks enqueue hello.greet number=7 --key greeting-7",
+        "fanfold tasks enqueue hello.greet number=1 --delay 60",
+      ),
+    )
     .action((type: string, pairs: string[], options: EnqueueOptions) => enqueue(cli, type, pairs, options));
 }
 
@@ -103,7 +115,11 @@ async function enqueue(cli: Cli, type: string, pairs: string[], options: Enqueue
   const problems: Problem[] = [];
   const registry = await registryOf(cli);
   if (!registry.handlers.has(type)) {
-    problems.push({ path: "", problem: `there is no handler "${type}"`, fix: suggestion(type, registry.handlers.keys()) });
+    problems.push({
+      path: "",
+      problem: `there is no handler "${type}"`,
+      fix: suggestion(type, registry.handlers.keys()),
+    });
   }
   if (options.at !== undefined && options.delay !== undefined) {
     problems.push({ path: "--at", problem: "and --delay exclude each other", fix: "give one of them" });
@@ -121,9 +137,10 @@ async function enqueue(cli: Cli, type: string, pairs: string[], options: Enqueue
     cli,
     async ({ engine }) => {
       const reply = await engine.enqueue(type, parameters, task_options);
-      if (globals(cli).json) return json(cli.io, reply);
-      line(cli.io, `${reply.created ? "enqueued" : "exists already"}  ${reply.task_id}`);
-      if (engine.db.kind === "embedded") line(cli.io, "  stored; nothing runs until: fanfold up");
+      answer(cli, reply, () => [
+        `${reply.created ? "enqueued" : "exists already"}  ${reply.task_id}`,
+        ...(engine.db.kind === "embedded" ? ["  stored; nothing runs until: fanfold up"] : []),
+      ]);
     },
     { registry },
   );
@@ -140,8 +157,9 @@ function addCancelTask(cli: Cli, tasks: Command): void {
     .action(async (task_id: string, options: { reason?: string }) => {
       await withSession(cli, async ({ engine }) => {
         const reply = await engine.cancelTask(task_id, options.reason);
-        if (globals(cli).json) return json(cli.io, reply);
-        line(cli.io, reply.changed ? `cancelled  ${task_id}` : `nothing to cancel: ${task_id} is ${reply.status} already`);
+        answer(cli, reply, () => [
+          reply.changed ? `cancelled  ${task_id}` : `nothing to cancel: ${task_id} is ${reply.status} already`,
+        ]);
       });
     });
 }
@@ -160,8 +178,7 @@ function addReschedule(cli: Cli, tasks: Command): void {
       if (run_at === undefined) throw usage("this task cannot be rescheduled", { problems });
       await withSession(cli, async ({ engine }) => {
         const reply = await engine.rescheduleTask(task_id, run_at);
-        if (globals(cli).json) return json(cli.io, reply);
-        line(cli.io, `rescheduled  ${task_id}  to ${moment(run_at)}`);
+        answer(cli, reply, () => [`rescheduled  ${task_id}  to ${moment(run_at)}`]);
       });
     });
 }

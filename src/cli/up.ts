@@ -1,10 +1,11 @@
 // fanfold up: database, schema and worker in one process, until it is told to stop.
-import type { Problem } from "../core/problems.js";
+
 import { package_version } from "../config.js";
+import type { Problem } from "../core/problems.js";
 import type { Worker } from "../worker/worker.js";
-import { type Cli, examples, globals } from "./command.js";
+import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
-import { type Io, json, line, note } from "./io.js";
+import { type Io, note } from "./io.js";
 import { wholeNumber } from "./options.js";
 import { printable } from "./printable.js";
 import { type Session, withSession } from "./session.js";
@@ -40,26 +41,29 @@ async function up(cli: Cli, options: { slots?: string }): Promise<void> {
   );
 }
 
-function announce(cli: Cli, { engine, config, registry }: Session, worker: Worker): void {
-  const where = engine.db.kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
-  const types = [...registry.jobs.keys()].sort();
-  if (globals(cli).json) {
-    const database = { kind: engine.db.kind, where };
-    return json(cli.io, { version: package_version, database, worker_id: worker.worker_id, slots: config.slots, job_types: types });
-  }
-  line(cli.io, `fanfold ${package_version} is up`);
-  line(cli.io, `  database  ${printable(where)}`);
-  line(cli.io, `  worker    ${worker.worker_id}, ${config.slots} slots`);
-  line(cli.io, `  jobs      ${types.join(", ")}`);
-  line(cli.io, "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)");
-  if (engine.db.kind === "embedded") {
-    line(cli.io, "  note      the embedded database serves one process: to submit while this runs, use a server (DATABASE_URL);");
-    line(cli.io, "            or stop this, and: fanfold submit hello_world n=3 --wait");
-  } else {
-    line(cli.io, "  next      in another terminal: fanfold submit hello_world n=3 --wait");
-    line(cli.io, "            fanfold jobs · fanfold watch <job> · fanfold doctor");
-  }
+function announce(cli: Cli, { engine, config, registry }: Session, { worker_id }: Worker): void {
+  const { kind } = engine.db;
+  const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
+  const job_types = [...registry.jobs.keys()].sort();
+  const document = { version: package_version, database: { kind, where }, worker_id, slots: config.slots, job_types };
+  answer(cli, document, () => [
+    `fanfold ${package_version} is up`,
+    `  database  ${printable(where)}`,
+    `  worker    ${worker_id}, ${config.slots} slots`,
+    `  jobs      ${job_types.join(", ")}`,
+    "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)",
+    ...(kind === "embedded" ? embedded_hints : server_hints),
+  ]);
 }
+
+const embedded_hints = [
+  "  note      the embedded database serves one process; to submit while this runs, use a server (DATABASE_URL),",
+  "            or stop this and: fanfold submit hello_world n=3 --wait",
+];
+const server_hints = [
+  "  next      in another terminal: fanfold submit hello_world n=3 --wait",
+  "            fanfold jobs · fanfold watch <job> · fanfold doctor",
+];
 
 /** Without its password: what is printed ends up in logs and screenshots. */
 export function safeUrl(url: string): string {

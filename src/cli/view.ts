@@ -57,7 +57,7 @@ export function headline(status: JobStatus, look: Look): string {
     { text: status.status, paint },
     { text: elapsed(status), paint: c.dim },
   ];
-  return fit(words, "  ", look.width);
+  return joinFitting(words, "  ", look.width);
 }
 
 /** Twelve hex digits name a job well enough to type, and any unique prefix is accepted. */
@@ -91,10 +91,10 @@ function stageLine(stage: StageStatus, name_width: number, look: Look): string {
     { text: pace && pace.eta_s !== null ? `ETA ${seconds(pace.eta_s)}` : "", paint: c.dim },
   ];
   const room = look.width - lengthOf(words, "  ") - 2;
-  if (stage.total === null || stage.total === 0 || room < narrowest_bar) return fit(words, "  ", look.width);
+  if (stage.total === null || stage.total === 0 || room < narrowest_bar) return joinFitting(words, "  ", look.width);
   const [head, ...rest] = words as [Word, ...Word[]];
   const bar = renderBar(stage, Math.min(widest_bar, room), c);
-  const tail = fit(rest, "  ", look.width);
+  const tail = joinFitting(rest, "  ", look.width);
   return `${head.paint(head.text)}  ${bar}  ${tail}`;
 }
 
@@ -121,7 +121,7 @@ function lengthOf(words: readonly Word[], gap: string): number {
 }
 
 /** Joins what fits: a narrow screen loses the words at the end, never wraps. */
-function fit(words: readonly Word[], gap: string, width: number): string {
+function joinFitting(words: readonly Word[], gap: string, width: number): string {
   let room = width;
   const painted: string[] = [];
   for (const word of words) {

@@ -20,7 +20,12 @@ export async function waitForEnd(cli: Cli, session: Session, job_id: string, opt
   return sayEnd(cli, session, await workAndFollow(cli, session, job_id, options), options);
 }
 
-export async function workAndFollow(cli: Cli, session: Session, job_id: string, options: WaitOptions): Promise<Followed> {
+export async function workAndFollow(
+  cli: Cli,
+  session: Session,
+  job_id: string,
+  options: WaitOptions,
+): Promise<Followed> {
   const { engine } = session;
   const first = await engine.status(job_id);
   const open = !isTerminal(first.status);
@@ -46,13 +51,17 @@ export async function sayEnd(cli: Cli, session: Session, followed: Followed, opt
   if (globals(cli).json && options.reply) json(cli.io, { ...options.reply, status: status.status, ended, job: status });
   if (ended !== "done") {
     const why = ended === "timeout" ? `not done within ${options.timeout_s} s` : "detached";
-    note(cli.io, `${why}; the job ${session.engine.db.kind === "embedded" ? "is stored and goes on" : "goes on; look again"} with: fanfold watch ${shortId(status.job_id)}`);
+    note(
+      cli.io,
+      `${why}; the job ${session.engine.db.kind === "embedded" ? "is stored and goes on" : "goes on; look again"} with: fanfold watch ${shortId(status.job_id)}`,
+    );
     return ended === "timeout" ? exit_codes.timeout : exit_codes.detached;
   }
   if (!globals(cli).json) {
     const failed = await failedTasks(session, status.job_id, status.status);
     for (const text of endLines(status, failed, cli.io.colour)) line(cli.io, text);
-    if (failed.length > 0) line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
+    if (failed.length > 0)
+      line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
   }
   return exitCodeOf(status.status);
 }

@@ -17,7 +17,14 @@ export function addWatch(cli: Cli): void {
     )
     .argument("<job>", "job id, or the first characters of it")
     .option("--timeout <seconds>", "stop watching after that time (exit 124)")
-    .addHelpText("after", examples("fanfold watch 3f2a9c", "fanfold watch 3f2a9c --json | jq .status", "fanfold watch 3f2a9c --timeout 600"))
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold watch 3f2a9c",
+        "fanfold watch 3f2a9c --json | jq .status",
+        "fanfold watch 3f2a9c --timeout 600",
+      ),
+    )
     .action(async (job: string, options: { timeout?: string }) => {
       const problems: Problem[] = [];
       const timeout_s = positiveSeconds("--timeout", options.timeout, problems);

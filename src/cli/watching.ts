@@ -5,7 +5,7 @@ import { isTerminal } from "../core/statuses.js";
 import type { Engine } from "../engine/engine.js";
 import type { JobStatus } from "../engine/records.js";
 import { type Cli, globals } from "./command.js";
-import { explain, exit_codes } from "./failure.js";
+import { exit_codes, explain } from "./failure.js";
 import { json, line, note } from "./io.js";
 import { paces, remember, type Sample } from "./progress.js";
 import { type Look, renderChanges, renderStages } from "./view.js";
@@ -64,7 +64,13 @@ function lookAgainAfter(elapsed_ms: number): number {
 }
 
 /** One status. While the database is out of reach it says so once and tries again; null when there was no time left. */
-async function lookPatiently(cli: Cli, engine: Engine, job_id: string, signal: AbortSignal, deadline: number): Promise<JobStatus | null> {
+async function lookPatiently(
+  cli: Cli,
+  engine: Engine,
+  job_id: string,
+  signal: AbortSignal,
+  deadline: number,
+): Promise<JobStatus | null> {
   let lost_at: number | null = null;
   for (;;) {
     try {
@@ -72,8 +78,10 @@ async function lookPatiently(cli: Cli, engine: Engine, job_id: string, signal: A
     } catch (error) {
       const { exit_code, why } = explain(error);
       const now = performance.now();
-      if (exit_code !== exit_codes.unusable || signal.aborted || (lost_at !== null && now - lost_at > patience_ms)) throw error;
-      if (lost_at === null) note(cli.io, `the database cannot be reached (${why ?? "no answer"}); trying again for a minute`);
+      if (exit_code !== exit_codes.unusable || signal.aborted || (lost_at !== null && now - lost_at > patience_ms))
+        throw error;
+      if (lost_at === null)
+        note(cli.io, `the database cannot be reached (${why ?? "no answer"}); trying again for a minute`);
       lost_at ??= now;
       if (now >= deadline) throw error;
       await pause(1000, null, { signal }).catch(() => null);
@@ -109,7 +117,8 @@ function plainScreen(cli: Cli): Screen {
   return {
     every_ms: show_every_ms.plain,
     show(before, now, samples) {
-      if (!before) line(cli.io, renderStages({ ...now, stages: [] }, { ...lookOf(cli, now, samples), colour: false })[0]);
+      if (!before)
+        line(cli.io, renderStages({ ...now, stages: [] }, { ...lookOf(cli, now, samples), colour: false })[0]);
       for (const text of renderChanges(before, now, lookOf(cli, now, samples))) line(cli.io, text);
     },
     end: () => {},

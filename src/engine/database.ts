@@ -63,6 +63,10 @@ export function isConnectionLoss(error: unknown): boolean {
   return error instanceof DatabaseError && error.code.startsWith("08");
 }
 
+export function closedError(): DatabaseError {
+  return new DatabaseError("08003", "the database was closed");
+}
+
 const texts = new WeakMap<TemplateStringsArray, string>();
 
 /** The statement with $1…$n. A template's strings are one object per place in the code, so each is joined once. */
@@ -100,9 +104,13 @@ export function parameterText(value: Scalar): string | null {
 
 function notScalar(value: unknown): DatabaseError {
   const kind = value === undefined ? "undefined" : (Object(value).constructor?.name ?? typeof value);
-  return new DatabaseError("07006", `a value of kind ${kind} cannot be a parameter: only text, number, boolean and null`, {
-    hint: "Pass objects and arrays as JSON text (`${JSON.stringify(x)}::text::json`), dates as toISOString(), bigints as text.",
-  });
+  return new DatabaseError(
+    "07006",
+    `a value of kind ${kind} cannot be a parameter: only text, number, boolean and null`,
+    {
+      hint: "Pass objects and arrays as JSON text (JSON.stringify, then ::text::json), dates as toISOString(), bigints as text.",
+    },
+  );
 }
 
 const copy_escapes: Record<string, string> = {
@@ -122,7 +130,9 @@ export function copyLine(row: readonly Scalar[], columns: number): string {
   }
   const fields = row.map((value) => {
     const text = parameterText(value);
-    return text === null ? "\\N" : text.replace(/[\\\b\f\n\r\t\v]/g, (character) => copy_escapes[character] ?? character);
+    return text === null
+      ? "\\N"
+      : text.replace(/[\\\b\f\n\r\t\v]/g, (character) => copy_escapes[character] ?? character);
   });
   return `${fields.join("\t")}\n`;
 }

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { PGlite, PGliteOptions, Results } from "@electric-sql/pglite";
 import {
   type CopyRows,
+  closedError,
   copyPieces,
   copyTarget,
   type Database,
@@ -18,7 +19,7 @@ import {
 } from "./database.js";
 import { decoders } from "./decoders.js";
 import { openFolder } from "./embedded_folder.js";
-import { closedError, rolledBackError, transactionOverError } from "./server_errors.js";
+import { type Session, Transaction } from "./transaction.js";
 
 export interface Embedded {
   /** The one session as seen by a role; null is the superuser. Closing such a view leaves the session open. */
@@ -57,7 +58,7 @@ const serializers = Object.fromEntries(Object.keys(decoders).map((oid) => [oid, 
 /** Of the work that runs now: does it hold the session? */
 const inside = new AsyncLocalStorage<{ session: EmbeddedDatabase; over: boolean }>();
 
-export class EmbeddedDatabase implements Embedded {
+export class EmbeddedDatabase implements Embedded, Session {
   private last: Promise<unknown> = Promise.resolve();
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
   private closing: Promise<void> | null = null;
@@ -103,8 +104,8 @@ export class EmbeddedDatabase implements Embedded {
 
   async transaction<T>(role: string | null, work: (tx: Queryable) => Promise<T>): Promise<T> {
     return this.alone(async () => {
-      await this.exec(role === null ? "begin" : `begin; set local role ${quoteName(role)}`, true);
-      const tx = new EmbeddedTransaction(this);
+      await this.begin(role);
+      const tx = new Transaction(this);
       const holder = { session: this, over: false };
       try {
         const result = await inside.run(holder, work, tx);
@@ -119,28 +120,52 @@ export class EmbeddedDatabase implements Embedded {
     });
   }
 
-  async query<Row>(text: string, values: (string | null)[], blob?: Blob): Promise<Row[]> {
+  async statement(text: string, values: (string | null)[], blob?: Blob): Promise<Record<string, unknown>[]> {
     try {
       const options = blob ? { parsers, serializers, blob } : { parsers, serializers };
-      return (await this.pg.query<Row>(text, values, options)).rows;
+      return (await this.pg.query<Record<string, unknown>>(text, values, options)).rows;
     } catch (error) {
       throw embeddedError(error);
     }
   }
 
-  /** Gives the last command's name. `undo`: a failure half-way leaves no transaction open. */
-  async exec(text: string, undo = false): Promise<string | undefined> {
+  async script(text: string): Promise<string | undefined> {
     try {
       const results: Results[] = await this.pg.exec(text);
       return results.at(-1)?.command;
     } catch (error) {
-      if (undo) await this.pg.exec("rollback");
       throw embeddedError(error);
     }
   }
 
+  /** Begins a transaction as the role; a role that cannot be taken leaves none open. */
+  private async begin(role: string | null): Promise<void> {
+    try {
+      await this.script(role === null ? "begin" : `begin; set local role ${quoteName(role)}`);
+    } catch (error) {
+      await this.script("rollback");
+      throw error;
+    }
+  }
+
+  /** One statement or script as the role. */
+  single<T>(role: string | null, step: () => Promise<T>): Promise<T> {
+    if (role === null) return this.alone(step);
+    return this.alone(async () => {
+      await this.begin(role);
+      try {
+        const result = await step();
+        await this.script("commit");
+        return result;
+      } catch (error) {
+        await this.script("rollback");
+        throw error;
+      }
+    });
+  }
+
   async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
-    await this.alone(() => this.exec(`listen ${quoteName(channel)}`));
+    await this.alone(() => this.script(`listen ${quoteName(channel)}`));
     const listeners = this.listeners.get(channel) ?? new Set();
     this.listeners.set(channel, listeners);
     // A function of its own, so that one callback given twice is two listeners.
@@ -151,7 +176,7 @@ export class EmbeddedDatabase implements Embedded {
       stop: async () => {
         if (!listeners.delete(listener) || listeners.size > 0 || this.closing) return;
         await this.alone(async () => {
-          if (listeners.size === 0) await this.exec(`unlisten ${quoteName(channel)}`);
+          if (listeners.size === 0) await this.script(`unlisten ${quoteName(channel)}`);
         });
       },
     };
@@ -170,11 +195,14 @@ class EmbeddedView implements Database {
 
   async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
     const parameters = values.map(parameterText);
-    return this.single(() => this.session.query<Row>(statementText(strings), parameters));
+    this.assertOpen();
+    const rows = this.session.single(this.role, () => this.session.statement(statementText(strings), parameters));
+    return rows as Promise<Row[]>;
   }
 
   async script(text: string): Promise<void> {
-    await this.single(() => this.session.exec(text));
+    this.assertOpen();
+    await this.session.single(this.role, () => this.session.script(text));
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -193,7 +221,7 @@ class EmbeddedView implements Database {
     const blob = new Blob(pieces);
     const target = copyTarget(table, columns);
     if (this.role === null) {
-      await this.session.alone(() => this.session.query(`copy ${target} from '/dev/blob'`, [], blob));
+      await this.session.alone(() => this.session.statement(`copy ${target} from '/dev/blob'`, [], blob));
       return total;
     }
     // PGlite copies from a file only, which is a superuser's right; the rows must still be written as the role.
@@ -203,7 +231,7 @@ class EmbeddedView implements Database {
         `create temp table fanfold_copy on commit drop as select ${names} from ${quoteTable(table)} with no data;
          grant select on fanfold_copy to ${quoteName(this.role ?? "")}`,
       );
-      await this.session.query("copy fanfold_copy from '/dev/blob'", [], blob);
+      await this.session.statement("copy fanfold_copy from '/dev/blob'", [], blob);
       await tx.script(`set local role ${quoteName(this.role ?? "")}; insert into ${target} select * from fanfold_copy`);
     });
     return total;
@@ -227,62 +255,19 @@ class EmbeddedView implements Database {
     this.listening.clear();
   }
 
-  private async single<T>(step: () => Promise<T>): Promise<T> {
-    this.assertOpen();
-    const { session, role } = this;
-    if (role === null) return session.alone(step);
-    return session.alone(async () => {
-      await session.exec(`begin; set local role ${quoteName(role)}`, true);
-      try {
-        const result = await step();
-        await session.exec("commit");
-        return result;
-      } catch (error) {
-        await session.exec("rollback");
-        throw error;
-      }
-    });
-  }
-
   private assertOpen(): void {
     if (this.closed) throw closedError();
   }
 }
 
-class EmbeddedTransaction implements Queryable {
-  private last: Promise<unknown> = Promise.resolve();
-  over = false;
-
-  constructor(private readonly session: EmbeddedDatabase) {}
-
-  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
-    const parameters = values.map(parameterText);
-    return this.next(() => this.session.query<Row>(statementText(strings), parameters));
-  }
-
-  async script(text: string): Promise<void> {
-    await this.next(() => this.session.exec(text));
-  }
-
-  async end(how: "commit" | "rollback"): Promise<void> {
-    const ending = this.next(() => this.session.exec(how));
-    this.over = true;
-    const command = await ending;
-    if (how === "commit" && command === "ROLLBACK") throw rolledBackError();
-  }
-
-  private next<T>(step: () => Promise<T>): Promise<T> {
-    if (this.over) return Promise.reject(transactionOverError());
-    const mine = this.last.then(step);
-    this.last = mine.catch(() => {});
-    return mine;
-  }
-}
-
 function nestedError(): DatabaseError {
-  return new DatabaseError("25001", "the embedded database has one session, and this code is inside a transaction of it", {
-    hint: "Use the transaction that was handed in, or do this after it.",
-  });
+  return new DatabaseError(
+    "25001",
+    "the embedded database has one session, and this code is inside a transaction of it",
+    {
+      hint: "Use the transaction that was handed in, or do this after it.",
+    },
+  );
 }
 
 function embeddedError(error: unknown): DatabaseError {

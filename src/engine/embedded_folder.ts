@@ -88,7 +88,11 @@ function unusable(folder: string, error: unknown): Error {
     return new EmbeddedFolderUnusable(folder, "there is a file in its place", other_folder);
   }
   if (["EACCES", "EPERM", "EROFS"].includes(code)) {
-    return new EmbeddedFolderUnusable(folder, `it may not be written (${code})`, "Change its rights, or use another folder (--data-dir other).");
+    return new EmbeddedFolderUnusable(
+      folder,
+      `it may not be written (${code})`,
+      "Change its rights, or use another folder (--data-dir other).",
+    );
   }
   if (code === "ENOSPC") return new EmbeddedFolderUnusable(folder, "the disk is full", "Free some space.");
   return new EmbeddedFolderUnusable(folder, `the database did not start (${message ?? error})`, other_folder);

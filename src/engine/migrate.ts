@@ -2,7 +2,13 @@
 // in one transaction under one lock. Reads `db/`, writes schema `app`; needs a role that may create roles and schemas.
 import { fault } from "../fault.js";
 import { type Database, DatabaseError, type Queryable, quoteName } from "./database.js";
-import { type Migration, readSchemaFolder, type SchemaFolder, type SqlFunction, schema_folder } from "./schema_folder.js";
+import {
+  type Migration,
+  readSchemaFolder,
+  type SchemaFolder,
+  type SqlFunction,
+  schema_folder,
+} from "./schema_folder.js";
 
 export interface MigrateOptions {
   /** Where `migrations/` and `functions/` are (default: the package's own `db/`). */
@@ -68,7 +74,9 @@ export async function assertCurrent(db: Queryable, options: MigrateOptions = {})
   const { pending } = await compare(db, await readSchemaFolder(options.folder ?? schema_folder));
   if (pending.length === 0) return;
   const few = pending.slice(0, 3).join(", ") + (pending.length > 3 ? ` and ${pending.length - 3} more` : "");
-  throw new SchemaMismatch(`the database's schema is older than this version of Fanfold: ${few} missing. Run: fanfold migrate`);
+  throw new SchemaMismatch(
+    `the database's schema is older than this version of Fanfold: ${few} missing. Run: fanfold migrate`,
+  );
 }
 
 interface Installed {
@@ -78,11 +86,16 @@ interface Installed {
 }
 
 async function readDatabase(db: Queryable): Promise<Installed | null> {
-  const [row] = await db.sql<{ installed: boolean }>`select to_regclass('app.schema_migrations') is not null as installed`;
+  const [row] = await db.sql<{
+    installed: boolean;
+  }>`select to_regclass('app.schema_migrations') is not null as installed`;
   if (!row?.installed) return null;
   const migrations = await db.sql<{ version: number; name: string; hash: string }>`
     select version, name, hash from app.schema_migrations order by version`;
-  const functions = await db.sql<{ name: string; hash: string }>`select name, hash from app.schema_functions order by name`;
+  const functions = await db.sql<{
+    name: string;
+    hash: string;
+  }>`select name, hash from app.schema_functions order by name`;
   return {
     version: migrations.at(-1)?.version ?? 0,
     migrations: new Map(migrations.map((one) => [one.version, one])),
@@ -206,7 +219,10 @@ async function replaceFunction(tx: Queryable, { name, text, path }: SqlFunction,
   const known = new Set(before.map(({ oid }) => oid));
   if (after.some(({ oid }) => !known.has(oid))) {
     const standing = new Set(after.map(({ oid }) => oid));
-    await dropOverloads(tx, before.filter(({ oid }) => standing.has(oid)));
+    await dropOverloads(
+      tx,
+      before.filter(({ oid }) => standing.has(oid)),
+    );
   }
   await tx.script("release savepoint replace_function");
 }
@@ -229,6 +245,14 @@ async function dropOverloads(tx: Queryable, dropped: readonly Overload[]): Promi
 /** The same error, with the file and the line it is in. */
 function inFile(error: unknown, path: string, text: string): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const line = error.position === undefined ? "" : `:${[...text].slice(0, error.position - 1).join("").split("\n").length}`;
+  const line =
+    error.position === undefined
+      ? ""
+      : `:${
+          [...text]
+            .slice(0, error.position - 1)
+            .join("")
+            .split("\n").length
+        }`;
   return new DatabaseError(error.code, `${path}${line}: ${error.message}`, error);
 }

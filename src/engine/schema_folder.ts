@@ -30,7 +30,8 @@ export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
     return { ...file, version: Number(number) };
   });
   for (const [place, { version, path }] of migrations.entries()) {
-    if (version !== place + 1) throw new Error(`${path}: expected migration ${place + 1}; numbers have neither gaps nor twins`);
+    if (version !== place + 1)
+      throw new Error(`${path}: expected migration ${place + 1}; numbers have neither gaps nor twins`);
   }
   return { migrations, functions: await readSql(folder, "functions") };
 }

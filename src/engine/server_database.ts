@@ -2,6 +2,7 @@
 // transaction or a copy holds one alone. Knows SQL only as text.
 import {
   type CopyRows,
+  closedError,
   copyTarget,
   type Database,
   DatabaseError,
@@ -11,9 +12,10 @@ import {
   type Stoppable,
   statementText,
 } from "./database.js";
-import { closedError, rolledBackError, serverError, transactionOverError } from "./server_errors.js";
+import { serverError } from "./server_errors.js";
 import { Lane, type ServerOptions } from "./server_lane.js";
 import { ServerListener } from "./server_listener.js";
+import { Transaction } from "./transaction.js";
 
 export type { ServerOptions };
 
@@ -53,7 +55,7 @@ class ServerDatabase implements Database {
 
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     return this.holding("begin", async (lane) => {
-      const tx = new ServerTransaction(lane);
+      const tx = new Transaction(lane);
       try {
         // Work that waits for something else must still learn at once that its connection is gone.
         const result = await lane.orLost(work(tx));
@@ -185,36 +187,5 @@ class ServerDatabase implements Database {
         await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random() / 2)));
       }
     }
-  }
-}
-
-/** One statement at a time: of several sent at once, those behind a lost connection could still run elsewhere. */
-class ServerTransaction implements Queryable {
-  private last: Promise<unknown> = Promise.resolve();
-  over = false;
-
-  constructor(private readonly lane: Lane) {}
-
-  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
-    const parameters = values.map(parameterText);
-    return this.next(() => this.lane.statement(statementText(strings), parameters)) as Promise<Row[]>;
-  }
-
-  async script(text: string): Promise<void> {
-    await this.next(() => this.lane.script(text));
-  }
-
-  async end(how: "commit" | "rollback"): Promise<void> {
-    const ending = this.next(() => this.lane.script(how));
-    this.over = true;
-    const command = await ending;
-    if (how === "commit" && command === "ROLLBACK") throw rolledBackError();
-  }
-
-  private next<T>(step: () => Promise<T>): Promise<T> {
-    if (this.over) return Promise.reject(transactionOverError());
-    const mine = this.last.then(step);
-    this.last = mine.catch(() => {});
-    return mine;
   }
 }

@@ -1,6 +1,6 @@
 // What postgres.js and the sockets under it throw, as the one kind of error that both drivers throw. It carries neither
 // the statement nor its parameters: errors are logged, and parameters may be secret.
-import { DatabaseError } from "./database.js";
+import { closedError, DatabaseError } from "./database.js";
 
 /** A refusal at the level of the session: the server closes the connection after it. */
 export function isFatal(error: unknown): boolean {
@@ -31,16 +31,4 @@ export function serverError(error: unknown, lost: DatabaseError | null): Databas
   // What is left with a code comes from the socket or from TLS.
   if (code !== "") return lost ?? new DatabaseError("08006", `the connection to the database failed: ${message}`);
   return new DatabaseError("XX000", `reading the server's answer failed: ${message}`);
-}
-
-export function rolledBackError(): DatabaseError {
-  return new DatabaseError("25P02", "the transaction was rolled back, because a statement in it had failed");
-}
-
-export function transactionOverError(): DatabaseError {
-  return new DatabaseError("25P01", "the transaction is over: its statements must be awaited inside it");
-}
-
-export function closedError(): DatabaseError {
-  return new DatabaseError("08003", "the database was closed");
 }

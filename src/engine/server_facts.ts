@@ -15,6 +15,7 @@ export interface ServerFacts {
   used_connections: number;
   missing_roles: string[];
   has_schema: boolean;
+  may_use_schema: boolean;
 }
 
 export interface SchemaFacts {
@@ -47,7 +48,13 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
       (select coalesce(json_agg(wanted order by wanted), '[]'::json)
          from unnest(array['fanfold_owner', 'fanfold_api', 'fanfold_worker', 'fanfold_admin']) wanted
         where not exists (select from pg_roles where rolname = wanted)) as missing_roles,
-      to_regclass('app.jobs') is not null as has_schema`;
+      -- Not to_regclass: it raises where the role may not use the schema.
+      exists (
+        select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where n.nspname = 'app' and c.relname = 'jobs') as has_schema,
+      coalesce(
+        (select has_schema_privilege(session_user, oid, 'USAGE') from pg_namespace where nspname = 'app'),
+        true) as may_use_schema`;
   return row as ServerFacts;
 }
 

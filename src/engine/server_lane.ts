@@ -6,6 +6,7 @@ import postgres from "postgres";
 import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
 import { isFatal, serverError } from "./server_errors.js";
+import type { Session } from "./transaction.js";
 
 export interface ServerOptions {
   /** Connections at most (default 1). */
@@ -27,7 +28,7 @@ const types = Object.fromEntries(
   ]),
 );
 
-export class Lane {
+export class Lane implements Session {
   /** Statements that have it at the moment. */
   sharers = 0;
   /** Held by one transaction or copy. */
@@ -67,7 +68,6 @@ export class Lane {
     return this.answer(this.client.unsafe(text, parameters, { prepare: this.prepare, simple: false } as object));
   }
 
-  /** Gives the last command's name, so that a commit can be told from the rollback it may turn into. */
   async script(text: string): Promise<string | undefined> {
     const result = await this.answer(this.client.unsafe(text));
     return (result as { command?: string }).command;

@@ -1,8 +1,7 @@
 // LISTEN on a server: one connection for all channels of a pool, opened at the first and closed after the last. After a
 // connection loss it connects and listens again until it is stopped; what was notified in between is gone, so each
 // listener is told when it listens again and may look for itself.
-import { DatabaseError, quoteName, type Stoppable } from "./database.js";
-import { closedError } from "./server_errors.js";
+import { closedError, DatabaseError, quoteName, type Stoppable } from "./database.js";
 import type { Lane } from "./server_lane.js";
 
 interface Listener {
@@ -60,7 +59,8 @@ export class ServerListener {
   private onNotify(channel: string, payload: string): void {
     for (const listener of this.listeners) {
       // Not from within the driver: what a listener throws must not look like a broken connection.
-      if (listener.channel === channel) queueMicrotask(() => this.listeners.has(listener) && listener.on_message(payload));
+      if (listener.channel === channel)
+        queueMicrotask(() => this.listeners.has(listener) && listener.on_message(payload));
     }
   }
 

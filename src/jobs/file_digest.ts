@@ -6,9 +6,10 @@
 //   a file may not be read                     its task fails; up to half of the files: partial_success, more: failed
 //   a file changes while it is read            tried again
 //   the whole folder vanishes half-way         the job fails
+
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { createHash } from "node:crypto";
 import { defineJob } from "../core/declare.js";
 import { indexProblem } from "../core/names.js";
 import type { FileList } from "../handlers/files/list.js";
@@ -33,7 +34,8 @@ export const fileDigest = defineJob({
       failure_budget: { percent: 50 },
       tasks: async function* ({ parameters, previous }) {
         const { files } = await previous.one<FileList>();
-        for (const file of files) yield { index: taskIndex(file), parameters: { folder: parameters.folder, path: file } };
+        for (const file of files)
+          yield { index: taskIndex(file), parameters: { folder: parameters.folder, path: file } };
       },
     },
     { name: "fold", task: "files.fold", parallelism: "fan_in", batch: 100 },

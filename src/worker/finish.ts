@@ -74,7 +74,6 @@ export class Finisher {
     this.in_flight++;
     void this.send(batch).finally(() => {
       this.in_flight--;
-      this.unanswered -= batch.size;
       if (this.in_flight === 0) this.flush();
       this.quiet.look();
     });
@@ -85,6 +84,8 @@ export class Finisher {
     await fault("before-finish");
     const reply = await this.deliver(batch);
     await fault("after-finish-commit");
+    // Before anyone is told: the fetcher may be waiting for just this number to fall.
+    this.unanswered -= batch.size;
     let jobs = false;
     for (const [claim, count] of batch.claims()) {
       parts.holdings.settle(claim, count);

@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
 export function build(): void {
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], { cwd: root, stdio: "pipe" });
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
+    cwd: root,
+    stdio: "pipe",
+  });
 }
 
 export interface Spawned {
@@ -16,7 +19,10 @@ export interface Spawned {
   ended: Promise<{ code: number | null; out: string; err: string }>;
 }
 
-export function spawnFanfold(argv: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Spawned {
+export function spawnFanfold(
+  argv: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Spawned {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const env = { ...inherited, FANFOLD_LOG_LEVEL: "fatal", ...options.env };
   const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...argv], { cwd: options.cwd ?? root, env });

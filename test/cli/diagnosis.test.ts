@@ -25,9 +25,15 @@ const facts: ServerFacts = {
   used_connections: 7,
   missing_roles: [],
   has_schema: true,
+  may_use_schema: true,
 };
 const context: ServerContext = { kind: "server", url_port: 5432, asked_at_ms: now.getTime(), round_trip_ms: 3 };
-const schema: SchemaFacts = { tables_without_security: [], tables_without_force: [], mapping: "tenant", mapped_tenant: "acme" };
+const schema: SchemaFacts = {
+  tables_without_security: [],
+  tables_without_force: [],
+  mapping: "tenant",
+  mapped_tenant: "acme",
+};
 
 function finding(findings: Finding[], name: string): Finding {
   const found = findings.find((one) => one.name === name);
@@ -46,8 +52,14 @@ describe("doctor", () => {
 
   test("says what to do whenever something is not ok", () => {
     const all = [
-      ...server({ version_num: 140_000, is_superuser: true, missing_roles: ["fanfold_owner"], used_connections: 99 }, { url_port: 6432 }),
-      ...judgeSchema({ tables_without_security: ["jobs"], tables_without_force: ["tasks"], mapping: "none", mapped_tenant: null }, "server"),
+      ...server(
+        { version_num: 140_000, is_superuser: true, missing_roles: ["fanfold_owner"], used_connections: 99 },
+        { url_port: 6432 },
+      ),
+      ...judgeSchema(
+        { tables_without_security: ["jobs"], tables_without_force: ["tasks"], mapping: "none", mapped_tenant: null },
+        "server",
+      ),
       judgeMigrations({ database_version: 0, code_version: 1, pending: [] }),
       judgeNode("v18.0.0"),
       judgeWorkers({ live: 0, silent: 0, slots: 0 }),
@@ -77,8 +89,14 @@ describe("doctor", () => {
   });
 
   test("warns a superuser and an owner that row-level security does not hold for them", () => {
-    expect(finding(server({ is_superuser: true }), "login")).toMatchObject({ level: "warn", message: expect.stringContaining("superuser") });
-    expect(finding(server({ is_owner: true }), "login")).toMatchObject({ level: "warn", message: expect.stringContaining("owner") });
+    expect(finding(server({ is_superuser: true }), "login")).toMatchObject({
+      level: "warn",
+      message: expect.stringContaining("superuser"),
+    });
+    expect(finding(server({ is_owner: true }), "login")).toMatchObject({
+      level: "warn",
+      message: expect.stringContaining("owner"),
+    });
   });
 
   test("fails when any table lost its row-level security or its force", () => {
@@ -91,18 +109,31 @@ describe("doctor", () => {
   });
 
   test("fails for a role that is mapped to no tenant", () => {
-    expect(finding(judgeSchema({ ...schema, mapping: "none", mapped_tenant: null }, "server"), "tenant").level).toBe("fail");
-    expect(finding(judgeSchema({ ...schema, mapping: "server", mapped_tenant: null }, "server"), "tenant").level).toBe("ok");
+    expect(finding(judgeSchema({ ...schema, mapping: "none", mapped_tenant: null }, "server"), "tenant").level).toBe(
+      "fail",
+    );
+    expect(finding(judgeSchema({ ...schema, mapping: "server", mapped_tenant: null }, "server"), "tenant").level).toBe(
+      "ok",
+    );
   });
 
   test("tells an old schema from one that is newer than the code", () => {
     expect(judgeMigrations({ database_version: 1, code_version: 1, pending: [] }).level).toBe("ok");
-    expect(judgeMigrations({ database_version: 1, code_version: 2, pending: ["0002_x"] })).toMatchObject({ level: "fail", fix: "run: fanfold migrate" });
-    expect(judgeMigrations({ database_version: 3, code_version: 2, pending: [] })).toMatchObject({ level: "fail", fix: "update fanfold" });
+    expect(judgeMigrations({ database_version: 1, code_version: 2, pending: ["0002_x"] })).toMatchObject({
+      level: "fail",
+      fix: "run: fanfold migrate",
+    });
+    expect(judgeMigrations({ database_version: 3, code_version: 2, pending: [] })).toMatchObject({
+      level: "fail",
+      fix: "update fanfold",
+    });
   });
 
   test("does not ask the embedded database about logins, poolers and tenants", () => {
-    const names = [...server({ is_superuser: true }, { kind: "embedded", url_port: null }), ...judgeSchema(schema, "embedded")].map((one) => one.name);
+    const names = [
+      ...server({ is_superuser: true }, { kind: "embedded", url_port: null }),
+      ...judgeSchema(schema, "embedded"),
+    ].map((one) => one.name);
     expect(names).toEqual(["version", "clock", "roles", "row_security"]);
   });
 });

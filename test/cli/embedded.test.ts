@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { build, root, spawnFanfold } from "./built_program.js";
-import { type FakeOptions, fanfold as run, start as begin } from "./fake_terminal.js";
+import { start as begin, type FakeOptions, fanfold as run } from "./fake_terminal.js";
 
 const app = ["--app", fileURLToPath(new URL("./fixture_app.ts", import.meta.url))];
 let folder: string;
@@ -52,7 +52,10 @@ describe("with the embedded database", () => {
     expect(code).toBe(130);
     const id = /fanfold watch ([0-9a-f]{12})/.exec(err)?.[1] as string;
     await writeFile(gate, "");
-    expect((await fanfold(["watch", id, "--json"])).lines().at(-1)).toMatchObject({ status: "completed", stages: [{ completed: 1 }] });
+    expect((await fanfold(["watch", id, "--json"])).lines().at(-1)).toMatchObject({
+      status: "completed",
+      stages: [{ completed: 1 }],
+    });
   });
 
   test("doctor finds it well, and migrate finds nothing to do", async () => {
@@ -77,7 +80,8 @@ describe("as a process of its own", () => {
     await up.until("is up");
     const { code, err, out } = await fanfold(["jobs"]);
     expect({ code, out }).toEqual({ code: 5, out: "" });
-    for (const word of [String(up.child.pid), "only one process", "--data-dir other", "DATABASE_URL"]) expect(err).toContain(word);
+    for (const word of [String(up.child.pid), "only one process", "--data-dir other", "DATABASE_URL"])
+      expect(err).toContain(word);
     up.child.kill("SIGTERM");
     expect(await up.ended).toMatchObject({ code: 0, err: expect.stringContaining("stopped gracefully") });
     expect((await fanfold(["jobs"])).code).toBe(0);
@@ -93,7 +97,9 @@ describe("as a process of its own", () => {
 
   test("the example of one's own job runs from its folder", async () => {
     const texts = JSON.stringify(["to be or not to be", "that is the question"]);
-    const example = spawnFanfold(["submit", "word_count", `texts=${texts}`, "--wait", "--json", ...data], { cwd: `${root}examples/word_count` });
+    const example = spawnFanfold(["submit", "word_count", `texts=${texts}`, "--wait", "--json", ...data], {
+      cwd: `${root}examples/word_count`,
+    });
     const { code, out, err } = await example.ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(JSON.parse(out)).toMatchObject({ status: "completed", job: { result: { texts: 2, words: 10 } } });

@@ -1,6 +1,7 @@
 // Runs the command line in this process with captured streams: no terminal, no spawned process, no ended process.
-import { run } from "../../src/cli/program.js";
+
 import type { Io } from "../../src/cli/io.js";
+import { run } from "../../src/cli/program.js";
 
 export interface FakeOptions {
   env?: Record<string, string | undefined>;
@@ -27,10 +28,13 @@ export interface Ended {
   out: string;
   err: string;
   /** The one JSON document of --json. Throws when there is another number of them. */
-  json(): any; // biome-ignore lint/suspicious/noExplicitAny: a test looks into it
+  json(): Document;
   /** One document per line, as watch --json writes them. */
-  lines(): any[]; // biome-ignore lint/suspicious/noExplicitAny: a test looks into it
+  lines(): Document[];
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into it, whatever it is
+export type Document = any;
 
 export function start(argv: readonly string[], options: FakeOptions = {}): Running {
   const written = { out: "", err: "" };

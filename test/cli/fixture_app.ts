@@ -5,14 +5,22 @@ import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 
-const failing = defineHandler("fixture.fail", { parameters: z.object({ message: z.string() }) }, async ({ message }) => {
-  throw new Permanent(message, { code: "meant_to_fail" });
-});
+const failing = defineHandler(
+  "fixture.fail",
+  { parameters: z.object({ message: z.string() }) },
+  async ({ message }) => {
+    throw new Permanent(message, { code: "meant_to_fail" });
+  },
+);
 
-const sometimes = defineHandler("fixture.sometimes", { parameters: z.object({ number: z.int() }) }, async ({ number }) => {
-  if (number === 0) throw new Permanent("the first one always fails");
-  return { number };
-});
+const sometimes = defineHandler(
+  "fixture.sometimes",
+  { parameters: z.object({ number: z.int() }) },
+  async ({ number }) => {
+    if (number === 0) throw new Permanent("the first one always fails");
+    return { number };
+  },
+);
 
 const waiting = defineHandler("fixture.wait", { parameters: z.object({ gate: z.string() }) }, async ({ gate }, ctx) => {
   while (!existsSync(gate)) await pause(10, null, { signal: ctx.signal });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freshDatabase } from "../postgres.js";
-import { type Ended, type FakeOptions, fanfold as run, type Running, start as begin } from "./fake_terminal.js";
+import { start as begin, type Ended, type FakeOptions, type Running, fanfold as run } from "./fake_terminal.js";
 
 // One server, and one worker that `fanfold up` runs for the whole file.
 const app = ["--app", fileURLToPath(new URL("./fixture_app.ts", import.meta.url))];
@@ -13,7 +13,8 @@ let folder: string;
 let env: Record<string, string>;
 let up: Running;
 
-const fanfold = (argv: string[], options: FakeOptions = {}): Promise<Ended> => run([...argv, ...app], { env, ...options });
+const fanfold = (argv: string[], options: FakeOptions = {}): Promise<Ended> =>
+  run([...argv, ...app], { env, ...options });
 const start = (argv: string[], options: FakeOptions = {}): Running => begin([...argv, ...app], { env, ...options });
 
 beforeAll(async () => {
@@ -57,7 +58,14 @@ describe("submit", () => {
       created: true,
       status: "completed",
       ended: "done",
-      job: { job_type: "hello_world", parameters: { n: 3 }, stages: [{ name: "greeting", completed: 3 }, { name: "reply", completed: 3 }] },
+      job: {
+        job_type: "hello_world",
+        parameters: { n: 3 },
+        stages: [
+          { name: "greeting", completed: 3 },
+          { name: "reply", completed: 3 },
+        ],
+      },
     });
   });
 
@@ -99,7 +107,9 @@ describe("submit", () => {
 
   test("takes parameters from standard input and from files, with pairs on top", async () => {
     await writeFile(path.join(folder, "p.json"), '{"n": 9}');
-    const from_file = await fanfold(["submit", "hello_world", "n=5", "--parameters", "@p.json", "--json"], { cwd: folder });
+    const from_file = await fanfold(["submit", "hello_world", "n=5", "--parameters", "@p.json", "--json"], {
+      cwd: folder,
+    });
     const from_stdin = await fanfold(["submit", "hello_world", "--parameters", "-", "--json"], { stdin: '{"n": 5}' });
     expect(from_stdin.json().job_id).toBe(from_file.json().job_id);
   });
@@ -153,7 +163,9 @@ describe("cancel", () => {
     const { job_id } = (await fanfold(["submit", "fixture_wait", "gate=/never", "--json"])).json();
     const watching = start(["watch", job_id]);
     await watching.until("work  processing");
-    expect((await fanfold(["cancel", job_id.slice(0, 10), "--reason", "not needed", "--json"])).json()).toMatchObject({ status: "cancelled" });
+    expect((await fanfold(["cancel", job_id.slice(0, 10), "--reason", "not needed", "--json"])).json()).toMatchObject({
+      status: "cancelled",
+    });
     expect((await watching.done).code).toBe(1);
     expect((await fanfold(["status", job_id, "--json"])).json()).toMatchObject({ status: "cancelled" });
   });
@@ -162,10 +174,14 @@ describe("cancel", () => {
 describe("jobs and status", () => {
   test("list what was submitted, by type and status, in pages", async () => {
     for (const n of [21, 22, 23]) await fanfold(["submit", "hello_world", `n=${n}`, "--label", "team=maps", "--wait"]);
-    const page = (await fanfold(["jobs", "--type", "hello_world", "--status", "completed", "--limit", "2", "--json"])).json();
+    const page = (
+      await fanfold(["jobs", "--type", "hello_world", "--status", "completed", "--limit", "2", "--json"])
+    ).json();
     expect(page.jobs).toHaveLength(2);
     expect(page.jobs[0]).toMatchObject({ job_type: "hello_world", status: "completed", labels: { team: "maps" } });
-    const next = (await fanfold(["jobs", "--type", "hello_world", "--limit", "2", "--cursor", page.next, "--json"])).json();
+    const next = (
+      await fanfold(["jobs", "--type", "hello_world", "--limit", "2", "--cursor", page.next, "--json"])
+    ).json();
     expect(next.jobs.map((job: { job_id: string }) => job.job_id)).not.toContain(page.jobs[0].job_id);
     const { out } = await fanfold(["jobs", "--limit", "3"]);
     expect(out).toMatch(/^JOB +TYPE +STATUS +RUN +CREATED +LABELS\n/);
@@ -183,15 +199,26 @@ describe("jobs and status", () => {
     const { job_id } = (await fanfold(["submit", "fixture_fail", "message=this one too", "--wait", "--json"])).json();
     const { code, out } = await fanfold(["status", job_id.slice(0, 9)]);
     expect(code).toBe(0);
-    for (const word of [job_id, "fixture_fail", "failed", "this one too", "--mode"]) expect(out).toContain(word === "--mode" ? "force" : word);
-    expect((await fanfold(["status", job_id.slice(0, 9), "--json"])).json()).toMatchObject({ job_id, status: "failed" });
+    for (const word of [job_id, "fixture_fail", "failed", "this one too", "--mode"])
+      expect(out).toContain(word === "--mode" ? "force" : word);
+    expect((await fanfold(["status", job_id.slice(0, 9), "--json"])).json()).toMatchObject({
+      job_id,
+      status: "failed",
+    });
   });
 });
 
 describe("text from jobs", () => {
   test("cannot touch the terminal: labels, parameters and errors are shown, not obeyed", async () => {
     const hostile = "\u001b[2J\u001b]0;owned\u0007\r\nfake: all is well\u202e<img src=x onerror=alert(1)>";
-    const submitted = await fanfold(["submit", "fixture_fail", `message=${JSON.stringify(hostile)}`, "--label", `note=${hostile}`, "--wait"]);
+    const submitted = await fanfold([
+      "submit",
+      "fixture_fail",
+      `message=${JSON.stringify(hostile)}`,
+      "--label",
+      `note=${hostile}`,
+      "--wait",
+    ]);
     const listed = await fanfold(["jobs", "--type", "fixture_fail"], { colour: false, width: 400 });
     const id = listed.out.split("\n")[1]?.split(" ")[0] as string;
     const shown = await fanfold(["status", id]);
@@ -212,7 +239,10 @@ describe("tasks", () => {
     const first = await enqueue("number=1", "--key", "k1", "--at", "2099-01-01T00:00:00Z");
     expect(first.json()).toMatchObject({ created: true, task_id: expect.any(String) });
     const { task_id } = first.json();
-    expect((await enqueue("number=1", "--key", "k1", "--at", "2099-01-01T00:00:00Z")).json()).toMatchObject({ created: false, task_id });
+    expect((await enqueue("number=1", "--key", "k1", "--at", "2099-01-01T00:00:00Z")).json()).toMatchObject({
+      created: false,
+      task_id,
+    });
     const conflict = await enqueue("number=2", "--key", "k1");
     expect(conflict.code).toBe(2);
     expect(conflict.json().error.code).toBe("conflict");
@@ -246,7 +276,15 @@ describe("doctor and migrate", () => {
     const { ok, findings } = ended.json();
     expect(ok).toBe(true);
     const levels = Object.fromEntries(findings.map((one: { name: string; level: string }) => [one.name, one.level]));
-    expect(levels).toMatchObject({ database: "ok", version: "ok", schema: "ok", roles: "ok", row_security: "ok", workers: "ok", login: "warn" });
+    expect(levels).toMatchObject({
+      database: "ok",
+      version: "ok",
+      schema: "ok",
+      roles: "ok",
+      row_security: "ok",
+      workers: "ok",
+      login: "warn",
+    });
   });
 
   test("say it when a table loses its row-level security", async () => {

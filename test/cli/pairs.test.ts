@@ -11,7 +11,9 @@ describe("key=value arguments", () => {
   });
 
   test("a dot in the key makes a nested object", () => {
-    expect(read("grid.size.x=5", "grid.size.y=6", "grid.name=g").parameters).toEqual({ grid: { size: { x: 5, y: 6 }, name: "g" } });
+    expect(read("grid.size.x=5", "grid.size.y=6", "grid.name=g").parameters).toEqual({
+      grid: { size: { x: 5, y: 6 }, name: "g" },
+    });
   });
 
   test("pairs are laid over the parameters of a file without changing them", () => {
@@ -21,13 +23,30 @@ describe("key=value arguments", () => {
   });
 
   test("all problems are reported together", () => {
-    const { problems } = read("novalue", "=5", "a..b=1", "n=1", "n=2", "s=1", "s.t=2", "__proto__.admin=true", "big=12345678901234567890");
+    const { problems } = read(
+      "novalue",
+      "=5",
+      "a..b=1",
+      "n=1",
+      "n=2",
+      "s=1",
+      "s.t=2",
+      "__proto__.admin=true",
+      "big=12345678901234567890",
+    );
     expect(problems.map((one) => one.path)).toEqual(["novalue", "=5", "a..b", "n", "s.t", "__proto__.admin", "big"]);
     expect(problems.every((one) => one.fix)).toBe(true);
   });
 
   test("JSON that machines read differently is refused and not taken as text", () => {
-    for (const pair of ["n=1e400", "n=12345678901234567890", 'o={"a":1,"a":2}', 't="\\u0000"', 't="\\ud800"', 'o={"__proto__":{"x":1}}']) {
+    for (const pair of [
+      "n=1e400",
+      "n=12345678901234567890",
+      'o={"a":1,"a":2}',
+      't="\\u0000"',
+      't="\\ud800"',
+      'o={"__proto__":{"x":1}}',
+    ]) {
       const { problems, parameters } = read(pair);
       expect(problems, pair).toHaveLength(1);
       expect(parameters, pair).toEqual({});
@@ -47,7 +66,12 @@ describe("--parameters", () => {
   });
 
   test("says what it found when it is not an object", () => {
-    for (const [text, found] of [["[]", "a list"], ['"x"', "a string"], ["null", "null"], ["3", "a number"]] as const) {
+    for (const [text, found] of [
+      ["[]", "a list"],
+      ['"x"', "a string"],
+      ["null", "null"],
+      ["3", "a number"],
+    ] as const) {
       expect(readParameterText(text, "p.json").problems).toEqual([
         { path: "p.json", problem: `is ${found}, not an object`, fix: 'write {"key": value}' },
       ]);
@@ -55,7 +79,15 @@ describe("--parameters", () => {
   });
 
   test("names the source of broken JSON", () => {
-    for (const text of ["", "{", "{n:1}", '{"a":1,"a":2}', "[".repeat(100_000), Buffer.from([0x7b, 0xff]), Buffer.from('{"n":1}', "utf16le")]) {
+    for (const text of [
+      "",
+      "{",
+      "{n:1}",
+      '{"a":1,"a":2}',
+      "[".repeat(100_000),
+      Buffer.from([0x7b, 0xff]),
+      Buffer.from('{"n":1}', "utf16le"),
+    ]) {
       const [problem] = readParameterText(text, "p.json").problems;
       expect(problem?.path).toContain("p.json");
     }

@@ -41,6 +41,13 @@ describe("figures", () => {
 
   test("rates and sizes choose their unit", () => {
     expect([1234.4, 9.96, 0.5, 0.01].map(rate)).toEqual(["1,234/s", "10.0/s", "0.5/s", "0.6/min"]);
-    expect([0, 999, 1000, 1_234_567, 999_999, 5e15].map(bytes)).toEqual(["0 B", "999 B", "1.00 kB", "1.23 MB", "1.00 MB", "5.00 PB"]);
+    expect([0, 999, 1000, 1_234_567, 999_999, 5e15].map(bytes)).toEqual([
+      "0 B",
+      "999 B",
+      "1.00 kB",
+      "1.23 MB",
+      "1.00 MB",
+      "5.00 PB",
+    ]);
   });
 });

@@ -74,10 +74,25 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
   });
 
   test("all of them at once, each with what to do", async () => {
-    const argv = ["submit", "hello_world", "n=5000", "m=1", "novalue", "--priority", "99999", "--label", "x", "--mode", "again", "--timeout", "1"];
+    const argv = [
+      "submit",
+      "hello_world",
+      "n=5000",
+      "m=1",
+      "novalue",
+      "--priority",
+      "99999",
+      "--label",
+      "x",
+      "--mode",
+      "again",
+      "--timeout",
+      "1",
+    ];
     const { code, err } = await fanfold(argv, { env: nowhere });
     expect(code).toBe(2);
-    for (const word of ["$.n", "$.m", "novalue", "--priority", "--label", "--mode", "--timeout"]) expect(err).toContain(word);
+    for (const word of ["$.n", "$.m", "novalue", "--priority", "--label", "--mode", "--timeout"])
+      expect(err).toContain(word);
   });
 
   test("a misspelt parameter is answered with the nearest one", async () => {
@@ -128,12 +143,16 @@ describe("parameters", () => {
   test("in another encoding than UTF-8 are refused", async () => {
     const file = path.join(folder, "utf16.json");
     await writeFile(file, Buffer.from('\ufeff{"n":1}', "utf16le"));
-    expect((await fanfold(submit("--parameters", `@${file}`), { env: nowhere })).json().error.problems[0].path).toContain("utf16.json");
+    expect(
+      (await fanfold(submit("--parameters", `@${file}`), { env: nowhere })).json().error.problems[0].path,
+    ).toContain("utf16.json");
   });
 
   test("from a file that is not there are refused by its name", async () => {
     const ended = await fanfold(submit("--parameters", "@missing.json"), { env: nowhere, cwd: folder });
-    expect(ended.json().error.problems).toEqual([{ path: "missing.json", problem: "cannot be read (ENOENT)", fix: expect.any(String) }]);
+    expect(ended.json().error.problems).toEqual([
+      { path: "missing.json", problem: "cannot be read (ENOENT)", fix: expect.any(String) },
+    ]);
   });
 });
 
@@ -177,6 +196,10 @@ describe("a database that is not there", () => {
     expect(ended.code).toBe(5);
     const { ok, findings } = ended.json();
     expect(ok).toBe(false);
-    expect(findings.map((one: { name: string; level: string }) => `${one.name} ${one.level}`)).toEqual(["node ok", "storage ok", "database fail"]);
+    expect(findings.map((one: { name: string; level: string }) => `${one.name} ${one.level}`)).toEqual([
+      "node ok",
+      "storage ok",
+      "database fail",
+    ]);
   });
 });

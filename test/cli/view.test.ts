@@ -22,7 +22,15 @@ function job(stages: StageStatus[], more: Partial<JobStatus> = {}): JobStatus {
 
 const running = job([
   stage(1, "list", { status: "completed", total: 1, completed: 1 }),
-  stage(2, "digest", { status: "processing", total: 12_345, completed: 4_207, failed: 3, retrying: 2, queued: 8_000, processing: 135 }),
+  stage(2, "digest", {
+    status: "processing",
+    total: 12_345,
+    completed: 4_207,
+    failed: 3,
+    retrying: 2,
+    queued: 8_000,
+    processing: 135,
+  }),
   stage(3, "fold", { status: "waiting" }),
   stage(4, "manifest", { status: "waiting" }),
 ]);
@@ -40,10 +48,22 @@ describe("the view of a job", () => {
   });
 
   test("never is wider than the screen, whatever its width", () => {
-    const long = job([stage(1, "a".repeat(63), { status: "processing", total: 1e9, completed: 5e8, failed: 1e6, retrying: 1e6, skipped: 1e6 })], {
-      job_type: "j".repeat(63),
-      run: 12,
-    });
+    const long = job(
+      [
+        stage(1, "a".repeat(63), {
+          status: "processing",
+          total: 1e9,
+          completed: 5e8,
+          failed: 1e6,
+          retrying: 1e6,
+          skipped: 1e6,
+        }),
+      ],
+      {
+        job_type: "j".repeat(63),
+        run: 12,
+      },
+    );
     for (const status of [running, long]) {
       for (let width = 1; width < 200; width += 1) {
         for (const text of renderStages(status, { ...look, width, colour: true })) {
@@ -69,7 +89,7 @@ describe("the view of a job", () => {
     const nearly = job([stage(1, "s", { status: "processing", total: 10_000, completed: 9_998, failed: 1 })]);
     const bar = renderStages(nearly, { ...look, colour: true })[1] as string;
     expect(bar).toContain("░");
-    expect(bar).toMatch(/\u001b\[31m█\u001b/);
+    expect(bar).toContain("\u001b[31m█\u001b");
   });
 
   test("shows an empty stage, a skipped one and a finished job's own time", () => {
@@ -113,7 +133,12 @@ describe("pace", () => {
 
   test("does not count the time before the first task finished twice", () => {
     let samples: Sample[] = [];
-    for (const [ms, done] of [[0, 0], [5000, 0], [6000, 100]] as const) samples = remember(samples, at(done), ms);
+    for (const [ms, done] of [
+      [0, 0],
+      [5000, 0],
+      [6000, 100],
+    ] as const)
+      samples = remember(samples, at(done), ms);
     expect(paces(samples, at(100)).get(1)?.per_s).toBe(100);
   });
 

@@ -32,12 +32,20 @@ test("every statement, script and transaction of a role runs as that role, and n
   const reader = embedded.as("reader");
   expect(await who(reader)).toEqual([{ role: "reader" }]);
   expect(await who(root)).toEqual([{ role: "postgres" }]);
-  expect(await reader.transaction(async (tx) => tx.sql`select current_user::text as role`)).toEqual([{ role: "reader" }]);
+  expect(await reader.transaction(async (tx) => tx.sql`select current_user::text as role`)).toEqual([
+    { role: "reader" },
+  ]);
   await expect(reader.sql`insert into own values (1)`).rejects.toEqual(refusal("42501"));
   await expect(reader.script("insert into own values (1)")).rejects.toEqual(refusal("42501"));
   await expect(reader.transaction(async (tx) => tx.sql`insert into own values (1)`)).rejects.toEqual(refusal("42501"));
   const mixed = [reader, root, embedded.as("writer"), reader, root].map(who);
-  expect((await Promise.all(mixed)).flat().map(({ role }) => role)).toEqual(["reader", "postgres", "writer", "reader", "postgres"]);
+  expect((await Promise.all(mixed)).flat().map(({ role }) => role)).toEqual([
+    "reader",
+    "postgres",
+    "writer",
+    "reader",
+    "postgres",
+  ]);
 });
 
 test("a role copies as itself: with its rights, all rows or none", async () => {
@@ -83,7 +91,9 @@ const loader = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url
 const child_script = fileURLToPath(new URL("folder_child.ts", import.meta.url));
 
 async function startChild(what: "open" | "lock", data_dir: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(process.execPath, ["--import", loader, child_script, what, data_dir], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--import", loader, child_script, what, data_dir], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [said] = await once(createInterface(child.stdout!), "line");
   return { child, said };

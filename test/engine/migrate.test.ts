@@ -47,7 +47,10 @@ function small(): Folder {
     .migration("0001_things", "create table app.things (a int); insert into app.things values (1);")
     .migration("0002_more", "alter table app.things add b int; insert into app.things values (2, 2);")
     .function("one", "create or replace function app.one() returns int language sql as 'select 1'")
-    .function("total", "create or replace function app.total(p_more int) returns int language sql as 'select p_more + sum(a)::int from app.things'");
+    .function(
+      "total",
+      "create or replace function app.total(p_more int) returns int language sql as 'select p_more + sum(a)::int from app.things'",
+    );
 }
 
 const kinds = {
@@ -114,13 +117,17 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     await expect(assertCurrent(db, folder.options)).rejects.toThrow(/fanfold migrate/);
     folder.without("migrations/0002_more.sql");
     await expect(migrate(db, folder.options)).rejects.toMatchObject({ name: "SchemaMismatch" });
-    await expect(assertCurrent(db, folder.options)).rejects.toThrow(/at version 2, newer than .* knows 1.*fanfold migrate/);
+    await expect(assertCurrent(db, folder.options)).rejects.toThrow(
+      /at version 2, newer than .* knows 1.*fanfold migrate/,
+    );
     expect(await schemaState(db, folder.options)).toMatchObject({ database_version: 2, code_version: 1 });
   });
 
   test("an older database is named with what it lacks and the command to run", async () => {
     const folder = small();
-    await expect(assertCurrent(db, folder.options)).rejects.toThrow(/0001_things, 0002_more, one and 1 more.*fanfold migrate/);
+    await expect(assertCurrent(db, folder.options)).rejects.toThrow(
+      /0001_things, 0002_more, one and 1 more.*fanfold migrate/,
+    );
     await migrate(db, folder.options);
     await assertCurrent(db, folder.options);
     folder.function("one", "create or replace function app.one() returns int language sql as 'select 11'");
@@ -133,17 +140,21 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     folder.migration("0001_things", "create table app.things (a int); insert into app.things values (1);");
     const text = "-- a\ncreate or replace function app.one() returns int language sql as 'select 1'";
     await migrate(db, folder.function("one", text).options);
-    expect(await migrate(db, folder.function("one", text.replaceAll("\n", "\r\n")).options)).toMatchObject({ functions: [] });
+    expect(await migrate(db, folder.function("one", text.replaceAll("\n", "\r\n")).options)).toMatchObject({
+      functions: [],
+    });
   });
 
   test("replaces a function when its file changed, and touches no other", async () => {
     const folder = small();
     await migrate(db, folder.options);
-    const before = await db.sql`select oid, proname from pg_proc where pronamespace = 'app'::regnamespace order by proname`;
+    const before =
+      await db.sql`select oid, proname from pg_proc where pronamespace = 'app'::regnamespace order by proname`;
     folder.function("one", "create or replace function app.one() returns int language sql as 'select 11'");
     expect(await migrate(db, folder.options)).toEqual({ applied: [], functions: ["one"], version: 2 });
     expect(await call("app.one()")).toBe("11");
-    const after = await db.sql`select oid, proname from pg_proc where pronamespace = 'app'::regnamespace order by proname`;
+    const after =
+      await db.sql`select oid, proname from pg_proc where pronamespace = 'app'::regnamespace order by proname`;
     expect(after).toEqual(before);
   });
 
@@ -151,7 +162,10 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     const folder = small();
     await migrate(db, folder.options);
     folder.function("one", "create or replace function app.one() returns text language sql as $$ select 'eleven' $$");
-    folder.function("total", "create or replace function app.total(p_other int) returns int language sql as 'select p_other'");
+    folder.function(
+      "total",
+      "create or replace function app.total(p_other int) returns int language sql as 'select p_other'",
+    );
     expect(await migrate(db, folder.options)).toMatchObject({ functions: ["one", "total"] });
     expect(await call("app.one() || app.total(p_other => 5)")).toBe("eleven5");
   });
@@ -159,11 +173,14 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
   test("leaves no old overload when a function's parameters changed", async () => {
     const folder = small();
     await migrate(db, folder.options);
-    folder.function("total", "create or replace function app.total(p_text text default 'x') returns text language sql as 'select p_text'");
+    folder.function(
+      "total",
+      "create or replace function app.total(p_text text default 'x') returns text language sql as 'select p_text'",
+    );
     await migrate(db, folder.options);
-    expect(await db.sql`select pg_get_function_arguments(oid) as arguments from pg_proc where proname = 'total'`).toEqual([
-      { arguments: "p_text text DEFAULT 'x'::text" },
-    ]);
+    expect(
+      await db.sql`select pg_get_function_arguments(oid) as arguments from pg_proc where proname = 'total'`,
+    ).toEqual([{ arguments: "p_text text DEFAULT 'x'::text" }]);
   });
 
   test("drops a function whose file vanished", async () => {
@@ -172,9 +189,9 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     folder.without("functions/one.sql");
     expect((await schemaState(db, folder.options)).pending).toEqual(["drop one"]);
     expect(await migrate(db, folder.options)).toEqual({ applied: [], functions: ["one"], version: 2 });
-    expect(await db.sql`select count(*) as n from pg_proc where proname = 'one' and pronamespace = 'app'::regnamespace`).toEqual([
-      { n: 0 },
-    ]);
+    expect(
+      await db.sql`select count(*) as n from pg_proc where proname = 'one' and pronamespace = 'app'::regnamespace`,
+    ).toEqual([{ n: 0 }]);
     expect(await migrate(db, folder.options)).toMatchObject({ functions: [] });
   });
 
@@ -198,11 +215,20 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
   });
 
   test("refuses a folder with gaps, twins, odd names or a file that does not make its function", async () => {
-    await expect(migrate(db, new Folder().migration("0002_a", "").options)).rejects.toThrow(/0002_a.sql: expected migration 1/);
-    await expect(migrate(db, new Folder().migration("0001_a", "").migration("0001_b", "").options)).rejects.toThrow(/twins/);
+    await expect(migrate(db, new Folder().migration("0002_a", "").options)).rejects.toThrow(
+      /0002_a.sql: expected migration 1/,
+    );
+    await expect(migrate(db, new Folder().migration("0001_a", "").migration("0001_b", "").options)).rejects.toThrow(
+      /twins/,
+    );
     await expect(migrate(db, new Folder().migration("1-a", "").options)).rejects.toThrow(/NNNN_name.sql/);
-    const astray = small().function("astray", "create or replace function app.other() returns int language sql as 'select 1'");
-    await expect(migrate(db, astray.options)).rejects.toThrow(/functions\/astray.sql must create the function app.astray/);
+    const astray = small().function(
+      "astray",
+      "create or replace function app.other() returns int language sql as 'select 1'",
+    );
+    await expect(migrate(db, astray.options)).rejects.toThrow(
+      /functions\/astray.sql must create the function app.astray/,
+    );
   });
 });
 

@@ -182,7 +182,9 @@ test("a connection to a server that became read-only is given up", async () => {
 });
 
 test("a server without a free connection is asked again until it has one", async () => {
-  await admin.script("drop role if exists fanfold_test_narrow; create role fanfold_test_narrow login connection limit 1");
+  await admin.script(
+    "drop role if exists fanfold_test_narrow; create role fanfold_test_narrow login connection limit 1",
+  );
   const address = new URL(url);
   address.username = "fanfold_test_narrow";
   const holder = open({}, address.href);

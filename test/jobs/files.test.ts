@@ -27,7 +27,11 @@ async function write(relative: string, content: string | Buffer = relative): Pro
   await writeFile(path.join(folder, relative), content);
 }
 
-async function run<Result>(handler: Handler, parameters: unknown, previous: Record<string, unknown[]> = {}): Promise<Result> {
+async function run<Result>(
+  handler: Handler,
+  parameters: unknown,
+  previous: Record<string, unknown[]> = {},
+): Promise<Result> {
   return (await handler.run(parameters, fakeContext(previous))) as Result;
 }
 
@@ -48,8 +52,19 @@ async function asNobody<T>(work: () => Promise<T>): Promise<T> {
 
 describe("files.list", () => {
   test("lists regular files by the bytes of their relative paths", async () => {
-    for (const file of ["b.txt", "a/z.txt", "a b", "a/deep/er/x", "Ä", "Z", "😀", "\uffee", ".hidden"]) await write(file);
-    expect((await list()).files).toEqual([".hidden", "Z", "a b", "a/deep/er/x", "a/z.txt", "b.txt", "Ä", "\uffee", "😀"]);
+    for (const file of ["b.txt", "a/z.txt", "a b", "a/deep/er/x", "Ä", "Z", "😀", "\uffee", ".hidden"])
+      await write(file);
+    expect((await list()).files).toEqual([
+      ".hidden",
+      "Z",
+      "a b",
+      "a/deep/er/x",
+      "a/z.txt",
+      "b.txt",
+      "Ä",
+      "\uffee",
+      "😀",
+    ]);
   });
 
   test("counts symbolic links and does not follow them, not even in a circle", async () => {
@@ -84,24 +99,47 @@ describe("files.list", () => {
   });
 
   test("lists an empty folder as empty", async () => {
-    expect(await list()).toEqual({ files: [], file_count: 0, link_count: 0, special_count: 0, unreadable_count: 0, unreadable: [] });
+    expect(await list()).toEqual({
+      files: [],
+      file_count: 0,
+      link_count: 0,
+      special_count: 0,
+      unreadable_count: 0,
+      unreadable: [],
+    });
   });
 
   test("says clearly and finally that there is no folder, or that it is a file", async () => {
     await write("file");
-    await expect(list(path.join(folder, "gone"))).rejects.toMatchObject({ category: "permanent", code: "folder_missing" });
-    await expect(list(path.join(folder, "file"))).rejects.toMatchObject({ category: "permanent", code: "not_a_folder" });
-    await expect(list(path.join(folder, "file", "below"))).rejects.toMatchObject({ category: "permanent", code: "not_a_folder" });
+    await expect(list(path.join(folder, "gone"))).rejects.toMatchObject({
+      category: "permanent",
+      code: "folder_missing",
+    });
+    await expect(list(path.join(folder, "file"))).rejects.toMatchObject({
+      category: "permanent",
+      code: "not_a_folder",
+    });
+    await expect(list(path.join(folder, "file", "below"))).rejects.toMatchObject({
+      category: "permanent",
+      code: "not_a_folder",
+    });
     await chmod(folder, 0o755);
     await mkdir(path.join(folder, "locked"), { mode: 0o000 });
-    await expect(asNobody(() => list(path.join(folder, "locked")))).rejects.toMatchObject({ category: "permanent", code: "not_permitted" });
+    await expect(asNobody(() => list(path.join(folder, "locked")))).rejects.toMatchObject({
+      category: "permanent",
+      code: "not_permitted",
+    });
   });
 });
 
 describe("files.digest", () => {
   test("gives size and SHA-256 of small, empty and large files", async () => {
     const large = Buffer.alloc(3_000_001, "fanfold");
-    for (const [name, content] of [["small", Buffer.from("abc")], ["empty", Buffer.alloc(0)], ["large", large]] as const) {
+    for (const [name, content] of [
+      ["small", Buffer.from("abc")],
+      ["empty", Buffer.alloc(0)],
+      ["large", large],
+    ] as const) {
       await write(name, content);
       const sha256 = createHash("sha256").update(content).digest("hex");
       expect(await digest(name)).toEqual({ path: name, size: content.length, sha256 });
@@ -128,7 +166,10 @@ describe("files.digest", () => {
   test("fails for good when the file may not be read", async () => {
     await write("secret");
     await chmod(path.join(folder, "secret"), 0o000);
-    await expect(asNobody(() => digest("secret"))).rejects.toMatchObject({ category: "permanent", code: "not_permitted" });
+    await expect(asNobody(() => digest("secret"))).rejects.toMatchObject({
+      category: "permanent",
+      code: "not_permitted",
+    });
   });
 
   test("asks for another try when the file changes while it is read", async () => {
@@ -140,7 +181,9 @@ describe("files.digest", () => {
       if (pieces === 2) truncateSync(path.join(folder, "growing"), 10);
     };
     const context = fakeContext({}, { signal: { throwIfAborted } as AbortSignal });
-    await expect(filesDigest.run({ folder, path: "growing" }, context)).rejects.toMatchObject({ category: "transient" });
+    await expect(filesDigest.run({ folder, path: "growing" }, context)).rejects.toMatchObject({
+      category: "transient",
+    });
     expect(await digest("growing")).toMatchObject({ size: 10 });
   });
 
@@ -175,12 +218,22 @@ describe("fold and manifest", () => {
   test("count what is missing and what failed, and keep the root over the rest", async () => {
     await write("a");
     const present = await digest("a");
-    const fold = await run<Fold>(filesFold, {}, { digest: [present, { path: "b", missing: "vanished after it was listed" }] });
+    const fold = await run<Fold>(
+      filesFold,
+      {},
+      { digest: [present, { path: "b", missing: "vanished after it was listed" }] },
+    );
     const empty = await run<Fold>(filesFold, {}, { digest: [{ path: "c", missing: "vanished after it was listed" }] });
     expect(empty.root).toBeNull();
     const listed = { ...(await list()), file_count: 5 };
     const manifest = await run<Manifest>(filesManifest, { folder }, { list: [listed], fold: [fold, empty] });
-    expect(manifest).toMatchObject({ file_count: 1, missing_count: 2, failed_count: 2, total_bytes: 1, merkle_root: fold.root });
+    expect(manifest).toMatchObject({
+      file_count: 1,
+      missing_count: 2,
+      failed_count: 2,
+      total_bytes: 1,
+      merkle_root: fold.root,
+    });
   });
 
   test("make a manifest of an empty folder", async () => {
@@ -190,7 +243,9 @@ describe("fold and manifest", () => {
 
   test("fail for good when the folder vanished before the manifest", async () => {
     await rm(folder, { recursive: true });
-    await expect(run(filesManifest, { folder }, { list: [], fold: [] })).rejects.toMatchObject({ code: "folder_missing" });
+    await expect(run(filesManifest, { folder }, { list: [], fold: [] })).rejects.toMatchObject({
+      code: "folder_missing",
+    });
   });
 });
 

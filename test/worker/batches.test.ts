@@ -75,6 +75,14 @@ test("two workers share a wide stage and never run a task twice", async () => {
   expect(workers[0]!.stats().completed + workers[1]!.stats().completed).toBe(5000);
 });
 
+test("a worker with the smallest batches and many slots does not stall", async () => {
+  const noop = defineHandler("noop", {}, () => {});
+  const shop = await openShop({ jobs: [wide("noop")], handlers: [noop] });
+  await shop.worker({ batch_max: 1, slots: 64, poll_s: 60 });
+  const { job_id } = await shop.engine.submit("wide", { n: 300 });
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
+});
+
 test("a stage with max_parallel goes on as soon as one of its tasks ends", async () => {
   let running = 0;
   let most = 0;

@@ -47,8 +47,10 @@ async function openFile(folder: string, relative: string): Promise<FileHandle | 
     }
     if (code === "ELOOP" || code === "EMLINK") return "became a symbolic link after it was listed";
     if (code === "ENXIO") return "is no longer a regular file";
-    if (code === "EACCES" || code === "EPERM") throw new Permanent(`not permitted to read ${named}`, { code: "not_permitted" });
-    if (code === "ENAMETOOLONG") throw new Permanent(`the path of ${named} is too long for this machine`, { code: "path_too_long" });
+    if (code === "EACCES" || code === "EPERM")
+      throw new Permanent(`not permitted to read ${named}`, { code: "not_permitted" });
+    if (code === "ENAMETOOLONG")
+      throw new Permanent(`the path of ${named} is too long for this machine`, { code: "path_too_long" });
     throw error;
   }
 }

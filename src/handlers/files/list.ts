@@ -27,7 +27,14 @@ export const filesList = defineHandler(
   { parameters: z.object({ folder: z.string().min(1) }) },
   async ({ folder }, ctx): Promise<FileList> => {
     await mustBeFolder(folder);
-    const list: FileList = { files: [], file_count: 0, link_count: 0, special_count: 0, unreadable_count: 0, unreadable: [] };
+    const list: FileList = {
+      files: [],
+      file_count: 0,
+      link_count: 0,
+      special_count: 0,
+      unreadable_count: 0,
+      unreadable: [],
+    };
     const folders = [""];
     for (let below = folders.pop(); below !== undefined; below = folders.pop()) {
       ctx.signal.throwIfAborted();
@@ -50,12 +57,15 @@ export async function mustBeFolder(folder: string): Promise<void> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const named = JSON.stringify(folder);
-    if (code === "ENOENT") throw new Permanent(`there is no folder ${named} on the worker's machine`, { code: "folder_missing" });
+    if (code === "ENOENT")
+      throw new Permanent(`there is no folder ${named} on the worker's machine`, { code: "folder_missing" });
     if (code === "ENOTDIR") throw new Permanent(`${named} leads through a file`, { code: "not_a_folder" });
-    if (code === "EACCES" || code === "EPERM") throw new Permanent(`not permitted to look at ${named}`, { code: "not_permitted" });
+    if (code === "EACCES" || code === "EPERM")
+      throw new Permanent(`not permitted to look at ${named}`, { code: "not_permitted" });
     throw error;
   }
-  if (!found.isDirectory()) throw new Permanent(`${JSON.stringify(folder)} is a file, not a folder`, { code: "not_a_folder" });
+  if (!found.isDirectory())
+    throw new Permanent(`${JSON.stringify(folder)} is a file, not a folder`, { code: "not_a_folder" });
 }
 
 async function readFolder(folder: string, below: string, list: FileList): Promise<Dirent<Buffer>[]> {
@@ -67,7 +77,11 @@ async function readFolder(folder: string, below: string, list: FileList): Promis
       const reason = code === "EACCES" || code === "EPERM" ? "not_permitted" : "folder_unreadable";
       throw new Permanent(`cannot read the folder ${JSON.stringify(folder)} (${code})`, { code: reason });
     }
-    report(list, below, code === "ENOENT" ? "the folder vanished while it was listed" : `the folder cannot be read (${code})`);
+    report(
+      list,
+      below,
+      code === "ENOENT" ? "the folder vanished while it was listed" : `the folder cannot be read (${code})`,
+    );
     return [];
   }
 }

@@ -1,0 +1,97 @@
+// Configuration: one default each, flags before environment, and all that is wrong at once.
+import { expect, test } from "vitest";
+import { loadConfig, package_version } from "../src/config.js";
+
+const problemsOf = (env: Record<string, string>, flags = {}) => {
+  try {
+    loadConfig(env, flags);
+    return [];
+  } catch (error) {
+    return (error as { problems: { path: string; problem: string; fix: string }[] }).problems;
+  }
+};
+
+test("without any setting everything has its default, and nothing can be changed afterwards", () => {
+  const config = loadConfig({ PATH: "/bin", FANFOLD_SLOTS: "" });
+  expect(config).toEqual({
+    database_url: undefined,
+    data_dir: ".fanfold",
+    database_dir: ".fanfold/database",
+    storage_dir: ".fanfold/storage",
+    tenant: "default",
+    log_level: "info",
+    prepare: true,
+    slots: 8,
+    debug: false,
+  });
+  expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
+  expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test("settings come from the environment, and flags win over them", () => {
+  const env = {
+    DATABASE_URL: "postgres://user:p%40ss@one,two:5433/maps?sslmode=require",
+    FANFOLD_DATA_DIR: "/var/data",
+    FANFOLD_TENANT: "acme",
+    FANFOLD_LOG_LEVEL: "DEBUG",
+    FANFOLD_PREPARE: "off",
+    FANFOLD_SLOTS: " 32 ",
+  };
+  expect(loadConfig(env)).toMatchObject({
+    database_url: env.DATABASE_URL,
+    storage_dir: "/var/data/storage",
+    tenant: "acme",
+    log_level: "debug",
+    prepare: false,
+    slots: 32,
+  });
+  const flags = { tenant: "other", slots: 1, data_dir: "here", database_url: undefined };
+  expect(loadConfig(env, flags)).toMatchObject({
+    tenant: "other",
+    slots: 1,
+    data_dir: "here",
+    database_url: env.DATABASE_URL,
+  });
+  expect(loadConfig({ FANFOLD_STORAGE_DIR: "/files" })).toMatchObject({ storage_dir: "/files", data_dir: ".fanfold" });
+});
+
+test("a database in memory keeps its files in the usual folder", () => {
+  expect(loadConfig({ FANFOLD_DATA_DIR: "memory://" })).toMatchObject({
+    database_dir: "memory://",
+    storage_dir: ".fanfold/storage",
+  });
+});
+
+test("all problems are reported together, with what to write instead", () => {
+  const problems = problemsOf(
+    {
+      DATABASE_URL: "mysql://root:hush@db",
+      FANFOLD_SLOT: "8",
+      FANFOLD_LOG_LEVEL: "wran",
+      FANFOLD_PREPARE: "maybe",
+      FANFOLD_SLOTS: "0",
+    },
+    { tenant: "Not A Tenant" },
+  );
+  expect(problems.map(({ path, fix }) => [path, fix])).toEqual([
+    ["FANFOLD_SLOT", 'Did you mean "FANFOLD_SLOTS"?'],
+    ["DATABASE_URL", "postgres://user:password@host:5432/database"],
+    ["FANFOLD_TENANT", expect.stringContaining("lower-case")],
+    ["FANFOLD_LOG_LEVEL", 'Did you mean "warn"?'],
+    ["FANFOLD_PREPARE", "on or off"],
+    ["FANFOLD_SLOTS", expect.stringContaining("8")],
+  ]);
+  expect(JSON.stringify(problems)).not.toContain("hush");
+});
+
+test.each(["postgres://", "postgresql:///maps?host=/tmp", "postgres://u@[::1]:5432/x"])("%s is an address", (url) => {
+  expect(loadConfig({ DATABASE_URL: url }).database_url).toBe(url);
+});
+
+test.each(["localhost", "http://db/x", "postgres://u:pa ss@h:port/x"])("%s is no address", (url) => {
+  expect(problemsOf({ DATABASE_URL: url })).toEqual([expect.objectContaining({ path: "DATABASE_URL" })]);
+});
+
+test.each(["0", "-1", "1.5", "many", "1e9", "NaN"])("%s slots are refused", (text) => {
+  expect(problemsOf({ FANFOLD_SLOTS: text })).toEqual([expect.objectContaining({ path: "FANFOLD_SLOTS" })]);
+});

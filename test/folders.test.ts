@@ -1,0 +1,149 @@
+// Who may import whom, who may read the environment and who may write to the terminal: the table of ARCHITECTURE.md, kept
+// true by reading every source file.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../src", import.meta.url));
+
+/** A folder (or a file directly in src/) may import from itself and from these. */
+const may_import: Record<string, readonly string[]> = {
+  core: [],
+  geo: ["core"],
+  storage: ["core", "geo"],
+  catalog: ["core", "geo", "storage"],
+  handlers: ["core", "geo", "storage", "catalog"],
+  jobs: ["core", "geo", "storage", "catalog", "handlers"],
+  engine: ["core", "storage", "fault.ts"],
+  worker: ["core", "storage", "engine", "fault.ts"],
+  platform: ["core", "engine", "fault.ts"],
+  server: ["core", "storage", "catalog", "engine", "platform", "config.ts", "log.ts", "fault.ts"],
+  cli: [
+    "core",
+    "geo",
+    "storage",
+    "catalog",
+    "handlers",
+    "jobs",
+    "engine",
+    "worker",
+    "platform",
+    "server",
+    "config.ts",
+    "log.ts",
+  ],
+  "config.ts": ["core"],
+  "log.ts": [],
+  "fault.ts": ["config.ts"],
+  "index.ts": [
+    "core",
+    "geo",
+    "storage",
+    "catalog",
+    "handlers",
+    "jobs",
+    "engine",
+    "worker",
+    "platform",
+    "server",
+    "log.ts",
+  ],
+};
+
+/** Pure folders compute: the clock, chance and the outside world are arguments. */
+const pure = ["core", "geo"];
+const pure_modules = new Set(["node:crypto", "zod"]);
+const impure_code =
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.|\bset(Timeout|Interval|Immediate)\(|\brandom(UUID|Bytes|Int)\b|\bfetch\(|\bprocess\./;
+
+interface Source {
+  path: string;
+  /** The folder under src/, or the file itself where it is directly in src/. */
+  place: string;
+  code: string;
+  imports: string[];
+}
+
+const sources: Source[] = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => {
+    const text = readFileSync(join(src, path), "utf8");
+    const imports = [
+      ...text.matchAll(
+        /(?:^|[\s;}])(?:import|export)\s[^"';]*?from\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']|^import\s*["']([^"']+)["']/gm,
+      ),
+    ];
+    return {
+      path: path.replaceAll("\\", "/"),
+      place: path.split(/[\\/]/)[0]!,
+      code: withoutComments(text),
+      imports: imports.map((match) => match[1] ?? match[2] ?? match[3]!),
+    };
+  });
+
+/** Whole-line comments are enough: none of the words looked for stands behind code. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*(\/\/|\/?\*).*$/gm, "");
+}
+
+function placeOf(importer: Source, target: string): string {
+  const path = relative(src, join(src, dirname(importer.path), target)).replaceAll("\\", "/");
+  const [first = ""] = path.split("/");
+  return path.includes("/") ? first : first.replace(/\.js$/, ".ts");
+}
+
+test("every folder imports only from those below it", () => {
+  const wrong = sources.flatMap((source) =>
+    source.imports
+      .filter((target) => target.startsWith("."))
+      .map((target) => placeOf(source, target))
+      .filter((place) => place !== source.place && !may_import[source.place]?.includes(place))
+      .map((place) => `${source.path} imports from ${place}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("the table knows every folder there is, and the sources are really read", () => {
+  expect([...new Set(sources.map(({ place }) => place))].filter((place) => !(place in may_import))).toEqual([]);
+  const engine = sources.filter(({ place }) => place === "engine");
+  expect(engine.flatMap(({ imports }) => imports)).toEqual(
+    expect.arrayContaining(["postgres", "@electric-sql/pglite", "../fault.js"]),
+  );
+});
+
+test("pure folders have no clock, no chance, no input and no output", () => {
+  const wrong = sources
+    .filter(({ place }) => pure.includes(place))
+    .flatMap(({ path, code, imports }) => [
+      ...imports
+        .filter((name) => !name.startsWith(".") && !pure_modules.has(name))
+        .map((name) => `${path} imports ${name}`),
+      ...code
+        .split("\n")
+        .filter((line) => impure_code.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    ]);
+  expect(wrong).toEqual([]);
+});
+
+test("only config.ts reads the environment", () => {
+  const readers = sources.filter(({ code }) => /\bprocess\.env\b/.test(code)).map(({ path }) => path);
+  expect(readers).toEqual(["config.ts"]);
+});
+
+test("only log.ts and the command line write to the terminal", () => {
+  const writers = sources
+    .filter(({ code }) => /\bprocess\.(stdout|stderr)\b|\bconsole\.|\bfd: [12]\b/.test(code))
+    .filter(({ place }) => place !== "cli" && place !== "log.ts");
+  expect(writers.map(({ path }) => path)).toEqual([]);
+});
+
+test("index.ts only hands on what others export", () => {
+  const statements =
+    sources
+      .find(({ path }) => path === "index.ts")
+      ?.code.split(";")
+      .map((one) => one.trim()) ?? [];
+  expect(statements.filter((one) => one !== "" && !/^export\s[^=]*\sfrom\s/.test(one))).toEqual([]);
+});
