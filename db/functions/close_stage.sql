@@ -8,7 +8,10 @@ declare
   v_ledger app.stage_progress;
 begin
   select * into v_ledger from app.stage_progress p where p.stage_id = stage.stage_id;
-  if v_ledger.is_open then
+  if v_ledger.stage_id is null then
+    -- Never planned to the end: what a planner had sent of it will not run.
+    delete from app.tasks t where t.stage_id = stage.stage_id;
+  elsif v_ledger.is_open then
     update app.stage_progress set is_open = false where stage_id = stage.stage_id;
   end if;
   if outcome is null then

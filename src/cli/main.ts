@@ -3,7 +3,7 @@
 // command line that touches `process`.
 import { createLogUpdate } from "log-update";
 import { environment } from "../config.js";
-import { exit_codes } from "./failure.js";
+import { exit_codes, explain, explanationLines } from "./failure.js";
 import type { Io } from "./io.js";
 import { run } from "./program.js";
 
@@ -55,5 +55,15 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exit_codes.done);
 });
 
-// Set and not called: what is still in the pipe gets written before the process ends.
-process.exitCode = await run(process.argv.slice(2), io, env);
+// A handler of the user's may throw outside of its promise: that too is said in words.
+process.on("uncaughtException", (error) => {
+  for (const text of explanationLines(explain(error))) io.err(`${text}\n`);
+  process.exit(exit_codes.failed);
+});
+
+const code = await run(process.argv.slice(2), io, env);
+// Ended explicitly, because a module of the user's may keep connections open; but not before a slow pipe took everything.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
+);
+process.exit(code);

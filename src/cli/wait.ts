@@ -1,6 +1,7 @@
 // Waits for a job's end in this process, working on it where nobody else can, and words the end.
 import { isTerminal } from "../core/statuses.js";
 import type { SubmitReply } from "../engine/records.js";
+import type { Worker } from "../worker/worker.js";
 import { type Cli, globals } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { json, line, note } from "./io.js";
@@ -33,17 +34,31 @@ export async function workAndFollow(
   const worker = open && engine.db.kind === "embedded" ? await session.startWorker() : null;
   if (open && !worker) await session.warnWithoutWorkers();
   const stopping = new AbortController();
+  let followed: Followed | null = null;
   const forget = cli.io.onSignal(() => {
-    if (stopping.signal.aborted) worker?.kill();
+    // A second signal, or one after the end while other jobs' tasks still run: no more waiting.
+    if (stopping.signal.aborted || followed) handBack(worker);
     else if (worker) note(cli.io, "finishing or handing back what runs; Ctrl-C again ends at once");
     stopping.abort();
   });
   try {
-    return await follow(cli, engine, first.job_id, { ...options, stream: !options.reply, signal: stopping.signal });
+    const { signal } = stopping;
+    followed = await follow(cli, engine, first.job_id, { ...options, stream: !options.reply, signal });
+    return followed;
   } finally {
+    // Who set a time limit does not want to wait for the tasks that run; nothing is lost by handing them back.
+    if (followed?.ended === "timeout") handBack(worker);
+    const busy = worker?.stats().running ?? 0;
+    if (followed?.ended === "done" && busy > 0)
+      note(cli.io, `finishing ${busy} tasks of other jobs; Ctrl-C hands them back`);
     await worker?.stop();
     forget();
   }
+}
+
+/** Its failure shows in the stop() that follows. */
+function handBack(worker: Worker | null): void {
+  worker?.kill().catch(() => {});
 }
 
 export async function sayEnd(cli: Cli, session: Session, followed: Followed, options: WaitOptions): Promise<number> {
@@ -51,17 +66,16 @@ export async function sayEnd(cli: Cli, session: Session, followed: Followed, opt
   if (globals(cli).json && options.reply) json(cli.io, { ...options.reply, status: status.status, ended, job: status });
   if (ended !== "done") {
     const why = ended === "timeout" ? `not done within ${options.timeout_s} s` : "detached";
-    note(
-      cli.io,
-      `${why}; the job ${session.engine.db.kind === "embedded" ? "is stored and goes on" : "goes on; look again"} with: fanfold watch ${shortId(status.job_id)}`,
-    );
+    const how =
+      session.engine.db.kind === "embedded" ? "it is stored, and goes on with" : "it goes on; look again with";
+    note(cli.io, `${why}: ${how}: fanfold watch ${shortId(status.job_id)}`);
     return ended === "timeout" ? exit_codes.timeout : exit_codes.detached;
   }
   if (!globals(cli).json) {
     const failed = await failedTasks(session, status.job_id, status.status);
     for (const text of endLines(status, failed, cli.io.colour)) line(cli.io, text);
-    if (failed.length > 0)
-      line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
+    if (failed.length === 0) return exitCodeOf(status.status);
+    line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
   }
   return exitCodeOf(status.status);
 }

@@ -100,7 +100,7 @@ export class Fetcher {
     return total === 0 ? null : ms / total;
   }
 
-  /** Resolves with whether all that was asked for came, and null when nothing did although hints are on. */
+  /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number): Promise<"full" | "some" | "none"> {
     const { worker_id, types, db, commands, stats } = this.parts;
     const request = { worker_id, types, limit, after_tenant: this.after_tenant };

@@ -29,6 +29,8 @@ export interface FinisherParts {
   onAnswer(reply: FinishReply, jobs: boolean): void;
   /** The database no longer knows this worker. */
   onStale(): void;
+  /** Nothing is left to be said. */
+  onQuiet(): void;
 }
 
 export class Finisher {
@@ -44,6 +46,7 @@ export class Finisher {
 
   /** `result` is JSON text: a result is written once and never again. */
   done(claim: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
+    if (this.batch.bytes + result.length > BATCH_BYTES) this.flush();
     this.batch.addDone(claim, ordinal, duration_ms, result, extra);
     this.added();
   }
@@ -75,7 +78,7 @@ export class Finisher {
     void this.send(batch).finally(() => {
       this.in_flight--;
       if (this.in_flight === 0) this.flush();
-      this.quiet.look();
+      this.lookAround();
     });
   }
 
@@ -125,7 +128,7 @@ export class Finisher {
     }
     const cause = error instanceof Error ? error.message : String(error);
     this.parts.log.error({ err: error }, "the database cannot store an outcome");
-    const failure = batch.asFailure("unstorable_result", `the database cannot store this result: ${cause}`);
+    const failure = batch.asStorable(cause);
     return failure === null ? null : await this.deliver(failure);
   }
 
@@ -163,12 +166,18 @@ export class Finisher {
       }
     } finally {
       this.releasing--;
-      this.quiet.look();
+      this.lookAround();
     }
   }
 
   get busy(): boolean {
     return this.unanswered > 0 || this.in_flight > 0 || this.releasing > 0;
+  }
+
+  private lookAround(): void {
+    if (this.busy) return;
+    this.quiet.look();
+    this.parts.onQuiet();
   }
 
   /** Resolves when the database knows everything this worker has to say. */

@@ -90,13 +90,21 @@ export class FinishBatch {
     return parts;
   }
 
-  /** The only outcome in here, as a failure of its own; null when it already was one. */
-  asFailure(code: string, message: string): FinishBatch | null {
-    const [holder] = this.holders;
-    if (holder === undefined) return null;
+  /** The only outcome in here, told as a failure that holds nothing of it; null when that has been tried. */
+  asStorable(cause: string): FinishBatch | null {
     const batch = new FinishBatch();
-    const place = { c: holder.claim_id, o: this.ordinals[0]!, d: this.durations[0]! };
-    batch.addFailed(holder, { ...place, category: "contract", code, message });
+    const [holder] = this.holders;
+    if (holder !== undefined) {
+      const place = { c: holder.claim_id, o: this.ordinals[0]!, d: this.durations[0]! };
+      const message = `the database cannot store this result: ${cause}`;
+      batch.addFailed(holder, { ...place, category: "contract", code: "unstorable_result", message });
+      return batch;
+    }
+    const failed = this.failed[0]!;
+    const { c, o, d, code } = failed.item;
+    if (code === "unstorable_failure") return null;
+    const message = "the database cannot store what this attempt failed with";
+    batch.addFailed(failed.holder, { c, o, d, category: "contract", code: "unstorable_failure", message });
     return batch;
   }
 }

@@ -89,18 +89,23 @@ export class Incarnation {
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { lease, logs } = this;
+    const shared = { worker_id, db, commands, holdings, stats, log, onStale };
     this.finisher = new Finisher({
-      ...{ worker_id, db, commands, holdings, lease, logs, stats, log, onStale },
+      ...shared,
+      lease,
+      logs,
+      onQuiet: () => this.quiet.look(),
       onAnswer: (reply, jobs) => {
         if (reply.advanced || jobs) this.fetcher.wake();
         else this.fetcher.consider();
-        this.quiet.look();
       },
     });
     const planning = { worker_id, registry, db, commands, store, onPlanned: () => this.fetcher.wake() };
     const connection = () => connections.burst(settings.burst_connections);
     this.runner = new Runner({
-      ...{ holdings, finisher: this.finisher, stats, log, handlers: registry.handlers },
+      ...shared,
+      finisher: this.finisher,
+      handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
       desk: { commands, connection, store, logs, scratch_dir: this.scratch_dir },
@@ -113,18 +118,10 @@ export class Incarnation {
       },
     });
     this.fetcher = new Fetcher({
-      ...{
-        worker_id,
-        db,
-        commands,
-        holdings,
-        finisher: this.finisher,
-        runner: this.runner,
-        paces,
-        stats,
-        log,
-        onStale,
-      },
+      ...shared,
+      finisher: this.finisher,
+      runner: this.runner,
+      paces,
       types: settings.types,
       slots: settings.slots,
       batch_max: settings.batch_max,
@@ -132,7 +129,9 @@ export class Incarnation {
       onIdle: () => this.quiet.look(),
     });
     this.heartbeat = new Heartbeat({
-      ...{ worker_id, lease_s, lease, commands, log, onStale },
+      ...shared,
+      lease_s,
+      lease,
       db: heart,
       work_db: db,
       state: () => this.state(),
@@ -190,7 +189,10 @@ export class Incarnation {
     const { engine } = this.shop;
     if (this.lease.over()) return;
     // A database that does not answer must not fill the memory with log lines.
-    if (this.writing.size >= 4) return;
+    if (this.writing.size >= 4) {
+      this.log.warn({ bytes: lines.length }, "task logs dropped: the database is slower than the handlers talk");
+      return;
+    }
     const write = engine.worker_commands
       .write_logs(this.connections.work, { worker_id: this.worker_id, lines })
       .catch((error: unknown) => this.log.warn({ err: error }, "task logs not written"));
@@ -212,6 +214,7 @@ export class Incarnation {
   private abandon(why: string): void {
     if (this.abandoned !== undefined) return;
     if (this.stopping !== undefined) {
+      this.lease.end();
       this.hurry.abort();
       return;
     }
@@ -255,7 +258,8 @@ export class Incarnation {
     for (const ctx of runner.running) runner.giveUp(ctx, performance.now());
     this.logs.stop();
     // Ends by itself: without a database the lease runs out, and with it the finisher's patience.
-    await settlesWithin(finisher.drained(), hurry.aborted ? FAREWELL_MS : Number.POSITIVE_INFINITY);
+    const said = await settlesWithin(finisher.drained(), Number.POSITIVE_INFINITY, hurry);
+    if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS);
     await settlesWithin(Promise.all(this.writing), FAREWELL_MS);
     if (!lease.over()) {
       const { work } = this.connections;

@@ -105,6 +105,18 @@ describe("as a process of its own", () => {
     expect(JSON.parse(out)).toMatchObject({ status: "completed", job: { result: { texts: 2, words: 10 } } });
   });
 
+  test("ends although a module of the user's keeps a timer, and says in words what it threw too late", async () => {
+    const lingering = path.join(folder, "lingering.mjs");
+    await writeFile(lingering, "setInterval(() => {}, 1000); export default { jobs: [] };");
+    expect((await spawnFanfold(["jobs", ...data, "--app", lingering]).ended).code).toBe(0);
+    const throwing = path.join(folder, "throwing.mjs");
+    await writeFile(throwing, "setTimeout(() => { throw new Error('too late'); }, 0); export default { jobs: [] };");
+    const { code, err } = await spawnFanfold(["up", ...data, "--app", throwing]).ended;
+    expect(code).toBe(1);
+    expect(err).toContain("error: too late");
+    expect(err).not.toMatch(/\n\s+at /);
+  });
+
   test("closing the pipe early is no error", async () => {
     const listing = spawnFanfold(["jobs", ...data]);
     listing.child.stdout?.destroy();

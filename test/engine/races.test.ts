@@ -2,10 +2,9 @@
 // orders: the first has done its work and not committed, the second starts and may have to wait, the first commits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { worker_commands } from "../../src/engine/commands.js";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { freshDatabase } from "../postgres.js";
+import type { Database } from "../../src/engine/database.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
+import { Stage, type Verb } from "./interleave.js";
 
 interface Scene {
   job_id: string;
@@ -15,9 +14,7 @@ interface Scene {
   held: Held[];
 }
 
-type Verb = (db: Queryable, scene: Scene) => Promise<unknown>;
-
-const verbs: Record<string, Verb> = {
+const verbs: Record<string, Verb<Scene>> = {
   claim: (db, { bob }) => claim(db, bob, ["t.race", "t.after"], 2),
   finish_one: (db, { ann, held }) => finish(db, ann, held.slice(0, 1)),
   finish_all: (db, { ann, held }) => finish(db, ann, held),
@@ -40,63 +37,26 @@ const stages = [
 ];
 
 describe("races on a real server", () => {
-  let db: Database;
-  let first: Database;
-  let second: Database;
-  let drop: () => Promise<void>;
-
+  let floor: Stage;
   beforeAll(async () => {
-    const fresh = await freshDatabase();
-    ({ db, drop } = fresh);
-    first = openServer(fresh.url);
-    second = openServer(fresh.url);
+    floor = await Stage.open();
   });
-  afterAll(async () => {
-    await first.close();
-    await second.close();
-    await drop();
-  });
+  afterAll(() => floor.close());
 
   async function setScene(): Promise<Scene> {
-    await db.script("truncate app.jobs, app.stages, app.stage_progress, app.tasks, app.ready, app.claims, app.results, app.attempts, app.workers");
+    const { db } = floor;
+    await floor.clear();
     const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
     const { job_id } = await submit(db, stages, { scene: 1 });
     return { job_id, ann, bob, held: await claim(db, ann, ["t.race"], 2) };
   }
 
-  /** Whether the other session waits for a lock, or has ended: either way it got as far as it can. */
-  async function settled(pid: number, ended: () => boolean): Promise<void> {
-    for (;;) {
-      if (ended()) return;
-      const [row] = await db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
-      if (row !== undefined) return;
-    }
-  }
-
-  const names = Object.keys(verbs);
-  for (const a of names) {
+  for (const [a, first] of Object.entries(verbs)) {
     test(`${a} against each other verb leaves every task in one place, whoever commits first`, async () => {
-      for (const b of names) {
+      for (const [b, second] of Object.entries(verbs)) {
         const scene = await setScene();
-        const pid = (await one(second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
-        let done = false;
-        let other: Promise<unknown> = Promise.resolve();
-        await first.transaction(async (tx) => {
-          await verbs[a]!(tx, scene);
-          other = second
-            .transaction((late) => verbs[b]!(late, scene))
-            .catch((error: { code?: string }) => {
-              // Being told no is fine; a deadlock or a broken invariant is not.
-              if (!["FF006", "FF007"].includes(error.code ?? "")) throw new Error(`${a} then ${b}: ${error}`);
-            })
-            .finally(() => {
-              done = true;
-            });
-          other.catch(() => {});
-          await settled(pid, () => done);
-        });
-        await other;
-        await expectSound(db);
+        await floor.meet(scene, [a, first], [b, second]);
+        await expectSound(floor.db);
         await expectEnds(scene, `${a} then ${b}`);
       }
     });
@@ -104,6 +64,7 @@ describe("races on a real server", () => {
 
   /** Whatever happened, honest workers bring the job to an end. */
   async function expectEnds({ job_id }: Scene, story: string): Promise<void> {
+    const { db } = floor;
     await db.sql`update app.workers set heartbeat_at = 'epoch' where status = 'live'`;
     await worker_commands.reap_workers(db);
     await drain(db, await register(db, [], 3600), ["t.race", "t.after"]);
@@ -113,13 +74,14 @@ describe("races on a real server", () => {
 
   test("two workers never hold the same ordinal, though one asks while the other's claim is uncommitted", async () => {
     const { ann, bob, job_id } = await setScene();
+    const { db, first, second } = floor;
     let other: Promise<Held[]> = Promise.resolve([]);
     let mine: Held[] = [];
-    const pid = (await one(second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
+    const pid = await floor.pidOfSecond();
     await first.transaction(async (tx) => {
       mine = await claim(tx, ann, ["t.race"], 2);
       other = claim(second, bob, ["t.race"], 2);
-      await settled(pid, () => false);
+      await floor.waitsForLock(pid, () => false);
     });
     expect(mine.map(({ ordinal }) => ordinal)).toEqual([2, 3]);
     expect((await other).map(({ ordinal }) => ordinal)).toEqual([4, 5]);
@@ -128,6 +90,7 @@ describe("races on a real server", () => {
 
   test("an ordinal that went back to ready cannot be finished by the claim that once held it", async () => {
     const { ann, bob, held } = await setScene();
+    const { db } = floor;
     await verbs.release!(db, { ann, bob, held, job_id: "" });
     const late = await finish(db, ann, held);
     expect(late).toMatchObject({ accepted: 0, refused: [[held[0]!.claim_id, 0, "not_held"], [held[0]!.claim_id, 1, "not_held"]] });
@@ -138,6 +101,7 @@ describe("races on a real server", () => {
 
   test("cancel against finish has one winner, and the loser is told", async () => {
     const before = await setScene();
+    const { db } = floor;
     await finish(db, before.ann, before.held);
     await db.sql`select app.cancel_job(${before.job_id})`;
     expect((await status(db, before.job_id)).stage("race")).toMatchObject({ status: "cancelled", completed: 2 });
@@ -148,7 +112,8 @@ describe("races on a real server", () => {
   });
 
   test("the last two tasks of a stage finishing together open the next stage exactly once, 10,000 times", async () => {
-    await setScene();
+    await floor.clear();
+    const { db, first, second } = floor;
     const rounds = 10_000;
     const pair = [{ name: "pair", task: "t.pair", plan: { count: 2 } }, { name: "next", task: "t.next" }];
     const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
@@ -172,9 +137,12 @@ describe("races on a real server", () => {
     expect(rows.length).toBe(rounds);
     let advanced = 0;
     const finishOneSide = async (session: Database, worker: string, side: "hers" | "his", ordinal: number) => {
-      for (const row of rows) {
-        const task = { ...pairs[0]!, stage_id: row.stage_id, claim_id: row[side], ordinal };
-        if ((await finish(session, worker, [task])).advanced) advanced++;
+      // Sent without waiting for each answer, so that both sessions work through the same stages side by side.
+      for (let page = 0; page < rows.length; page += 200) {
+        const replies = rows.slice(page, page + 200).map((row) =>
+          finish(session, worker, [{ ...pairs[0]!, stage_id: row.stage_id, claim_id: row[side], ordinal }]),
+        );
+        for (const reply of await Promise.all(replies)) if (reply.advanced) advanced++;
       }
     };
     await Promise.all([finishOneSide(first, ann, "hers", 0), finishOneSide(second, bob, "his", 1)]);

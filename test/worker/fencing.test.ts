@@ -146,8 +146,8 @@ test("a worker whose connection is cut again and again still finishes everything
   const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
   const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
   // A short lease: what a lost reply left behind is found with a heartbeat.
-  const worker = await shop.worker({ batch_max: 20, lease_s: 2 });
-  const { job_id } = await shop.engine.submit("fan", { n: 3000 });
+  const worker = await shop.worker({ batch_max: 10, lease_s: 2 });
+  const { job_id } = await shop.engine.submit("fan", { n: 1000 });
   const cut = () => shop.db.sql`
     select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and application_name = 'fanfold work'`;
@@ -156,7 +156,7 @@ test("a worker whose connection is cut again and again still finishes everything
     await cut();
     await eventually(async () => worker.stats().claims > claims + 2);
   }
-  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 3000 }] });
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 1000 }] });
   await worker.idle();
   expect(await shop.db.sql`select 1 from app.claims`).toEqual([]);
   expect(worker.stats().fenced).toBe(0);

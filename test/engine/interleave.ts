@@ -1,0 +1,69 @@
+// Lets verbs meet. The first has done its work and not committed; the second starts, and ends or waits for a lock; the first
+// commits. Every pair in both orders, so that no verb is only ever first.
+import { openServer } from "../../src/engine/server_database.js";
+import type { Database, Queryable } from "../../src/engine/database.js";
+import { type FreshDatabase, freshDatabase } from "../postgres.js";
+import { one } from "./floor.js";
+
+export type Verb<Scene> = (db: Queryable, scene: Scene) => Promise<unknown>;
+
+/** Being told no is a fine answer; a deadlock or a broken invariant is not. */
+const told_no = ["FF001", "FF006", "FF007"];
+
+export class Stage {
+  private constructor(
+    readonly db: Database,
+    readonly first: Database,
+    readonly second: Database,
+    private readonly fresh: FreshDatabase,
+  ) {}
+
+  static async open(): Promise<Stage> {
+    const fresh = await freshDatabase();
+    return new Stage(fresh.db, openServer(fresh.url), openServer(fresh.url), fresh);
+  }
+
+  async close(): Promise<void> {
+    await this.first.close();
+    await this.second.close();
+    await this.fresh.drop();
+  }
+
+  async clear(): Promise<void> {
+    await this.db.script(`truncate app.jobs, app.stages, app.stage_progress, app.tasks, app.ready, app.claims, app.results,
+      app.attempts, app.workers, app.idempotency_keys`);
+  }
+
+  async meet<Scene>(scene: Scene, a: [string, Verb<Scene>], b: [string, Verb<Scene>]): Promise<void> {
+    let done = false;
+    let other: Promise<unknown> = Promise.resolve();
+    const pid = await this.pidOfSecond();
+    await this.first.transaction(async (tx) => {
+      await a[1](tx, scene);
+      other = this.second
+        .transaction((late) => b[1](late, scene))
+        .catch((error: { code?: string }) => {
+          if (!told_no.includes(error.code ?? "")) throw new Error(`${a[0]} then ${b[0]}: ${String(error)}`);
+        })
+        .finally(() => {
+          done = true;
+        });
+      other.catch(() => {});
+      await this.waitsForLock(pid, () => done);
+    });
+    await other;
+  }
+
+  async pidOfSecond(): Promise<number> {
+    return (await one(this.second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
+  }
+
+  /** Until the session waits for a lock, or has ended: either way it got as far as it can. */
+  async waitsForLock(pid: number, ended: () => boolean): Promise<void> {
+    for (;;) {
+      if (ended()) return;
+      const [row] = await this.db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
+      if (row !== undefined) return;
+    }
+  }
+}
