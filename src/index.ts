@@ -26,4 +26,5 @@ export type {
 export { openServer } from "./engine/server_database.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
+export { stopOnSignals } from "./worker/signals.js";
 export { startWorker, type Worker } from "./worker/worker.js";

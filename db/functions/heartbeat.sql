@@ -9,13 +9,32 @@ as $$
 declare
   v_worker uuid := (request ->> 'worker_id')::uuid;
   v_claims bigint[] := array(select c::bigint from json_array_elements_text(coalesce(request -> 'claims', '[]')) c);
+  v_lease integer;
+  v_claim app.claims;
+  v_types text[] := '{}'::text[];
 begin
   update app.workers
      set heartbeat_at = now(), running = coalesce((request -> 'running')::jsonb, '[]')
-   where worker_id = v_worker and status = 'live';
+   where worker_id = v_worker and status = 'live'
+  returning lease_s into v_lease;
   if not found then
     return json_build_object('ok', false, 'lost', array_to_json(v_claims), 'abort', '[]'::json);
   end if;
+  -- A claim whose reply never reached the worker would be kept alive for ever by heartbeats that do not know of it:
+  -- what is not named although it is older than a heartbeat goes back unharmed.
+  for v_claim in
+    select * from app.claims k
+     where k.worker_id = v_worker
+       and k.claim_id <> all (v_claims)
+       and k.claimed_at < now() - make_interval(secs => v_lease / 3.0)
+     order by k.claim_id
+     for update skip locked
+  loop
+    perform app.put_back(v_claim, v_claim.held, 0);
+    delete from app.claims where claim_id = v_claim.claim_id;
+    v_types := v_types || v_claim.task_type;
+  end loop;
+  perform app.wake(array(select distinct t from unnest(v_types) t));
   return json_build_object(
     'ok', true,
     'lost', array_to_json(array(

@@ -1,4 +1,5 @@
--- Records what a worker reported on tasks it does not hold (any more), as [[claim, ordinal, reason]].
+-- Records what a worker reported on tasks it does not hold (any more), as [[claim, ordinal, reason]]. A finish that is sent
+-- again because its answer was lost is no refusal: the result there is its own.
 create or replace function app.refuse_late(worker uuid, claims json, items json)
 returns jsonb
 language sql
@@ -9,6 +10,8 @@ as $$
       left join json_to_recordset(claims) as n(c bigint, g bigint, a smallint) on n.c = i.c
      where not exists (
        select from app.claims k where k.claim_id = i.c and k.worker_id is not distinct from worker and k.held @> i.o)
+       and not exists (
+         select from app.results r where r.stage_id = n.g and r.ordinal = i.o and r.worker_id = worker and r.attempt = n.a)
   ),
   recorded as (
     insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)

@@ -9,6 +9,8 @@ declare
   v_released bigint := 0;
   v_types text[] := '{}'::text[];
 begin
+  -- A claim under way holds this row: it commits first and is handed back here, or comes after and is refused.
+  perform 1 from app.workers w where w.worker_id = worker for update;
   for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop
     perform app.put_back(v_claim, v_claim.held, 0);
     delete from app.claims where claim_id = v_claim.claim_id;

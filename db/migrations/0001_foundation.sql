@@ -269,6 +269,7 @@ create table app.workers (
   version text,
   types text[] not null,
   slots integer not null,
+  connections integer not null default 0,
   lease_s integer not null,
   status text not null default 'live',
   idle boolean not null default false,

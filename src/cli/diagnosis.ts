@@ -61,7 +61,7 @@ function judgePooler(facts: ServerFacts, context: ServerContext): Finding {
   return warn(
     "pooler",
     `you connect to port ${context.url_port}, the server itself listens on ${facts.server_port}: a pooler or a port mapping`,
-    "PgBouncer in transaction mode works from 1.21 on with max_prepared_statements > 0; LISTEN does not pass it, so workers poll",
+    "if it is PgBouncer in transaction mode: max_prepared_statements > 0 (from 1.21 on), or FANFOLD_PREPARE=off; workers then poll",
   );
 }
 

@@ -165,6 +165,8 @@ export interface WorkerFacts {
   version: string;
   types: readonly string[];
   slots: number;
+  /** It may open so many; all live workers together may use half of the server's. 0 on the embedded database. */
+  connections: number;
   lease_s: number;
 }
 

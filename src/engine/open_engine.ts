@@ -41,7 +41,7 @@ async function openOnEmbedded(shared: Shared, data_dir: string): Promise<Engine>
     await migrate(embedded.as(null));
     const db = embedded.as("fanfold_admin");
     await db.sql`select app.abandon_workers()`;
-    return new Engine({ ...shared, db, openConnection: () => db, close: () => embedded.close() });
+    return new Engine({ ...shared, db, openConnection: () => embedded.as("fanfold_admin"), close: () => embedded.close() });
   } catch (error) {
     await embedded.close();
     throw error;

@@ -91,14 +91,8 @@ async function readMapping(db: Database): Promise<Pick<SchemaFacts, "mapping" | 
 /** Null when this role may not see them. */
 export async function readWorkerFacts(db: Database): Promise<WorkerFacts | null> {
   try {
-    const [row] = await db.sql<WorkerFacts>`
-      select
-        count(*) filter (where heartbeat_at > now() - make_interval(secs => lease_s))::int as live,
-        count(*) filter (where heartbeat_at <= now() - make_interval(secs => lease_s))::int as silent,
-        coalesce(sum(slots) filter (where heartbeat_at > now() - make_interval(secs => lease_s)), 0)::int as slots
-        from app.workers
-       where status = 'live'`;
-    return row ?? null;
+    const [row] = await db.sql<{ counted: WorkerFacts }>`select app.count_workers() as counted`;
+    return row?.counted ?? null;
   } catch (error) {
     if ((error as { code?: string }).code === "42501") return null;
     throw error;

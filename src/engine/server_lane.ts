@@ -37,6 +37,7 @@ export class Lane implements Session {
   private readonly client: postgres.Sql;
   private readonly prepare: boolean;
   private socket: Socket | "unused" | "opening" = "unused";
+  private first: Promise<void> | null = null;
   private readonly refusals = new Set<(error: DatabaseError) => void>();
 
   constructor(
@@ -61,15 +62,17 @@ export class Lane implements Session {
       onclose: () => this.lose(new DatabaseError("08006", "the connection to the database was lost")),
       socket: (where: Where) => this.openOnce(where),
     };
-    this.client = postgres(url, settings as postgres.Options<Record<string, postgres.PostgresType>>);
+    const { address, host } = socketFolder(url);
+    if (host !== undefined) Object.assign(settings, { host });
+    this.client = postgres(address, settings as postgres.Options<Record<string, postgres.PostgresType>>);
   }
 
   statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
-    return this.answer(this.client.unsafe(text, parameters, { prepare: this.prepare, simple: false } as object));
+    return this.inOrder(() => this.client.unsafe(text, parameters, { prepare: this.prepare, simple: false } as object));
   }
 
   async script(text: string): Promise<string | undefined> {
-    const result = await this.answer(this.client.unsafe(text));
+    const result = await this.inOrder(() => this.client.unsafe(text));
     return (result as { command?: string }).command;
   }
 
@@ -77,7 +80,7 @@ export class Lane implements Session {
     let total = 0;
     try {
       const query = this.client.unsafe(text);
-      const stream = await this.answer(query.writable());
+      const stream = await this.inOrder(() => query.writable());
       const done = this.answer(
         new Promise<void>((resolve, reject) => {
           stream.once("finish", resolve);
@@ -137,6 +140,23 @@ export class Lane implements Session {
     return this.client.end({ timeout: timeout_s });
   }
 
+  /**
+   * The first statement goes alone. Of those it is given while it connects, postgres.js sends some at once and keeps the
+   * rest until the connection is idle, which under load is never.
+   */
+  private async inOrder<T>(send: () => PromiseLike<T>): Promise<T> {
+    if (this.first === null) {
+      const first = this.answer(send());
+      this.first = first.then(
+        () => {},
+        () => {},
+      );
+      return first;
+    }
+    await this.first;
+    return this.answer(send());
+  }
+
   private async answer<T>(sent: PromiseLike<T>): Promise<T> {
     try {
       return await this.orLost(sent);
@@ -160,6 +180,16 @@ export class Lane implements Session {
       throw error;
     }
   }
+}
+
+/** `postgres:///maps?host=/run/postgresql`: libpq's way to name a Unix socket, which postgres.js takes for a setting. */
+export function socketFolder(url: string): { address: string; host?: string } {
+  const match = /[?&]host=([^&]+)/.exec(url);
+  if (match?.[1] === undefined) return { address: url };
+  const address = url
+    .replace(match[0], match[0].startsWith("?") ? "?" : "")
+    .replace(/\?(&|$)/, (_, next) => (next ? "?" : ""));
+  return { address, host: decodeURIComponent(match[1]) };
 }
 
 interface Where {

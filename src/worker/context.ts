@@ -133,7 +133,11 @@ export class TaskContext implements TaskContextShape {
     this.in_burst = true;
     try {
       const db = await this.desk.connection();
-      return await db.transaction(work);
+      return await db.transaction(async (session) => {
+        // Whatever the worker's own role may see, a handler sees its task's tenant.
+        await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
+        return work(session);
+      });
     } finally {
       this.in_burst = false;
     }

@@ -2,9 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { build, root, spawnFanfold } from "./built_program.js";
+import { migratedFolder } from "./embedded_folder.js";
 import { start as begin, type FakeOptions, fanfold as run } from "./fake_terminal.js";
+
+// A busy machine may take ten times as long to start a database, and one test cut short would hold the folder for the rest.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const app = ["--app", fileURLToPath(new URL("./fixture_app.ts", import.meta.url))];
 let folder: string;
@@ -17,8 +21,8 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "fanfold-embedded-"));
   data = ["--data-dir", path.join(folder, "data")];
   build();
-  await run(["migrate", ...data]);
-}, 120_000);
+  await migratedFolder(path.join(folder, "data"));
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });

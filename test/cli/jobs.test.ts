@@ -160,7 +160,8 @@ describe("watch", () => {
 
 describe("cancel", () => {
   test("ends a running job, and whoever waits for it gets 1", async () => {
-    const { job_id } = (await fanfold(["submit", "fixture_wait", "gate=/never", "--json"])).json();
+    const gate = path.join(folder, "gate-cancel");
+    const { job_id } = (await fanfold(["submit", "fixture_wait", `gate=${gate}`, "--json"])).json();
     const watching = start(["watch", job_id]);
     await watching.until("work  processing");
     expect((await fanfold(["cancel", job_id.slice(0, 10), "--reason", "not needed", "--json"])).json()).toMatchObject({
@@ -168,6 +169,8 @@ describe("cancel", () => {
     });
     expect((await watching.done).code).toBe(1);
     expect((await fanfold(["status", job_id, "--json"])).json()).toMatchObject({ status: "cancelled" });
+    // The handler need not wait for the heartbeat that would tell it.
+    await writeFile(gate, "");
   });
 });
 
@@ -269,8 +272,8 @@ describe("tasks", () => {
   });
 });
 
-describe("doctor and migrate", () => {
-  test("find a healthy server healthy, with a word about the superuser", async () => {
+describe("doctor", () => {
+  test("finds a healthy server healthy, with a word about the superuser", async () => {
     const ended = await fanfold(["doctor", "--json"]);
     expect(ended.code).toBe(0);
     const { ok, findings } = ended.json();
@@ -285,18 +288,5 @@ describe("doctor and migrate", () => {
       workers: "ok",
       login: "warn",
     });
-  });
-
-  test("say it when a table loses its row-level security", async () => {
-    await database.db.script("alter table app.jobs no force row level security");
-    const { code, out } = await fanfold(["doctor"]);
-    await database.db.script("alter table app.jobs force row level security");
-    expect(code).toBe(1);
-    expect(out).toMatch(/fail {2}row_security .*jobs/);
-  });
-
-  test("say that nothing is pending, and do nothing the second time", async () => {
-    expect(await fanfold(["migrate", "--status"])).toMatchObject({ code: 0, out: expect.stringContaining("current") });
-    expect((await fanfold(["migrate", "--json"])).json()).toMatchObject({ applied: [], functions: [] });
   });
 });

@@ -85,6 +85,26 @@ describe("a login of one tenant", () => {
   });
 });
 
+describe("a superuser", () => {
+  const env = () => ({ env: { DATABASE_URL: database.url, FANFOLD_DATA_DIR: folder } });
+
+  test("is told by doctor when a table loses its row-level security", async () => {
+    await database.db.script("alter table app.jobs no force row level security");
+    const { code, out } = await fanfold(["doctor"], env());
+    await database.db.script("alter table app.jobs force row level security");
+    expect(code).toBe(1);
+    expect(out).toMatch(/fail {2}row_security .*jobs/);
+  });
+
+  test("may migrate as often as it likes", async () => {
+    expect(await fanfold(["migrate", "--status"], env())).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("current"),
+    });
+    expect((await fanfold(["migrate", "--json"], env())).json()).toMatchObject({ applied: [], functions: [] });
+  });
+});
+
 describe("a login without a tenant", () => {
   test("is told by doctor to get one, and is refused with 4", async () => {
     const doctor = await fanfold(["doctor", "--json"], as(unmapped));

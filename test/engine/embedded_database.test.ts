@@ -155,6 +155,17 @@ test("a lock from another host holds while it gives signs of life", async () => 
   release();
 });
 
+test("nobody takes the lock while another process is deciding", async () => {
+  const data_dir = folder();
+  const guard = join(data_dir, "lock.guard");
+  mkdirSync(guard);
+  const outcome = lockFolder(data_dir).catch((error) => error);
+  await once(spawn(process.execPath, ["-e", ""]), "exit");
+  writeLock(data_dir, { pid: process.ppid, host: hostname() });
+  rmSync(guard, { recursive: true });
+  expect(await outcome).toMatchObject({ name: "EmbeddedFolderBusy", pid: process.ppid });
+});
+
 test("a guard left by a process that was killed while deciding does not lock everybody out", async () => {
   const data_dir = folder();
   const guard = join(data_dir, "lock.guard");

@@ -22,7 +22,7 @@ export interface StageData {
 
 export async function register(db: Queryable, types: string[] = [], lease_s = 30): Promise<string> {
   const worker_id = randomUUID();
-  await worker_commands.register_worker(db, { worker_id, host: "test", pid: 1, version: "0", types, slots: 4, lease_s });
+  await worker_commands.register_worker(db, { worker_id, host: "test", pid: 1, version: "0", types, slots: 4, connections: 0, lease_s });
   return worker_id;
 }
 

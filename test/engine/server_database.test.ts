@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database, Scalar } from "../../src/engine/database.js";
 import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
+import { socketFolder } from "../../src/engine/server_lane.js";
 import { freshDatabase, realServer } from "../postgres.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "DatabaseError", code });
@@ -244,13 +245,33 @@ test("no more connections are opened than allowed, and each transaction has one 
 test("statements that never pause do not keep a transaction out", async () => {
   const db = open({ max: 1 });
   let over = false;
-  const busy = [1, 2, 3, 4].map(async () => {
-    while (!over) await db.sql`select 1`;
-  });
-  await db.sql`select 1`;
+  // Each is sent while the one ahead of it still runs, so the connection is never idle.
+  const ask = () => db.sql`select pg_sleep(0.01)`;
+  const busy = (async () => {
+    for (let ahead = ask(); !over; ) {
+      const behind = ask();
+      await ahead;
+      ahead = behind;
+    }
+  })();
+  await ask();
   expect(await db.transaction(async (tx) => tx.sql`select 2 as n`)).toEqual([{ n: 2 }]);
   over = true;
-  await Promise.all(busy);
+  await busy;
+});
+
+test("no statement is overtaken by those that came after it, from the first on", async () => {
+  const db = open({ max: 1 });
+  const answered: number[] = [];
+  let asked = 0;
+  const ask = async (): Promise<void> => {
+    const number = ++asked;
+    await db.sql`select ${number}::int, pg_sleep(0.001)`;
+    answered.push(number);
+    if (asked < 60) await ask();
+  };
+  await Promise.all(Array.from({ length: 6 }, ask));
+  expect(answered).toEqual(Array.from({ length: asked }, (_, place) => place + 1));
 });
 
 test("closing waits for the statement under way and refuses those behind it", async () => {
@@ -267,6 +288,18 @@ test("closing waits for the statement under way and refuses those behind it", as
   letGo();
   expect(await waiting).toEqual([expect.objectContaining({ n: 1 })]);
   await Promise.all([closed, held]);
+});
+
+test.each([
+  ["postgres://me@x/maps", { address: "postgres://me@x/maps" }],
+  ["postgres:///maps?host=/run/pg", { address: "postgres:///maps", host: "/run/pg" }],
+  [
+    "postgres:///maps?host=%2Frun%2Fpg&sslmode=disable",
+    { address: "postgres:///maps?sslmode=disable", host: "/run/pg" },
+  ],
+  ["postgres:///maps?sslmode=disable&host=/run/pg", { address: "postgres:///maps?sslmode=disable", host: "/run/pg" }],
+])("%s names its host as libpq understands it", (given, understood) => {
+  expect(socketFolder(given)).toEqual(understood);
 });
 
 test("without prepared statements everything works as well, for poolers that share connections", async () => {

@@ -34,7 +34,10 @@ describe("hello_world", () => {
   test("greets n times, and every reply finds the greeting it answers", async () => {
     const { job_id } = await engine.submit("hello_world", { n: 12 });
     const { status, stages } = await engine.wait(job_id);
-    expect({ status, totals: stages.map((stage) => stage.completed) }).toEqual({ status: "completed", totals: [12, 12] });
+    expect({ status, totals: stages.map((stage) => stage.completed) }).toEqual({
+      status: "completed",
+      totals: [12, 12],
+    });
     const { tasks } = await engine.tasks({ job_id, stage: "reply", limit: 100 });
     expect(tasks).toHaveLength(12);
     for (const { task_id, index, ordinal } of tasks) {

@@ -37,6 +37,7 @@ test("a lone task that comes while the worker is idle starts at once", async () 
   await worker.idle();
   const { task_id } = await shop.engine.enqueue("echo", { a: 1 });
   await eventually(async () => (await shop.engine.task(task_id)).status === "completed");
+  await worker.idle();
 });
 
 test("a task that retries later is found by polling", async () => {
