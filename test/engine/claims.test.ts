@@ -1,4 +1,5 @@
 // Taking work: from the front of ranges, fair between tenants, by priority within one, never more than the limits allow.
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { worker_commands } from "../../src/engine/commands.js";
 import { bothDatabases } from "../postgres.js";
@@ -174,6 +175,18 @@ bothDatabases("claiming", (open) => {
     }
     const seen = await status(db, job_id);
     expect([seen.status, seen.stage("poison").error?.message]).toEqual(["failed", "its worker died three times while it held this task"]);
+  });
+
+  test("all live workers together may use half of the server's connections, and one too many is told so", async () => {
+    const db = await open();
+    const { half } = await one(db.sql<{ half: number }>`select current_setting('max_connections')::integer / 2 as half`);
+    const facts = { host: "h", pid: 1, version: "0", types: [], slots: 1, lease_s: 30 };
+    const enter = (connections: number) =>
+      worker_commands.register_worker(db, { ...facts, worker_id: randomUUID(), connections });
+    await enter(half);
+    await expect(enter(1)).rejects.toMatchObject({ code: "FF006" });
+    await db.sql`update app.workers set heartbeat_at = 'epoch'`;
+    await enter(1);
   });
 
   test("a worker declared lost may not claim under its old id", async () => {

@@ -62,9 +62,10 @@ test("a transaction that loses its connection during a statement fails, leaves n
     await tx.sql`insert into during values (1)`;
     await tx.sql`select pg_sleep(60)`;
   });
+  const failed = expect(lost).rejects.toEqual(refusal("08006"));
   const [session] = await sessions("during", "active", 1);
   await terminate(session!.pid);
-  await expect(lost).rejects.toEqual(refusal("08006"));
+  await failed;
   await db.transaction(async (tx) => tx.sql`insert into during values (2)`);
   expect(await db.sql`select a from during`).toEqual([{ a: 2 }]);
 });

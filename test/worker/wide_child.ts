@@ -1,0 +1,34 @@
+// A worker in a process of its own that runs one wide job to its end and tells its status, its fold and its peak memory.
+import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { createRegistry } from "../../src/core/registry.js";
+import { openEngine } from "../../src/engine/open_engine.js";
+import { startWorker } from "../../src/worker/worker.js";
+
+const [database_url, storage_dir, count] = process.argv.slice(2) as [string, string, string];
+
+const wide = defineJob({
+  type: "wide",
+  stages: [
+    { name: "each", task: "wide.each", tasks: { count: Number(count) } },
+    { name: "fold", task: "wide.fold", parallelism: "fan_in" },
+  ],
+});
+const each = defineHandler("wide.each", {}, (_, ctx) => ({ ordinal: ctx.ordinal }));
+const fold = defineHandler("wide.fold", {}, async (_, ctx) => {
+  let sum = 0;
+  let seen = 0;
+  for await (const { result } of ctx.previous) {
+    sum += result.ordinal;
+    seen++;
+  }
+  return { seen, sum };
+});
+
+const registry = createRegistry({ jobs: [wide], handlers: [each, fold] });
+const engine = await openEngine({ database_url, storage_dir, registry });
+const worker = await startWorker(engine, { slots: 16 });
+const { job_id } = await engine.submit("wide", {}, { mode: "force" });
+const { status, result } = await engine.wait(job_id);
+await worker.stop();
+await engine.close();
+process.stdout.write(JSON.stringify({ status, result, peak_mb: process.resourceUsage().maxRSS / 1024 }));
