@@ -5,7 +5,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { foundServer, type RunningServer, startServer } from "./postgres_server.js";
+import { quoteName } from "../src/engine/database.js";
+import { openServer } from "../src/engine/server_database.js";
+import { foundServer, type RunningServer, startServer, templatePrefix } from "./postgres_server.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -23,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("shared_dir", shared_dir);
   return async () => {
     const deadlocks = log_path === null ? [] : linesWithDeadlocks(log_path);
+    if (log_path === null) await dropTemplates(admin_url, shared_dir);
     await server.stop();
     await rm(shared_dir, { recursive: true, force: true });
     if (deadlocks.length === 0) return;
@@ -36,6 +39,21 @@ function realServer(): Promise<RunningServer> {
   const { DATABASE_URL, FANFOLD_TEST_PG } = process.env;
   if (FANFOLD_TEST_PG === "npm") return startServer({ npm_binaries: true });
   return DATABASE_URL ? foundServer(DATABASE_URL) : startServer();
+}
+
+/** A server that stays up must not be left with a database per run. */
+async function dropTemplates(admin_url: string, shared_dir: string): Promise<void> {
+  const admin = openServer(admin_url);
+  try {
+    const made = await admin.sql<{ name: string }>`
+      select datname::text as name from pg_database where starts_with(datname, ${templatePrefix(shared_dir)})`;
+    for (const { name } of made) {
+      await admin.script(`alter database ${quoteName(name)} is_template false`);
+      await admin.script(`drop database ${quoteName(name)} with (force)`);
+    }
+  } finally {
+    await admin.close();
+  }
 }
 
 function linesWithDeadlocks(path: string): string[] {

@@ -10,6 +10,7 @@ import { type EmbeddedDatabase, openEmbedded } from "../src/engine/embedded_data
 import { migrate } from "../src/engine/migrate.js";
 import { readSchemaFolder, schema_folder } from "../src/engine/schema_folder.js";
 import { openServer } from "../src/engine/server_database.js";
+import { templatePrefix } from "./postgres_server.js";
 
 export interface RealServer {
   url_for(database: string): string;
@@ -124,10 +125,10 @@ async function closeInMemory(): Promise<void> {
 
 let template: Promise<string> | null = null;
 
-/** Named by the schema's text, so that a run on a server that stays up never clones an old one. */
+/** Named by the schema's text too, so that a run that watches the files never clones an old one. */
 function templateDatabase(server: RealServer): Promise<string> {
   template ??= (async () => {
-    const name = `fanfold_template_${await schemaHash()}`;
+    const name = templatePrefix(inject("shared_dir")) + (await schemaHash());
     await onAdmin(server, async (admin) => {
       // Test processes start together: one makes it, the others wait for this lock.
       await admin.sql`select pg_advisory_lock(7308324466020481)`;

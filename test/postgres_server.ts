@@ -18,7 +18,7 @@ import {
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { openServer } from "../src/engine/server_database.js";
 
 export interface RunningServer {
@@ -108,6 +108,11 @@ export async function startServer(choice: ServerChoice = {}): Promise<RunningSer
 /** A server that is there already. */
 export async function foundServer(admin_url: string): Promise<RunningServer> {
   return { admin_url, version: await serverVersion(admin_url), log_path: null, stop: async () => {} };
+}
+
+/** The migrated databases of one test run, told from those of another on the same server. */
+export function templatePrefix(shared_dir: string): string {
+  return `fanfold_template_${Buffer.from(basename(shared_dir)).toString("hex").slice(-16)}_`;
 }
 
 async function serverVersion(url: string): Promise<string> {

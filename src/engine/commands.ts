@@ -181,8 +181,10 @@ export const worker_commands = {
   register_worker: (db: Queryable, facts: WorkerFacts) =>
     reply<{ lease_s: number }>(db.sql`select app.register_worker(${text(facts)}::text::json) as reply`),
 
-  heartbeat: (db: Queryable, request: { worker_id: string; running: readonly RunningItem[]; claims: readonly number[] }) =>
-    reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
+  heartbeat: (
+    db: Queryable,
+    request: { worker_id: string; running: readonly RunningItem[]; claims: readonly number[] },
+  ) => reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
 
   set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
     reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),

@@ -1,7 +1,7 @@
 // The engine's door: what submitters, operators and workers ask of it. It validates, canonicalises and calls one SQL verb
 // each; every decision is the database's.
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino, type Logger } from "pino";
+import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { fromSqlError, NotFound } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
@@ -71,7 +71,11 @@ export class Engine {
     return this.#parts.close();
   }
 
-  async submit<J extends Job>(job: J | string, parameters: JobInput<J>, options: SubmitOptions = {}): Promise<SubmitReply> {
+  async submit<J extends Job>(
+    job: J | string,
+    parameters: JobInput<J>,
+    options: SubmitOptions = {},
+  ): Promise<SubmitReply> {
     const [reply] = await this.submitMany(job, [{ parameters, ...options }], options);
     return reply as SubmitReply;
   }
@@ -87,7 +91,9 @@ export class Engine {
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, priority, labels, deadline_s, correlation_id }) => {
       const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
-      return { text: JSON.stringify({ parameters: canonical, identity, priority, labels, deadline_s, correlation_id }) };
+      return {
+        text: JSON.stringify({ parameters: canonical, identity, priority, labels, deadline_s, correlation_id }),
+      };
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
@@ -100,7 +106,11 @@ export class Engine {
     return replies;
   }
 
-  async enqueue(task_type: string, parameters: Record<string, unknown>, options: EnqueueOptions = {}): Promise<EnqueueReply> {
+  async enqueue(
+    task_type: string,
+    parameters: Record<string, unknown>,
+    options: EnqueueOptions = {},
+  ): Promise<EnqueueReply> {
     const { task_ids, created } = await this.enqueueMany(task_type, [{ parameters, ...options }], options);
     return { task_id: task_ids[0] as string, created: created === 1 };
   }
@@ -113,7 +123,10 @@ export class Engine {
   ): Promise<{ task_ids: string[]; created: number }> {
     const total = { task_ids: [] as string[], created: 0 };
     const handler = this.#handler(task_type);
-    const tasks = mapped(items, async (item) => ({ item, text: await validateTaskInput(task_type, handler, item.parameters) }));
+    const tasks = mapped(items, async (item) => ({
+      item,
+      text: await validateTaskInput(task_type, handler, item.parameters),
+    }));
     for await (const page of pages(tasks, TASKS_PER_CALL)) {
       const reply = await this.#enqueuePage(db, task_type, page);
       total.created += reply.created;
@@ -125,20 +138,26 @@ export class Engine {
   async #enqueuePage(db: Queryable, task_type: string, page: { item: EnqueueItem; text: string }[]) {
     const texts = page.map(({ text }) => text);
     if (page.length > 1 && page.every(({ item }) => Object.keys(item).length === 1)) {
-      const { created, stage_id, ordinals } = await this.#reply<{ created: number; stage_id: number; ordinals: number[] }>(
+      const { created, stage_id, ordinals } = await this.#reply<{
+        created: number;
+        stage_id: number;
+        ordinals: number[];
+      }>(
         db.sql`select app.enqueue_alike(${task_type}::text, ${`[${texts.join()}]`}::text, ${this.tenant}::text) as reply`,
       );
       return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
     }
-    const tasks = page.map(({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, metadata }, text }) => ({
-      parameters: text,
-      key,
-      run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
-      delay_s,
-      priority,
-      max_attempts,
-      metadata,
-    }));
+    const tasks = page.map(
+      ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, metadata }, text }) => ({
+        parameters: text,
+        key,
+        run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
+        delay_s,
+        priority,
+        max_attempts,
+        metadata,
+      }),
+    );
     const request = JSON.stringify({ tenant: this.tenant, task_type, tasks });
     return this.#reply<{ task_ids: string[]; created: number }>(
       db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
@@ -156,7 +175,14 @@ export class Engine {
     );
   }
 
-  tasks({ job_id = null, stage = null, task_type = null, status = null, limit = 50, cursor = null }: TaskFilter = {}): Promise<TaskPage> {
+  tasks({
+    job_id = null,
+    stage = null,
+    task_type = null,
+    status = null,
+    limit = 50,
+    cursor = null,
+  }: TaskFilter = {}): Promise<TaskPage> {
     return this.#reply(
       this.db.sql`select app.list_tasks(
         ${job_id}::text, ${stage === null ? null : String(stage)}::text, ${task_type}::text, ${status}::text,
@@ -173,11 +199,15 @@ export class Engine {
   }
 
   cancelJob(job_id: string, reason: string | null = null): Promise<CancelReply> {
-    return this.#reply(this.db.sql`select app.cancel_job(${job_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+    return this.#reply(
+      this.db.sql`select app.cancel_job(${job_id}::text, ${reason}::text, ${this.tenant}::text) as reply`,
+    );
   }
 
   cancelTask(task_id: string, reason: string | null = null): Promise<CancelReply> {
-    return this.#reply(this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+    return this.#reply(
+      this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`,
+    );
   }
 
   rescheduleTask(

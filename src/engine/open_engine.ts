@@ -26,7 +26,9 @@ export interface EngineOptions {
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { registry, tenant = "default", data_dir = ".fanfold", log } = options;
-  const store = openFolderStore(options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"));
+  const store = openFolderStore(
+    options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
+  );
   const shared = { tenant, registry, store, log };
   return options.database_url === undefined
     ? openOnEmbedded(shared, data_dir)
@@ -41,7 +43,12 @@ async function openOnEmbedded(shared: Shared, data_dir: string): Promise<Engine>
     await migrate(embedded.as(null));
     const db = embedded.as("fanfold_admin");
     await db.sql`select app.abandon_workers()`;
-    return new Engine({ ...shared, db, openConnection: () => embedded.as("fanfold_admin"), close: () => embedded.close() });
+    return new Engine({
+      ...shared,
+      db,
+      openConnection: () => embedded.as("fanfold_admin"),
+      close: () => embedded.close(),
+    });
   } catch (error) {
     await embedded.close();
     throw error;

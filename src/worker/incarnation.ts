@@ -44,7 +44,16 @@ export async function startIncarnation(shop: Shop): Promise<Incarnation> {
     const { types, slots, lease_s, version } = settings;
     const sent_at = performance.now();
     const own = engine.db.kind === "server" ? settings.connections + settings.burst_connections + 2 : 0;
-    const registration = { worker_id, host: hostname(), pid: process.pid, version, types, slots, connections: own, lease_s };
+    const registration = {
+      worker_id,
+      host: hostname(),
+      pid: process.pid,
+      version,
+      types,
+      slots,
+      connections: own,
+      lease_s,
+    };
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
     const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
     await incarnation.listen();

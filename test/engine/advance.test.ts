@@ -43,7 +43,10 @@ bothDatabases("advancing", (open) => {
       { zoom: 7 },
     );
     const [plan] = await claim(db, worker, ["t.plan"]);
-    const tiles = [{ x: 1, y: 2 }, { x: 3, y: 4 }];
+    const tiles = [
+      { x: 1, y: 2 },
+      { x: 3, y: 4 },
+    ];
     await finish(db, worker, [plan!], () => ({ result: { tiles } }));
     const tasks = await claim(db, worker, ["t.tile"]);
     expect(tasks.map(({ index, parameters }) => ({ index, parameters }))).toEqual([
@@ -55,7 +58,9 @@ bothDatabases("advancing", (open) => {
   test("a large data plan is a claim that any worker takes", async () => {
     const db = await open();
     const worker = await register(db);
-    const { job_id } = await submit(db, [{ name: "wide", task: "t.wide", plan: { count: "{parameters.n}" } }], { n: 2500 });
+    const { job_id } = await submit(db, [{ name: "wide", task: "t.wide", plan: { count: "{parameters.n}" } }], {
+      n: 2500,
+    });
     expect(await statuses(db, job_id)).toEqual(["queued", "planning"]);
     const ran = await drain(db, worker, ["t.wide"]);
     expect(new Set(ran.map(({ ordinal }) => ordinal)).size).toBe(2500);
@@ -71,7 +76,9 @@ bothDatabases("advancing", (open) => {
       { name: "fold", task: "t.fold", parallelism: "fan_in", batch: 10 },
       { name: "end", task: "t.end", parallelism: "fan_in" },
     ]);
-    await drain(db, worker, ["t.each"], ({ ordinal }) => (ordinal < 10 ? { category: "permanent" } : { result: { ordinal } }));
+    await drain(db, worker, ["t.each"], ({ ordinal }) =>
+      ordinal < 10 ? { category: "permanent" } : { result: { ordinal } },
+    );
     expect((await claim(db, worker, ["t.fold"])).map(({ ordinal }) => ordinal)).toEqual([0, 1, 2]);
     const seen = await status(db, job_id);
     expect(seen.stage("each")).toMatchObject({ status: "partial_success", completed: 15, failed: 10 });
@@ -173,9 +180,17 @@ bothDatabases("advancing", (open) => {
     expect(await statuses(db, job_id)).toEqual(["processing", "completed", "planning"]);
     const [plan] = await claim(db, worker, ["#plan"]);
     await expect(drainPlan(plan!.claim_id)).rejects.toMatchObject({ code: "23505" });
-    await finish(db, worker, [plan!], () => ({ category: "permanent", code: "bad_plan", message: "two tasks have the same index" }));
+    await finish(db, worker, [plan!], () => ({
+      category: "permanent",
+      code: "bad_plan",
+      message: "two tasks have the same index",
+    }));
     const seen = await status(db, job_id);
-    expect([seen.status, seen.stage("each").status, seen.error?.message]).toEqual(["failed", "failed", "two tasks have the same index"]);
+    expect([seen.status, seen.stage("each").status, seen.error?.message]).toEqual([
+      "failed",
+      "failed",
+      "two tasks have the same index",
+    ]);
 
     function drainPlan(claim_id: number): Promise<unknown> {
       return db.sql`select app.plan_stage(${worker}::text::uuid, ${claim_id}::bigint) as reply`;

@@ -20,15 +20,43 @@ const refused: [what: string, call: string, code: string][] = [
   ["a blueprint that is not an object", `app.submit('[]')`, "FF002"],
   ["a blueprint without stages", `app.submit('{"type":"x"}')`, "FF002"],
   ["a malformed job type", `app.submit('{"type":"../../x","stages":[{"name":"a","task":"t.a"}]}')`, "FF002"],
-  ["a job type of 64 characters", `app.submit(jsonb_build_object('type', repeat('x', 64), 'stages', '[{"name":"a","task":"t.a"}]'::jsonb))`, "FF002"],
+  [
+    "a job type of 64 characters",
+    `app.submit(jsonb_build_object('type', repeat('x', 64), 'stages', '[{"name":"a","task":"t.a"}]'::jsonb))`,
+    "FF002",
+  ],
   ["a fan-in first", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","parallelism":"fan_in"}]}')`, "FF002"],
-  ["a fan-out without a plan", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","parallelism":"fan_out"}]}')`, "FF002"],
-  ["an after that does not exist", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","after":[7]}]}')`, "FF002"],
-  ["an after that points at itself", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","after":[1]}]}')`, "FF002"],
-  ["two stages of one name", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"a","task":"t.b"}]}')`, "FF002"],
-  ["a JSONPath that is none", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","plan":{"each":"$.["}}]}')`, "FF002"],
+  [
+    "a fan-out without a plan",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","parallelism":"fan_out"}]}')`,
+    "FF002",
+  ],
+  [
+    "an after that does not exist",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","after":[7]}]}')`,
+    "FF002",
+  ],
+  [
+    "an after that points at itself",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","after":[1]}]}')`,
+    "FF002",
+  ],
+  [
+    "two stages of one name",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"a","task":"t.b"}]}')`,
+    "FF002",
+  ],
+  [
+    "a JSONPath that is none",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","plan":{"each":"$.["}}]}')`,
+    "FF002",
+  ],
   ["max_parallel of zero", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","max_parallel":0}]}')`, "FF002"],
-  ["a stage planned by code", `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","plan":{"function":"abc"}}]}')`, "FF002"],
+  [
+    "a stage planned by code",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","plan":{"function":"abc"}}]}')`,
+    "FF002",
+  ],
   ["parameters that are an array", `app.submit('${blueprint}', '[]')`, "FF002"],
   ["parameters that are null", `app.submit('${blueprint}', 'null')`, "FF002"],
   ["parameters over 256 KB", `app.submit('${blueprint}', jsonb_build_object('x', repeat('x', 262144)))`, "FF004"],
@@ -70,11 +98,16 @@ bothDatabases("bad input", (open) => {
 
   test("a blueprint's problems are all told at once, with where each is", async () => {
     const db = await open();
-    const bad = '{"type":"Bad","stages":[{"name":"A","task":"t.a","batch":0},{"name":"b","task":"T","max_attempts":"many"}]}';
+    const bad =
+      '{"type":"Bad","stages":[{"name":"A","task":"t.a","batch":0},{"name":"b","task":"T","max_attempts":"many"}]}';
     const error = await db.script(`select app.submit('${bad}')`).catch((thrown: { detail: string }) => thrown);
     const problems = JSON.parse((error as { detail: string }).detail) as { path: string }[];
     expect(problems.map(({ path }) => path)).toEqual([
-      "$.type", "$.stages[0].name", "$.stages[0].batch", "$.stages[1].task", "$.stages[1].max_attempts",
+      "$.type",
+      "$.stages[0].name",
+      "$.stages[0].batch",
+      "$.stages[1].task",
+      "$.stages[1].max_attempts",
     ]);
   });
 
@@ -82,8 +115,12 @@ bothDatabases("bad input", (open) => {
     const db = await open();
     const most = 262_144 - '{"x":""}'.length;
     await db.sql`select app.enqueue('t.a', jsonb_build_object('x', repeat('x', ${most}::integer)))`;
-    await expect(db.sql`select app.enqueue('t.a', jsonb_build_object('x', repeat('x', ${most + 1}::integer)))`).rejects.toMatchObject({ code: "FF004" });
-    await expect(db.sql`select app.enqueue('t.a', jsonb_build_object('x', repeat('é', ${most / 2 + 1}::integer)))`).rejects.toMatchObject({ code: "FF004" });
+    await expect(
+      db.sql`select app.enqueue('t.a', jsonb_build_object('x', repeat('x', ${most + 1}::integer)))`,
+    ).rejects.toMatchObject({ code: "FF004" });
+    await expect(
+      db.sql`select app.enqueue('t.a', jsonb_build_object('x', repeat('é', ${most / 2 + 1}::integer)))`,
+    ).rejects.toMatchObject({ code: "FF004" });
   });
 
   test("SQL and TypeScript make the same canonical JSON of every vector", async () => {

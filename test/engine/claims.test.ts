@@ -23,7 +23,12 @@ bothDatabases("claiming", (open) => {
     await db.sql`select app.create_tenant('giant'), app.create_tenant('small')`;
     for (let page = 0; page < 10; page++) await enqueueMany(db, "giant", 10_000);
     await enqueueMany(db, "small", 10);
-    const reply = await worker_commands.claim(db, { worker_id: worker, types: ["t.lone"], limit: 100, after_tenant: "small" });
+    const reply = await worker_commands.claim(db, {
+      worker_id: worker,
+      types: ["t.lone"],
+      limit: 100,
+      after_tenant: "small",
+    });
     const taken = countByTenant(reply);
     expect(taken).toEqual({ giant: 90, small: 10 });
   });
@@ -50,7 +55,8 @@ bothDatabases("claiming", (open) => {
     const worker = await register(db);
     await db.sql`select app.create_tenant('giant'), app.create_tenant('small')`;
     await submit(db, [{ name: "wide", task: "t.mixed", plan: { count: 900 } }], {}, { tenant: "giant" });
-    for (let n = 0; n < 50; n++) await submit(db, [{ name: "tiny", task: "t.mixed" }], { n }, { tenant: "giant", type: "tiny" });
+    for (let n = 0; n < 50; n++)
+      await submit(db, [{ name: "tiny", task: "t.mixed" }], { n }, { tenant: "giant", type: "tiny" });
     await enqueueMany(db, "giant", 500, "t.mixed");
     const retried = await claim(db, worker, ["t.mixed"], 50);
     await finish(db, worker, retried, () => ({ category: "throttled", retry_after_s: 0 }));
@@ -58,14 +64,24 @@ bothDatabases("claiming", (open) => {
     await submit(db, [{ name: "wide", task: "t.mixed", plan: { count: 5 } }], {}, { tenant: "small" });
     await submit(db, [{ name: "tiny", task: "t.mixed" }], {}, { tenant: "small", type: "tiny" });
     await enqueueMany(db, "small", 4, "t.mixed");
-    const reply = await worker_commands.claim(db, { worker_id: worker, types: ["t.mixed"], limit: 20, after_tenant: null });
+    const reply = await worker_commands.claim(db, {
+      worker_id: worker,
+      types: ["t.mixed"],
+      limit: 20,
+      after_tenant: null,
+    });
     expect(countByTenant(reply)).toEqual({ giant: 10, small: 10 });
   });
 
   test("within a tenant the higher priority runs first, then the older", async () => {
     const db = await open();
     const worker = await register(db);
-    for (const [n, priority] of [[1, 0], [2, 5], [3, -5], [4, 5]] as const) {
+    for (const [n, priority] of [
+      [1, 0],
+      [2, 5],
+      [3, -5],
+      [4, 5],
+    ] as const) {
       await db.sql`select app.enqueue('t.lone', ${JSON.stringify({ n })}::text::jsonb, priority => ${priority}::integer)`;
     }
     const order: unknown[] = [];
@@ -97,9 +113,20 @@ bothDatabases("claiming", (open) => {
   test("a stage at its max_parallel does not block other work of the same type", async () => {
     const db = await open();
     const worker = await register(db);
-    await submit(db, [{ name: "narrow", task: "t.shared", max_parallel: 1, plan: { count: 10 } }], {}, { type: "narrow" });
+    await submit(
+      db,
+      [{ name: "narrow", task: "t.shared", max_parallel: 1, plan: { count: 10 } }],
+      {},
+      { type: "narrow" },
+    );
     await submit(db, [{ name: "open", task: "t.shared", plan: { count: 4 } }], {}, { type: "open" });
-    expect((await claim(db, worker, ["t.shared"])).map(({ stage }) => stage).sort()).toEqual(["narrow", "open", "open", "open", "open"]);
+    expect((await claim(db, worker, ["t.shared"])).map(({ stage }) => stage).sort()).toEqual([
+      "narrow",
+      "open",
+      "open",
+      "open",
+      "open",
+    ]);
   });
 
   test("a claim is bounded by bytes as well as by number", async () => {
@@ -107,7 +134,13 @@ bothDatabases("claiming", (open) => {
     const worker = await register(db);
     const text = "x".repeat(200_000);
     for (let n = 0; n < 5; n++) await db.sql`select app.enqueue('t.big', ${JSON.stringify({ n, text })}::text::jsonb)`;
-    const reply = await worker_commands.claim(db, { worker_id: worker, types: ["t.big"], limit: 100, after_tenant: null, bytes: 450_000 });
+    const reply = await worker_commands.claim(db, {
+      worker_id: worker,
+      types: ["t.big"],
+      limit: 100,
+      after_tenant: null,
+      bytes: 450_000,
+    });
     expect(reply.claims.flatMap(({ tasks }) => tasks).length).toBe(3);
   });
 
@@ -123,7 +156,9 @@ bothDatabases("claiming", (open) => {
     expect(again.map(({ attempt }) => attempt)).toEqual([2, 2]);
     expect((await finish(db, worker, again, () => ({ category: "transient" }))).retried).toBe(0);
     expect((await status(db, job_id)).stage("flaky")).toMatchObject({ status: "failed", failed: 2 });
-    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'failed'`)).toEqual({ n: 4 });
+    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'failed'`)).toEqual({
+      n: 4,
+    });
   });
 
   test("a throttled task spends no attempt, and waits as long as it was told", async () => {
@@ -133,7 +168,9 @@ bothDatabases("claiming", (open) => {
     const [task] = await claim(db, worker, ["t.slow"]);
     await finish(db, worker, [task!], () => ({ category: "throttled", retry_after_s: 60 }));
     expect(
-      await one(db.sql`select attempt, throttles, round(extract(epoch from run_at - now()))::integer as wait_s from app.ready`),
+      await one(
+        db.sql`select attempt, throttles, round(extract(epoch from run_at - now()))::integer as wait_s from app.ready`,
+      ),
     ).toMatchObject({ attempt: 1, throttles: 1, wait_s: 60 });
   });
 
@@ -144,7 +181,11 @@ bothDatabases("claiming", (open) => {
     const tasks = await claim(db, ann, ["t.wide"]);
     const items = [{ c: tasks[0]!.claim_id, o: [7, 8, 9] }];
     expect(await worker_commands.release(db, { worker_id: ann, items })).toEqual({ released: 3 });
-    expect((await claim(db, bob, ["t.wide"])).map(({ ordinal, attempt }) => [ordinal, attempt])).toEqual([[7, 1], [8, 1], [9, 1]]);
+    expect((await claim(db, bob, ["t.wide"])).map(({ ordinal, attempt }) => [ordinal, attempt])).toEqual([
+      [7, 1],
+      [8, 1],
+      [9, 1],
+    ]);
     expect((await finish(db, ann, tasks)).refused.length).toBe(3);
     await expectSound(db);
   });
@@ -159,7 +200,9 @@ bothDatabases("claiming", (open) => {
     expect(await worker_commands.reap_workers(db)).toEqual({ lost_workers: 1, tasks: 3 });
     const late = await finish(db, dead, tasks);
     expect([late.accepted, late.refused.length]).toEqual([0, 3]);
-    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({ n: 3 });
+    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({
+      n: 3,
+    });
     const heir = await register(db);
     expect((await drain(db, heir, ["t.wide"])).length).toBe(3);
     expect((await status(db, job_id)).status).toBe("completed");
@@ -174,12 +217,17 @@ bothDatabases("claiming", (open) => {
       await worker_commands.reap_workers(db);
     }
     const seen = await status(db, job_id);
-    expect([seen.status, seen.stage("poison").error?.message]).toEqual(["failed", "its worker died three times while it held this task"]);
+    expect([seen.status, seen.stage("poison").error?.message]).toEqual([
+      "failed",
+      "its worker died three times while it held this task",
+    ]);
   });
 
   test("all live workers together may use half of the server's connections, and one too many is told so", async () => {
     const db = await open();
-    const { half } = await one(db.sql<{ half: number }>`select current_setting('max_connections')::integer / 2 as half`);
+    const { half } = await one(
+      db.sql<{ half: number }>`select current_setting('max_connections')::integer / 2 as half`,
+    );
     const facts = { host: "h", pid: 1, version: "0", types: [], slots: 1, lease_s: 30 };
     const enter = (connections: number) =>
       worker_commands.register_worker(db, { ...facts, worker_id: randomUUID(), connections });
@@ -195,7 +243,10 @@ bothDatabases("claiming", (open) => {
     await db.sql`update app.workers set heartbeat_at = 'epoch'`;
     await worker_commands.reap_workers(db);
     await expect(claim(db, worker, ["t.any"])).rejects.toMatchObject({ code: "FF007" });
-    expect(await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims: [5] })).toMatchObject({ ok: false, lost: [5] });
+    expect(await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims: [5] })).toMatchObject({
+      ok: false,
+      lost: [5],
+    });
   });
 });
 
@@ -208,7 +259,12 @@ function countByTenant(reply: Awaited<ReturnType<typeof worker_commands.claim>>)
   return counts;
 }
 
-async function enqueueMany(db: Parameters<typeof claim>[0], tenant: string, count: number, type = "t.lone"): Promise<void> {
+async function enqueueMany(
+  db: Parameters<typeof claim>[0],
+  tenant: string,
+  count: number,
+  type = "t.lone",
+): Promise<void> {
   const parameters = JSON.stringify(Array.from({ length: count }, (_, n) => ({ n })));
   await db.sql`select app.enqueue_alike(${type}, ${parameters}, ${tenant})`;
 }

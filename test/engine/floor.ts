@@ -22,7 +22,16 @@ export interface StageData {
 
 export async function register(db: Queryable, types: string[] = [], lease_s = 30): Promise<string> {
   const worker_id = randomUUID();
-  await worker_commands.register_worker(db, { worker_id, host: "test", pid: 1, version: "0", types, slots: 4, connections: 0, lease_s });
+  await worker_commands.register_worker(db, {
+    worker_id,
+    host: "test",
+    pid: 1,
+    version: "0",
+    types,
+    slots: 4,
+    connections: 0,
+    lease_s,
+  });
   return worker_id;
 }
 
@@ -40,7 +49,13 @@ export async function submit(
   return row!.reply;
 }
 
-export async function claim(db: Queryable, worker_id: string, types: string[], limit = 1000, after_tenant: string | null = null) {
+export async function claim(
+  db: Queryable,
+  worker_id: string,
+  types: string[],
+  limit = 1000,
+  after_tenant: string | null = null,
+) {
   const reply = await worker_commands.claim(db, { worker_id, types, limit, after_tenant });
   return heldIn(reply);
 }
@@ -62,7 +77,12 @@ export function heldIn(reply: ClaimReply): Held[] {
 export type Fate = { result?: unknown; next_stage_params?: unknown } | Partial<FailedItem>;
 
 /** Finishes tasks; `fate` says how each ended, completed with {} when left out. */
-export function finish(db: Queryable, worker_id: string, tasks: Held[], fate: (task: Held) => Fate = () => ({})): Promise<FinishReply> {
+export function finish(
+  db: Queryable,
+  worker_id: string,
+  tasks: Held[],
+  fate: (task: Held) => Fate = () => ({}),
+): Promise<FinishReply> {
   const done: { task: Held; fate: { result?: unknown; next_stage_params?: unknown } }[] = [];
   const failed: FailedItem[] = [];
   for (const task of tasks) {
@@ -82,7 +102,9 @@ export function finish(db: Queryable, worker_id: string, tasks: Held[], fate: (t
       durations: done.map(() => 1).join(),
       results: done.map(({ fate: { result = {} } }) => JSON.stringify(result)).join(),
       extras: JSON.stringify(
-        done.flatMap(({ fate: { next_stage_params: n } }, position) => (n === undefined ? [] : [{ i: position + 1, n }])),
+        done.flatMap(({ fate: { next_stage_params: n } }, position) =>
+          n === undefined ? [] : [{ i: position + 1, n }],
+        ),
       ),
     },
     failed: JSON.stringify(failed),
@@ -90,7 +112,12 @@ export function finish(db: Queryable, worker_id: string, tasks: Held[], fate: (t
 }
 
 /** Runs whatever of these types may run, until nothing more does. Data plans are planned on the way. */
-export async function drain(db: Queryable, worker_id: string, types: string[], fate?: (task: Held) => Fate): Promise<Held[]> {
+export async function drain(
+  db: Queryable,
+  worker_id: string,
+  types: string[],
+  fate?: (task: Held) => Fate,
+): Promise<Held[]> {
   const ran: Held[] = [];
   for (;;) {
     const tasks = await claim(db, worker_id, ["#plan", ...types]);
@@ -118,7 +145,9 @@ export interface SeenStage {
 }
 
 export async function status(db: Queryable, job_id: string, tenant = "default") {
-  const [row] = await db.sql<{ reply: { status: string; error: { message: string } | null; result: unknown; stages: SeenStage[] } }>`
+  const [row] = await db.sql<{
+    reply: { status: string; error: { message: string } | null; result: unknown; stages: SeenStage[] };
+  }>`
     select app.get_job(${job_id}, ${tenant}) as reply`;
   const { reply } = row!;
   return { ...reply, stage: (name: string) => reply.stages.find((stage) => stage.name === name)! };

@@ -1,7 +1,8 @@
 // Lets verbs meet. The first has done its work and not committed; the second starts, and ends or waits for a lock; the first
 // commits. Every pair in both orders, so that no verb is only ever first.
-import { openServer } from "../../src/engine/server_database.js";
+
 import type { Database, Queryable } from "../../src/engine/database.js";
+import { openServer } from "../../src/engine/server_database.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
 import { one } from "./floor.js";
 
@@ -62,7 +63,8 @@ export class Stage {
   async waitsForLock(pid: number, ended: () => boolean): Promise<void> {
     for (;;) {
       if (ended()) return;
-      const [row] = await this.db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
+      const [row] = await this.db
+        .sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
       if (row !== undefined) return;
     }
   }

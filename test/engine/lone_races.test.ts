@@ -19,7 +19,11 @@ const verbs: Record<string, Verb<Scene>> = {
   claim: (db, { bob }) => claim(db, bob, ["t.lone"], 2),
   finish: (db, { ann, held }) => finish(db, ann, held),
   retry: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "throttled", retry_after_s: 0 })),
-  release: (db, { ann, held }) => worker_commands.release(db, { worker_id: ann, items: [{ c: held[0]!.claim_id, o: held.map(({ ordinal }) => ordinal) }] }),
+  release: (db, { ann, held }) =>
+    worker_commands.release(db, {
+      worker_id: ann,
+      items: [{ c: held[0]!.claim_id, o: held.map(({ ordinal }) => ordinal) }],
+    }),
   cancel_waiting: (db, { waiting_id }) => db.sql`select app.cancel_task(${waiting_id})`,
   cancel_held: (db, { held_id }) => db.sql`select app.cancel_task(${held_id})`,
   reschedule: (db, { waiting_id }) => db.sql`select app.reschedule_task(${waiting_id}, now(), 5)`,

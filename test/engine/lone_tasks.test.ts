@@ -9,7 +9,13 @@ import { bothDatabases } from "../postgres.js";
 import { claim, expectSound, finish, one, register } from "./floor.js";
 
 const registry = createRegistry({
-  handlers: [defineHandler("mail.send", { parameters: z.object({ to: z.string(), body: z.string().default("hello") }) }, () => ({}))],
+  handlers: [
+    defineHandler(
+      "mail.send",
+      { parameters: z.object({ to: z.string(), body: z.string().default("hello") }) },
+      () => ({}),
+    ),
+  ],
 });
 
 function engineOn(db: Database): Engine {
@@ -26,7 +32,10 @@ bothDatabases("lone tasks", (open) => {
     const engine = engineOn(db);
     const first = await engine.enqueue("mail.send", { to: "ada" }, { idempotency_key: "k" });
     expect(first.created).toBe(true);
-    expect(await engine.enqueue("mail.send", { to: "ada" }, { idempotency_key: "k" })).toEqual({ ...first, created: false });
+    expect(await engine.enqueue("mail.send", { to: "ada" }, { idempotency_key: "k" })).toEqual({
+      ...first,
+      created: false,
+    });
     const [row] = await db.sql`select app.enqueue('mail.send', '{"to": "ada"}', idempotency_key => 'k') as reply`;
     expect(row).toEqual({ reply: { ...first, created: false } });
     expect(await one(db.sql`select count(*)::integer as n from app.tasks`)).toEqual({ n: 1 });
@@ -66,7 +75,9 @@ bothDatabases("lone tasks", (open) => {
       Array.from({ length: 3000 }, (_, n) => ({ parameters: { to: `n${n}` } })),
     );
     expect([created, new Set(task_ids).size]).toEqual([3000, 3000]);
-    expect(await one(db.sql`select count(*)::integer as ranges, sum(hi - lo)::integer as tasks from app.ready`)).toEqual({ ranges: 1, tasks: 3000 });
+    expect(
+      await one(db.sql`select count(*)::integer as ranges, sum(hi - lo)::integer as tasks from app.ready`),
+    ).toEqual({ ranges: 1, tasks: 3000 });
     expect((await engine.task(task_ids[1234]!)).parameters).toEqual({ to: "n1234" });
   });
 
@@ -86,10 +97,18 @@ bothDatabases("lone tasks", (open) => {
     const db = await open();
     const engine = engineOn(db);
     const worker = await register(db);
-    const { task_ids } = await engine.enqueueMany("mail.send", Array.from({ length: 5 }, (_, n) => ({ parameters: { to: `n${n}` } })));
+    const { task_ids } = await engine.enqueueMany(
+      "mail.send",
+      Array.from({ length: 5 }, (_, n) => ({ parameters: { to: `n${n}` } })),
+    );
     expect(await engine.cancelTask(task_ids[2]!, "not wanted")).toMatchObject({ status: "cancelled", changed: true });
     expect(await engine.cancelTask(task_ids[2]!)).toMatchObject({ status: "cancelled", changed: false });
-    expect((await claim(db, worker, ["mail.send"])).map(({ parameters }) => parameters)).toEqual([{ to: "n0" }, { to: "n1" }, { to: "n3" }, { to: "n4" }]);
+    expect((await claim(db, worker, ["mail.send"])).map(({ parameters }) => parameters)).toEqual([
+      { to: "n0" },
+      { to: "n1" },
+      { to: "n3" },
+      { to: "n4" },
+    ]);
     await expectSound(db);
   });
 
@@ -100,8 +119,12 @@ bothDatabases("lone tasks", (open) => {
     const { task_id } = await engine.enqueue("mail.send", { to: "ada" });
     const [task] = await claim(db, worker, ["mail.send"]);
     await engine.cancelTask(task_id);
-    const running = [{ claim_id: task!.claim_id, stage_id: task!.stage_id, ordinal: task!.ordinal, elapsed_s: 1, progress: null }];
-    expect(await engine.worker_commands.heartbeat(db, { worker_id: worker, running, claims: [task!.claim_id] })).toMatchObject({ lost: [task!.claim_id] });
+    const running = [
+      { claim_id: task!.claim_id, stage_id: task!.stage_id, ordinal: task!.ordinal, elapsed_s: 1, progress: null },
+    ];
+    expect(
+      await engine.worker_commands.heartbeat(db, { worker_id: worker, running, claims: [task!.claim_id] }),
+    ).toMatchObject({ lost: [task!.claim_id] });
     expect((await finish(db, worker, [task!])).accepted).toBe(0);
     expect((await engine.task(task_id)).status).toBe("cancelled");
   });
@@ -113,13 +136,19 @@ bothDatabases("lone tasks", (open) => {
     const { task_id } = await engine.enqueue("mail.send", { to: "ada" }, { max_attempts: 1 });
     const [task] = await claim(db, worker, ["mail.send"]);
     expect((await finish(db, worker, [task!], () => ({ category: "transient" }))).retried).toBe(0);
-    expect(await engine.task(task_id)).toMatchObject({ status: "failed", attempts: [{ outcome: "failed", category: "transient" }] });
+    expect(await engine.task(task_id)).toMatchObject({
+      status: "failed",
+      attempts: [{ outcome: "failed", category: "transient" }],
+    });
   });
 
   test("lone tasks are listed by type and status, in pages", async () => {
     const db = await open();
     const engine = engineOn(db);
-    const { task_ids } = await engine.enqueueMany("mail.send", Array.from({ length: 7 }, (_, n) => ({ parameters: { to: `n${n}` } })));
+    const { task_ids } = await engine.enqueueMany(
+      "mail.send",
+      Array.from({ length: 7 }, (_, n) => ({ parameters: { to: `n${n}` } })),
+    );
     const first = await engine.tasks({ task_type: "mail.send", limit: 4 });
     const rest = await engine.tasks({ task_type: "mail.send", limit: 4, cursor: first.next });
     expect([...first.tasks, ...rest.tasks].map(({ task_id }) => task_id)).toEqual(task_ids);

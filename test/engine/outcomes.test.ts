@@ -28,11 +28,41 @@ const job_table: [stages: [status: string, importance: string][], outcome: strin
   [[["failed", "critical"]], "failed"],
   [[["failed", "important"]], "partial_success"],
   [[["failed", "optional"]], "completed"],
-  [[["failed", "critical"], ["cancelled", "critical"]], "failed"],
-  [[["failed", "critical"], ["failed", "important"]], "failed"],
-  [[["failed", "important"], ["skipped", "critical"]], "partial_success"],
-  [[["failed", "optional"], ["completed", "critical"]], "completed"],
-  [[["completed", "critical"], ["cancelled", "critical"]], "cancelled"],
+  [
+    [
+      ["failed", "critical"],
+      ["cancelled", "critical"],
+    ],
+    "failed",
+  ],
+  [
+    [
+      ["failed", "critical"],
+      ["failed", "important"],
+    ],
+    "failed",
+  ],
+  [
+    [
+      ["failed", "important"],
+      ["skipped", "critical"],
+    ],
+    "partial_success",
+  ],
+  [
+    [
+      ["failed", "optional"],
+      ["completed", "critical"],
+    ],
+    "completed",
+  ],
+  [
+    [
+      ["completed", "critical"],
+      ["cancelled", "critical"],
+    ],
+    "cancelled",
+  ],
 ];
 
 const opening_table: [before: [status: string, importance: string, reason: string | null][], decision: string][] = [
@@ -43,10 +73,34 @@ const opening_table: [before: [status: string, importance: string, reason: strin
   [[["failed", "optional", null]], "open"],
   [[["skipped", "critical", "when"]], "when"],
   [[["skipped", "critical", "upstream"]], "upstream"],
-  [[["completed", "critical", null], ["skipped", "critical", "when"]], "open"],
-  [[["skipped", "critical", "when"], ["skipped", "critical", "when"]], "when"],
-  [[["completed", "critical", null], ["skipped", "critical", "upstream"]], "upstream"],
-  [[["completed", "critical", null], ["failed", "important", null]], "upstream"],
+  [
+    [
+      ["completed", "critical", null],
+      ["skipped", "critical", "when"],
+    ],
+    "open",
+  ],
+  [
+    [
+      ["skipped", "critical", "when"],
+      ["skipped", "critical", "when"],
+    ],
+    "when",
+  ],
+  [
+    [
+      ["completed", "critical", null],
+      ["skipped", "critical", "upstream"],
+    ],
+    "upstream",
+  ],
+  [
+    [
+      ["completed", "critical", null],
+      ["failed", "important", null],
+    ],
+    "upstream",
+  ],
 ];
 
 bothDatabases("outcomes", (open) => {
@@ -54,7 +108,9 @@ bothDatabases("outcomes", (open) => {
     const db = await open();
     for (const [total, failed, count, percent, outcome] of stage_table) {
       const row = await one(
-        db.sql<{ o: string }>`select app.stage_outcome(${total}::bigint, ${failed}::bigint, ${count}::bigint, ${percent}::numeric)::text as o`,
+        db.sql<{
+          o: string;
+        }>`select app.stage_outcome(${total}::bigint, ${failed}::bigint, ${count}::bigint, ${percent}::numeric)::text as o`,
       );
       expect({ total, failed, count, percent, outcome: row.o }).toEqual({ total, failed, count, percent, outcome });
     }
@@ -65,7 +121,9 @@ bothDatabases("outcomes", (open) => {
     for (const [stages, outcome] of job_table) {
       const list = (position: 0 | 1) => `{${stages.map((stage) => stage[position]).join()}}`;
       const row = await one(
-        db.sql<{ o: string }>`select app.job_outcome(${list(0)}::text::app.stage_status[], ${list(1)}::text::app.importance[])::text as o`,
+        db.sql<{
+          o: string;
+        }>`select app.job_outcome(${list(0)}::text::app.stage_status[], ${list(1)}::text::app.importance[])::text as o`,
       );
       expect({ stages, outcome: row.o }).toEqual({ stages, outcome });
     }
@@ -88,7 +146,13 @@ bothDatabases("outcomes", (open) => {
   });
 
   test("a failed important stage skips its dependents, other branches go on, and the job is a partial success", async () => {
-    expect(await run(await open(), "important")).toEqual(["partial_success", "completed", "failed", "skipped", "completed"]);
+    expect(await run(await open(), "important")).toEqual([
+      "partial_success",
+      "completed",
+      "failed",
+      "skipped",
+      "completed",
+    ]);
   });
 
   test("after a failed optional stage its dependents run on what completed, and the job is unaffected", async () => {

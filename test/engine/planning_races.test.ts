@@ -20,12 +20,27 @@ const verbs: Record<string, Verb<Scene>> = {
   plan_tasks: (db, { ann, plan }) =>
     worker_commands.plan_tasks(db, { worker_id: ann, claim_id: plan.claim_id, from: 0, tasks: '[{"p":{}},{"p":{}}]' }),
   plan_done: (db, { ann, plan }) =>
-    worker_commands.plan_done(db, { worker_id: ann, claim_id: plan.claim_id, total: 2, task_bytes: 2, plan_hash: null }),
+    worker_commands.plan_done(db, {
+      worker_id: ann,
+      claim_id: plan.claim_id,
+      total: 2,
+      task_bytes: 2,
+      plan_hash: null,
+    }),
   plan_skip: (db, { ann, plan }) =>
-    worker_commands.plan_done(db, { worker_id: ann, claim_id: plan.claim_id, total: 0, task_bytes: 0, plan_hash: null, skip: "when" }),
-  plan_stage: (db, { ann, plan }) => worker_commands.plan_stage(db, { worker_id: ann, claim_id: plan.claim_id, loaded: [] }),
+    worker_commands.plan_done(db, {
+      worker_id: ann,
+      claim_id: plan.claim_id,
+      total: 0,
+      task_bytes: 0,
+      plan_hash: null,
+      skip: "when",
+    }),
+  plan_stage: (db, { ann, plan }) =>
+    worker_commands.plan_stage(db, { worker_id: ann, claim_id: plan.claim_id, loaded: [] }),
   plan_fails: (db, { ann, plan }) => finish(db, ann, [plan], () => ({ category: "permanent" })),
-  release: (db, { ann, plan }) => worker_commands.release(db, { worker_id: ann, items: [{ c: plan.claim_id, o: [-1] }] }),
+  release: (db, { ann, plan }) =>
+    worker_commands.release(db, { worker_id: ann, items: [{ c: plan.claim_id, o: [-1] }] }),
   reap: async (db, { ann }) => {
     await db.sql`update app.workers set heartbeat_at = 'epoch' where worker_id = ${ann}::text::uuid`;
     return worker_commands.reap_workers(db);

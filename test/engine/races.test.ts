@@ -20,14 +20,16 @@ const verbs: Record<string, Verb<Scene>> = {
   finish_all: (db, { ann, held }) => finish(db, ann, held),
   fail: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "permanent" })),
   retry: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "throttled", retry_after_s: 0 })),
-  release: (db, { ann, held }) => worker_commands.release(db, { worker_id: ann, items: [{ c: held[0]!.claim_id, o: [0, 1] }] }),
+  release: (db, { ann, held }) =>
+    worker_commands.release(db, { worker_id: ann, items: [{ c: held[0]!.claim_id, o: [0, 1] }] }),
   stop_worker: (db, { ann }) => worker_commands.stop_worker(db, { worker_id: ann }),
   reap: async (db, { ann }) => {
     await db.sql`update app.workers set heartbeat_at = 'epoch' where worker_id = ${ann}::text::uuid`;
     return worker_commands.reap_workers(db);
   },
   cancel: (db, { job_id }) => db.sql`select app.cancel_job(${job_id})`,
-  heartbeat: (db, { ann, held }) => worker_commands.heartbeat(db, { worker_id: ann, running: [], claims: [held[0]!.claim_id] }),
+  heartbeat: (db, { ann, held }) =>
+    worker_commands.heartbeat(db, { worker_id: ann, running: [], claims: [held[0]!.claim_id] }),
   submit_again: (db) => submit(db, stages, { scene: 1 }, { mode: "force" }),
 };
 
@@ -68,7 +70,10 @@ describe("races on a real server", () => {
     await db.sql`update app.workers set heartbeat_at = 'epoch' where status = 'live'`;
     await worker_commands.reap_workers(db);
     await drain(db, await register(db, [], 3600), ["t.race", "t.after"]);
-    expect([story, ["completed", "partial_success", "cancelled"].includes((await status(db, job_id)).status)]).toEqual([story, true]);
+    expect([story, ["completed", "partial_success", "cancelled"].includes((await status(db, job_id)).status)]).toEqual([
+      story,
+      true,
+    ]);
     await expectSound(db);
   }
 
@@ -93,9 +98,17 @@ describe("races on a real server", () => {
     const { db } = floor;
     await verbs.release!(db, { ann, bob, held, job_id: "" });
     const late = await finish(db, ann, held);
-    expect(late).toMatchObject({ accepted: 0, refused: [[held[0]!.claim_id, 0, "not_held"], [held[0]!.claim_id, 1, "not_held"]] });
+    expect(late).toMatchObject({
+      accepted: 0,
+      refused: [
+        [held[0]!.claim_id, 0, "not_held"],
+        [held[0]!.claim_id, 1, "not_held"],
+      ],
+    });
     expect(await one(db.sql`select count(*)::integer as n from app.results`)).toEqual({ n: 0 });
-    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({ n: 2 });
+    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({
+      n: 2,
+    });
     await expectSound(db);
   });
 
@@ -115,7 +128,10 @@ describe("races on a real server", () => {
     await floor.clear();
     const { db, first, second } = floor;
     const rounds = 10_000;
-    const pair = [{ name: "pair", task: "t.pair", plan: { count: 2 } }, { name: "next", task: "t.next" }];
+    const pair = [
+      { name: "pair", task: "t.pair", plan: { count: 2 } },
+      { name: "next", task: "t.next" },
+    ];
     const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
     for (let page = 0; page < rounds; page += 1000) {
       const jobs = Array.from({ length: 1000 }, (_, n) => ({ parameters: `{"n":${page + n}}` }));
@@ -139,9 +155,11 @@ describe("races on a real server", () => {
     const finishOneSide = async (session: Database, worker: string, side: "hers" | "his", ordinal: number) => {
       // Sent without waiting for each answer, so that both sessions work through the same stages side by side.
       for (let page = 0; page < rows.length; page += 200) {
-        const replies = rows.slice(page, page + 200).map((row) =>
-          finish(session, worker, [{ ...pairs[0]!, stage_id: row.stage_id, claim_id: row[side], ordinal }]),
-        );
+        const replies = rows
+          .slice(page, page + 200)
+          .map((row) =>
+            finish(session, worker, [{ ...pairs[0]!, stage_id: row.stage_id, claim_id: row[side], ordinal }]),
+          );
         for (const reply of await Promise.all(replies)) if (reply.advanced) advanced++;
       }
     };

@@ -84,7 +84,10 @@ bothDatabases("submitting", (open) => {
   test("a bulk submit gives every job in order, duplicates included", async () => {
     const engine = engineOn(await open());
     const names = ["a", "b", "a", "c", "b"];
-    const replies = await engine.submitMany(greet, names.map((name) => ({ parameters: { name }, priority: 3 })));
+    const replies = await engine.submitMany(
+      greet,
+      names.map((name) => ({ parameters: { name }, priority: 3 })),
+    );
     expect(replies.map(({ created }) => created)).toEqual([true, true, false, true, false]);
     expect(replies[2]!.job_id).toBe(replies[0]!.job_id);
     expect((await engine.status(replies[0]!.job_id)).priority).toBe(3);
@@ -106,7 +109,15 @@ bothDatabases("submitting", (open) => {
 
   test("a running job keeps the shape it was submitted with, though the blueprint changes", async () => {
     const db = await open();
-    const { job_id } = await submit(db, [{ name: "one", task: "t.one" }, { name: "two", task: "t.two" }], {}, { type: "shape" });
+    const { job_id } = await submit(
+      db,
+      [
+        { name: "one", task: "t.one" },
+        { name: "two", task: "t.two" },
+      ],
+      {},
+      { type: "shape" },
+    );
     await submit(db, [{ name: "only", task: "t.one" }], { other: 1 }, { type: "shape" });
     expect((await status(db, job_id)).stages.map(({ name }) => name)).toEqual(["one", "two"]);
     expect(await one(db.sql`select count(*)::integer as n from app.blueprints`)).toEqual({ n: 2 });
@@ -114,7 +125,10 @@ bothDatabases("submitting", (open) => {
 
   test("jobs are listed newest first in pages that neither repeat nor leave out", async () => {
     const engine = engineOn(await open());
-    await engine.submitMany(greet, Array.from({ length: 25 }, (_, n) => ({ parameters: { name: `n${n}` } })));
+    await engine.submitMany(
+      greet,
+      Array.from({ length: 25 }, (_, n) => ({ parameters: { name: `n${n}` } })),
+    );
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -150,7 +164,8 @@ describe("submitting at once", () => {
       const reply = await engineOn(db).submit(greet, { name: "twin" }, { mode: "force", db: tx });
       other = engineOn(second).submit(greet, { name: "twin" }, { mode: "force" });
       for (;;) {
-        const [waits] = await db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
+        const [waits] =
+          await db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
         if (waits !== undefined) return reply;
       }
     });

@@ -30,7 +30,15 @@ describe("tenants on a server", () => {
     await admin.sql`select app.map_role(${logins.acme}::text::name, 'acme'), app.map_role(${logins.globex}::text::name, 'globex'),
       app.map_role(${logins.server}::text::name, null), app.map_role(${logins.worker}::text::name, 'acme')`;
     for (const tenant of ["acme", "globex"]) {
-      await submit(admin, [{ name: "only", task: "t.only" }, { name: "next", task: "t.next" }], { tenant }, { tenant });
+      await submit(
+        admin,
+        [
+          { name: "only", task: "t.only" },
+          { name: "next", task: "t.next" },
+        ],
+        { tenant },
+        { tenant },
+      );
       await admin.sql`select app.enqueue('t.lone', '{}', idempotency_key => 'same', tenant => ${tenant})`;
     }
     const worker = await register(admin);
@@ -52,8 +60,21 @@ describe("tenants on a server", () => {
   }
 
   const tables = [
-    "jobs", "stages", "stage_progress", "tasks", "ready", "claims", "results", "attempts", "task_logs", "workers", "events",
-    "blueprints", "idempotency_keys", "tenants", "tenant_roles",
+    "jobs",
+    "stages",
+    "stage_progress",
+    "tasks",
+    "ready",
+    "claims",
+    "results",
+    "attempts",
+    "task_logs",
+    "workers",
+    "events",
+    "blueprints",
+    "idempotency_keys",
+    "tenants",
+    "tenant_roles",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
@@ -77,8 +98,12 @@ describe("tenants on a server", () => {
 
   test("no setting turns one tenant into another", async () => {
     const attempts = [
-      "set fanfold.tenant = 'globex'", "set app.tenant_id = 'globex'", "set role fanfold_api", "set role fanfold_worker",
-      "select set_config('fanfold.tenant', 'globex', false)", "set row_security = off",
+      "set fanfold.tenant = 'globex'",
+      "set app.tenant_id = 'globex'",
+      "set role fanfold_api",
+      "set role fanfold_worker",
+      "select set_config('fanfold.tenant', 'globex', false)",
+      "set row_security = off",
     ];
     for (const attempt of attempts) {
       const rows = await as.acme
@@ -90,13 +115,19 @@ describe("tenants on a server", () => {
       expect([attempt, rows]).toEqual([attempt, attempt.includes("row_security") ? "42501" : [{ tenant_id: "acme" }]]);
       await as.acme.script("reset role; reset all");
     }
-    for (const forbidden of [`set role ${logins.globex}`, `set session authorization ${logins.globex}`, "set role fanfold_owner"]) {
+    for (const forbidden of [
+      `set role ${logins.globex}`,
+      `set session authorization ${logins.globex}`,
+      "set role fanfold_owner",
+    ]) {
       await expect(as.acme.script(forbidden)).rejects.toMatchObject({ code: "42501" });
     }
   });
 
   test("a verb that names another tenant is refused, and another tenant's job does not exist", async () => {
-    await expect(as.acme.sql`select app.enqueue('t.lone', '{}', tenant => 'globex')`).rejects.toMatchObject({ code: "FF005" });
+    await expect(as.acme.sql`select app.enqueue('t.lone', '{}', tenant => 'globex')`).rejects.toMatchObject({
+      code: "FF005",
+    });
     const theirs = await one(admin.sql<{ job_id: string }>`select job_id from app.jobs where tenant_id = 'globex'`);
     const task = await one(admin.sql<{ task_id: string }>`
       select stage_id || '-' || ordinal as task_id from app.tasks where tenant_id = 'globex' order by stage_id desc limit 1`);
@@ -135,7 +166,12 @@ describe("tenants on a server", () => {
   test("tables cannot be written but through functions, not even one's own rows", async () => {
     for (const session of [as.acme, as.server, as.worker]) {
       for (const table of tables) {
-        for (const statement of [`delete from app.${table}`, `update app.${table} set tenant_id = 'acme'`, `insert into app.${table} default values`, `truncate app.${table}`]) {
+        for (const statement of [
+          `delete from app.${table}`,
+          `update app.${table} set tenant_id = 'acme'`,
+          `insert into app.${table} default values`,
+          `truncate app.${table}`,
+        ]) {
           await expect(session.script(statement), statement).rejects.toMatchObject({ code: "42501" });
         }
       }
@@ -143,7 +179,15 @@ describe("tenants on a server", () => {
   });
 
   test("internal functions cannot be called from outside", async () => {
-    for (const call of ["app.settle(null,null,null,null,null)", "app.wake('{}')", "app.note('acme','x',null)", "app.put_back(null, null, 0)", "app.abandon_workers()", "app.map_role('postgres','acme')", "app.create_tenant('evil')"]) {
+    for (const call of [
+      "app.settle(null,null,null,null,null)",
+      "app.wake('{}')",
+      "app.note('acme','x',null)",
+      "app.put_back(null, null, 0)",
+      "app.abandon_workers()",
+      "app.map_role('postgres','acme')",
+      "app.create_tenant('evil')",
+    ]) {
       await expect(as.acme.script(`select ${call}`), call).rejects.toMatchObject({ code: "42501" });
     }
   });
@@ -165,7 +209,9 @@ describe("tenants on a server", () => {
 
   test("the server's role acts for the tenant it names, and without one for the default tenant", async () => {
     const named = await submit(as.server, [{ name: "only", task: "t.served" }], {}, { tenant: "globex" });
-    expect(await one(admin.sql`select tenant_id from app.jobs where job_id = ${named.job_id}`)).toEqual({ tenant_id: "globex" });
+    expect(await one(admin.sql`select tenant_id from app.jobs where job_id = ${named.job_id}`)).toEqual({
+      tenant_id: "globex",
+    });
     const rows = await as.server.transaction(async (tx) => {
       await tx.sql`select set_config('fanfold.tenant', 'acme', true)`;
       return tx.sql`select distinct tenant_id from app.jobs`;
@@ -179,7 +225,9 @@ describe("tenants on a server", () => {
     const worker = await register(as.worker);
     const tasks = await claim(as.worker, worker, ["t.mapped"]);
     expect(tasks.length).toBe(1);
-    expect(await admin.sql`select tenant_id from app.claims where worker_id = ${worker}::text::uuid`).toEqual([{ tenant_id: "acme" }]);
+    expect(await admin.sql`select tenant_id from app.claims where worker_id = ${worker}::text::uuid`).toEqual([
+      { tenant_id: "acme" },
+    ]);
   });
 
   function template(text: string): TemplateStringsArray {

@@ -18,11 +18,17 @@ export interface WideRun {
 export async function runWide(database_url: string, count: number): Promise<WideRun> {
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   try {
-    const args = ["--import", path("./typescript.mjs"), path("./wide_child.ts"), database_url, storage_dir, String(count)];
+    const args = [
+      "--import",
+      path("./typescript.mjs"),
+      path("./wide_child.ts"),
+      database_url,
+      storage_dir,
+      String(count),
+    ];
     const { stdout } = await run(process.execPath, args);
     return JSON.parse(stdout) as WideRun;
   } finally {
     await rm(storage_dir, { recursive: true, force: true });
   }
 }
-
