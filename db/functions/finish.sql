@@ -12,6 +12,7 @@ language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids bigint[] := array(select x.c from json_to_recordset(claims) as x(c bigint) order by x.c);

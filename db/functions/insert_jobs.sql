@@ -42,13 +42,19 @@ begin
 
   insert into app.stages (
     tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
-    timeout_s, max_attempts, budget_count, budget_percent, condition, plan, priority)
+    timeout_s, max_attempts, budget_count, budget_percent, condition, plan, priority, status, total, opened_at)
   select
     tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
-    d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan, j.priority
+    d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan, j.priority,
+    case when d.starts then 'processing' else 'waiting' end::app.stage_status, case when d.starts then 1 end, case when d.starts then now() end
   from unnest(v_created) c
   cross join lateral (select q.job_id, q.priority from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
-  cross join app.stage_definitions(blueprint) d
+  cross join (
+    -- A first stage that is one plain task starts as it is inserted; start_roots gives it its task.
+    select s.*, s.after = '{}' and s.parallelism = 'single' and s.plan is null and s.condition is null as starts
+      from app.stage_definitions(blueprint) s
+    offset 0
+  ) d
   order by j.job_id, d.number;
 
   insert into app.events (tenant_id, kind, job_id) select tenant, 'job.submitted', c from unnest(v_created) c;

@@ -6,6 +6,7 @@ language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_stage app.stages;

@@ -8,6 +8,7 @@ language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tenant text := app.acting_tenant(request ->> 'tenant');

@@ -137,7 +137,7 @@ export class Engine {
 
   async #enqueuePage(db: Queryable, task_type: string, page: { item: EnqueueItem; text: string }[]) {
     const texts = page.map(({ text }) => text);
-    if (page.length > 1 && page.every(({ item }) => Object.keys(item).length === 1)) {
+    if (page.every(({ item }) => Object.keys(item).length === 1)) {
       const { created, stage_id, ordinals } = await this.#reply<{
         created: number;
         stage_id: number;

@@ -36,6 +36,8 @@ export class Fetcher {
   private claiming: Promise<void> | null = null;
   /** A hint came while a claim was under way, which may not have seen what the hint was about. */
   private again = false;
+  /** The type an idle worker was told of. */
+  private hinted: string | null = null;
   /** The last claim found nothing, and hints are on: wait for one. */
   private waiting = false;
   private told_idle = false;
@@ -54,6 +56,12 @@ export class Fetcher {
     this.again = true;
     this.waiting = false;
     this.consider();
+  };
+
+  /** A task of this type has become runnable: an idle worker looks there and nowhere else, which is quicker. */
+  readonly hint = (task_type: string): void => {
+    if (this.is_waiting) this.hinted = task_type;
+    this.wake();
   };
 
   get is_waiting(): boolean {
@@ -104,8 +112,12 @@ export class Fetcher {
   private async claim(limit: number): Promise<"full" | "some" | "none"> {
     const { worker_id, types, db, commands, stats } = this.parts;
     const request = { worker_id, types, limit, after_tenant: this.after_tenant };
-    let reply = await commands.claim(db, request);
+    const { hinted } = this;
+    this.hinted = null;
+    let reply = await commands.claim(db, hinted === null ? request : { ...request, types: [hinted] });
     stats.claims++;
+    // Whoever else was woken may have been quicker: then a look at everything decides whether to wait.
+    if (hinted !== null && reply.claims.length === 0) this.again = true;
     if (reply.claims.length === 0 && !this.told_idle && !this.stopped) {
       await commands.set_idle(db, { worker_id, idle: true });
       this.told_idle = true;

@@ -153,7 +153,7 @@ export class Incarnation {
   async listen(): Promise<void> {
     const types = new Set(this.shop.settings.types);
     const hint = (task_type: string) => {
-      if (types.has(task_type)) this.fetcher.wake();
+      if (types.has(task_type)) this.fetcher.hint(task_type);
     };
     await this.connections.listen(this.log, hint, this.fetcher.wake);
     this.fetcher.wake();
