@@ -1,5 +1,6 @@
 -- Takes up to `limit` runnable tasks for a worker: fair between tenants, by priority within one.
--- request: {worker_id, types, limit, after_tenant, bytes?}. Reply: {claims, stages, after_tenant}; see src/engine/commands.ts.
+-- request: {worker_id, types, limit, after_tenant, bytes?, known?: [stage ids whose facts the worker has]}.
+-- Reply: {claims, stages, after_tenant}; see src/engine/commands.ts.
 -- A claimer never waits while it holds anything: it skips locked rows, and only when that leaves it with nothing at all
 -- does it wait for one row. A claim lost in a crash is only a second run, so its commit need not wait for the disk.
 create or replace function app.claim(request json)
@@ -30,8 +31,12 @@ begin
     return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
   end if;
   -- Pools come in the order in which tenants are to be served, each tenant's by priority.
-  select array_agg(t.tenant_id order by t.first) into v_tenants
-    from (select p.tenant_id, min(p.position) as first from unnest(v_pools) with ordinality p(tenant_id, task_type, priority, run_at, position) group by 1) t;
+  if cardinality(v_pools) = 1 then
+    v_tenants := array[v_pools[1].tenant_id];
+  else
+    select array_agg(t.tenant_id order by t.first) into v_tenants
+      from (select p.tenant_id, min(p.position) as first from unnest(v_pools) with ordinality p(tenant_id, task_type, priority, run_at, position) group by 1) t;
+  end if;
   for v_round in 1 .. 3 loop
     -- Round 1: to each its share. Round 2: what is left, to whoever has more. Round 3: wait for one row rather than leave empty-handed.
     exit when v_round = 3 and cardinality(v_taken) > 0;
@@ -61,6 +66,6 @@ begin
   )
   select array_agg(claim_id) into v_claims from made;
   perform app.mark_started(array(select distinct r.stage_id from unnest(v_taken) r where r.lo <= 0 and r.attempt = 1));
-  return app.claimed_work(v_claims, v_served);
+  return app.claimed_work(v_claims, v_served, array(select k::bigint from json_array_elements_text(coalesce(request -> 'known', '[]')) k));
 end $$;
 grant execute on function app.claim(json) to fanfold_worker, fanfold_admin;

@@ -47,6 +47,8 @@ export interface ClaimRequest {
   limit: number;
   after_tenant: string | null;
   bytes?: number;
+  /** Stages whose facts the worker has: the reply leaves them out. */
+  known?: readonly number[];
 }
 
 export interface ClaimReply {

@@ -2,7 +2,7 @@
 // Finding nothing, it writes itself idle, claims once more, and waits for a NOTIFY or the next poll: a hint may be lost,
 // the poll is not.
 import type { Logger } from "pino";
-import type { ClaimReply, WorkerCommands } from "../engine/commands.js";
+import type { ClaimedStage, ClaimReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
@@ -11,6 +11,8 @@ import { HeldClaim, type Holdings } from "./held.js";
 import type { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
+
+const KNOWN_STAGES = 16;
 
 export interface FetcherParts {
   worker_id: string;
@@ -45,6 +47,8 @@ export class Fetcher {
   private last_batch = 0;
   private last_mix: { pace: Pace; count: number }[] = [];
   private after_tenant: string | null = null;
+  /** The facts of stages met lately: a wide stage and lone tasks are claimed again and again. */
+  private readonly stages = new Map<number, ClaimedStage>();
   private poll_timer: NodeJS.Timeout | undefined;
   private failures = 0;
   private stopped = false;
@@ -111,7 +115,7 @@ export class Fetcher {
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number): Promise<"full" | "some" | "none"> {
     const { worker_id, types, db, commands, stats } = this.parts;
-    const request = { worker_id, types, limit, after_tenant: this.after_tenant };
+    const request = { worker_id, types, limit, after_tenant: this.after_tenant, known: [...this.stages.keys()] };
     const { hinted } = this;
     this.hinted = null;
     let reply = await commands.claim(db, hinted === null ? request : { ...request, types: [hinted] });
@@ -135,16 +139,22 @@ export class Fetcher {
   private hold(reply: ClaimReply): number {
     const { parts } = this;
     const now = performance.now();
-    const stages = new Map(reply.stages.map((stage) => [stage.stage_id, stage]));
-    for (const stage of reply.stages) deepFreeze(stage.parameters);
+    for (const stage of reply.stages) {
+      deepFreeze(stage.parameters);
+      this.stages.set(stage.stage_id, stage);
+    }
     const mix = new Map<Pace, number>();
     let count = 0;
     for (const batch of reply.claims) {
-      const stage = stages.get(batch.stage_id)!;
+      const stage = this.stages.get(batch.stage_id)!;
       const pace = this.paceOf(batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type);
       parts.holdings.add(new HeldClaim(batch, stage, pace, now));
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
       count += batch.tasks.length;
+    }
+    for (const stage_id of this.stages.keys()) {
+      if (this.stages.size <= KNOWN_STAGES) break;
+      this.stages.delete(stage_id);
     }
     this.after_tenant = reply.after_tenant;
     this.last_batch = count;
@@ -176,9 +186,11 @@ export class Fetcher {
       this.full_claims = found === "full" ? this.full_claims + 1 : 0;
       if (this.told_idle && this.full_claims >= 2) this.sayBusy();
       this.handBack(performance.now());
-      // Asked for first, so that the next batch is on its way while this one runs.
-      this.consider();
-      setImmediate(parts.runner.pump);
+      // A full batch runs long enough to have the next one on its way first; a few tasks start at once.
+      if (found === "full") {
+        this.consider();
+        setImmediate(parts.runner.pump);
+      } else parts.runner.pump();
     }
     this.consider();
     if (this.is_waiting) parts.onIdle();
