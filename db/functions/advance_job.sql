@@ -7,6 +7,9 @@ declare
   v_stage app.stages;
   v_outcome app.job_status;
 begin
+  if job.finished_at is not null then
+    return;
+  end if;
   loop
     select * into v_stage
       from app.stages s

@@ -4,6 +4,7 @@ returns void
 language plpgsql
 as $$
 begin
+  perform app.assert_my_worker(worker);
   -- Locked against being declared lost or stopped until the claim has committed: what commits later nobody would take back.
   perform 1 from app.workers w where w.worker_id = worker and w.status = 'live' for key share;
   if not found then

@@ -45,6 +45,12 @@ begin
         (v_stage ->> 'parallelism' = 'fan_out' and coalesce(v_stage -> 'plan', 'null') = 'null', 'plan|a fan_out says how its tasks are made'),
         (jsonb_typeof(v_stage -> 'after') = 'array' and jsonb_array_length(case jsonb_typeof(v_stage -> 'after') when 'array' then v_stage -> 'after' else '[]' end) > 1
           and coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and jsonb_typeof(v_stage -> 'of') is distinct from 'number', 'of|with several after, of names the one it follows'),
+        (coalesce(v_stage ->> 'parallelism', 'single') in ('fan_in', 'match_previous') and coalesce(v_stage -> 'plan', 'null') <> 'null', 'plan|the engine plans this stage itself'),
+        (jsonb_typeof(coalesce(v_stage -> 'of', 'null')) not in ('null', 'number'), 'of|not the number of a stage'),
+        (app.not_a_count(v_stage -> 'failure_budget' -> 'count', 0, 1000000000), 'failure_budget.count|not a whole number from 0'),
+        (jsonb_typeof(coalesce(v_stage #> '{failure_budget,percent}', 'null')) not in ('null', 'number')
+          or case jsonb_typeof(v_stage #> '{failure_budget,percent}') when 'number' then (v_stage #>> '{failure_budget,percent}')::numeric not between 0 and 100 else false end,
+          'failure_budget.percent|not a number from 0 to 100'),
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),

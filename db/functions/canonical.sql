@@ -1,18 +1,21 @@
 -- RFC 8785 text of a jsonb value, the same bytes as src/core/canonical.ts makes (test/vectors/canonical.json binds both).
-create or replace function app.canonical(value jsonb)
+create or replace function app.canonical(value jsonb, depth integer default 0)
 returns text
 language plpgsql immutable strict
 as $$
 declare
   v_text text;
 begin
+  if depth > 100 then
+    raise exception 'the value is nested deeper than 100 levels' using errcode = 'FF002', hint = 'flatten it';
+  end if;
   case jsonb_typeof(value)
     when 'object' then
-      select '{' || coalesce(string_agg(to_json(e.key)::text || ':' || app.canonical(e.value), ',' order by app.utf16_order(e.key)), '') || '}'
+      select '{' || coalesce(string_agg(to_json(e.key)::text || ':' || app.canonical(e.value, depth + 1), ',' order by app.utf16_order(e.key)), '') || '}'
         into v_text
         from jsonb_each(value) e;
     when 'array' then
-      select '[' || coalesce(string_agg(app.canonical(e.value), ',' order by e.position), '') || ']'
+      select '[' || coalesce(string_agg(app.canonical(e.value, depth + 1), ',' order by e.position), '') || ']'
         into v_text
         from jsonb_array_elements(value) with ordinality e(value, position);
     when 'number' then
@@ -24,4 +27,4 @@ begin
   end case;
   return v_text;
 end $$;
-grant execute on function app.canonical(jsonb) to fanfold_api, fanfold_worker, fanfold_admin;
+grant execute on function app.canonical(jsonb, integer) to fanfold_api, fanfold_worker, fanfold_admin;

@@ -9,6 +9,9 @@ begin
   if json_typeof(tasks) is distinct from 'array' or json_array_length(tasks) not between 1 and 10000 then
     raise exception 'a call enqueues 1 to 10,000 tasks' using errcode = 'FF002', hint = 'split it into several';
   end if;
+  if exists (select from json_array_elements(tasks) e where json_typeof(e) <> 'object') then
+    raise exception 'every task of the call is an object' using errcode = 'FF002', hint = '{"parameters": {…}}';
+  end if;
   select jsonb_agg(jsonb_build_object('path', '$.tasks[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
     into v_problems
     from (
@@ -18,6 +21,8 @@ begin
           with ordinality as t(parameters, key, delay_s, priority, max_attempts, metadata, run_at, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', t.parameters is null),
+          ('parameters', 'not an object', '{"to": "ada"}', left(ltrim(t.parameters), 1) <> '{'),
+          ('run_at', 'not a time', '2030-01-31T08:00:00Z', not app.is_time(t.run_at)),
           ('parameters', octet_length(t.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(t.parameters) > 262144),
           ('idempotency_key', 'empty or over 65536 bytes', 'any text of 1 to 65536 bytes', octet_length(t.key) not between 1 and 65536),
           ('delay_s', 'not from 0 to ten years', 'seconds from now', t.delay_s not between 0 and 315360000),

@@ -16,9 +16,12 @@ declare
   v_limit bigint := least(greatest((request ->> 'limit')::bigint, 1), 10000);
   v_bytes bigint := coalesce((request ->> 'bytes')::bigint, 4194304);
   v_types text[] := array(select t from json_array_elements_text(request -> 'types') t);
+  v_found record;
   v_pools app.ready_pool[];
   v_tenants text[];
   v_taken app.taken_range[] := '{}'::app.taken_range[];
+  v_locked boolean := false;
+  v_touched boolean;
   v_share bigint;
   v_tenant text;
   v_served text := request ->> 'after_tenant';
@@ -26,9 +29,10 @@ declare
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform app.assert_live_worker(v_worker);
-  v_pools := app.runnable_pools(v_types, coalesce(request ->> 'after_tenant', ''), app.worker_tenant());
+  v_found := app.runnable_pools(v_types, coalesce(v_served, ''), app.worker_tenant(), v_limit);
+  v_pools := v_found.pools;
   if cardinality(v_pools) = 0 then
-    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
+    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', coalesce(v_found.scanned, v_served));
   end if;
   -- Pools come in the order in which tenants are to be served, each tenant's by priority.
   if cardinality(v_pools) = 1 then
@@ -37,21 +41,24 @@ begin
     select array_agg(t.tenant_id order by t.first) into v_tenants
       from (select p.tenant_id, min(p.position) as first from unnest(v_pools) with ordinality p(tenant_id, task_type, priority, run_at, position) group by 1) t;
   end if;
-  for v_round in 1 .. 3 loop
-    -- Round 1: to each its share. Round 2: what is left, to whoever has more. Round 3: wait for one row rather than leave empty-handed.
-    exit when v_round = 3 and cardinality(v_taken) > 0;
+  -- Round 1: to each its share. Round 2: what is left, to whoever has more.
+  for v_round in 1 .. 2 loop
     v_share := case when v_round = 1 then (v_limit + cardinality(v_tenants) - 1) / cardinality(v_tenants) else v_limit end;
     foreach v_tenant in array v_tenants loop
       exit when v_limit <= 0 or v_bytes <= 0;
-      select t.taken, t.left_over, t.bytes_left
-        into v_taken, v_limit, v_bytes
-        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit), v_limit, v_bytes, v_round = 3, v_taken) t;
+      select t.taken, t.left_over, t.bytes_left, t.touched
+        into v_taken, v_limit, v_bytes, v_touched
+        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit), v_limit, v_bytes, false, v_taken) t;
+      v_locked := v_locked or v_touched;
       if v_round = 1 then
         v_served := v_tenant;
       end if;
     end loop;
     exit when v_limit <= 0 or v_bytes <= 0;
   end loop;
+  if not v_locked then
+    v_taken := app.wait_for_ready(v_pools, v_tenants, v_limit, v_bytes);
+  end if;
   if cardinality(v_taken) = 0 then
     return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
   end if;

@@ -13,7 +13,7 @@ begin
     from (
       select sha256(convert_to(t.key, 'UTF8')) as key_hash, app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata) as body_hash,
         ordinals[t.position] as ordinal, t.position
-        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at text, priority text, max_attempts text, metadata jsonb))
+        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb))
           with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, position)
        where t.key is not null
     ) k
@@ -26,7 +26,7 @@ begin
     from (
       select t.key, t.position, ordinals[t.position] as ordinal, sha256(convert_to(t.key, 'UTF8')) as key_hash,
         app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata) as body_hash
-        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at text, priority text, max_attempts text, metadata jsonb))
+        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb))
           with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, position)
     ) g
     left join app.idempotency_keys k on k.tenant_id = tenant and k.task_type = type and k.key_hash = g.key_hash;

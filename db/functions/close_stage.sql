@@ -26,6 +26,12 @@ begin
          total = coalesce(v_ledger.total, total, 0),
          opened_at = coalesce(opened_at, now()),
          closed_at = now(),
+         error = coalesce(error, case when outcome = 'failed' and v_ledger.stage_id is null then (
+           select jsonb_build_object('category', a.category, 'code', a.code, 'message', a.message, 'while', 'planning')
+             from app.attempts a
+            where a.stage_id = stage.stage_id and a.ordinal = -1 and a.outcome in ('failed', 'lost')
+            order by a.attempt_id desc
+            limit 1) end),
          summary = case when v_ledger.stage_id is not null then jsonb_build_object(
            'completed', v_ledger.completed, 'failed', v_ledger.failed, 'skipped', v_ledger.skipped) end
    where stage_id = stage.stage_id;

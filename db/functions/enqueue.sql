@@ -1,5 +1,5 @@
 -- For psql: one lone task.
---   select app.enqueue('email.send', '{"to": "ada@example.org"}', idempotency_key => 'welcome-42', run_at => now() + interval '1 hour');
+--   select app.enqueue('email.send', '{"to": "ada@example.org"}', idempotency_key => 'welcome-42');
 create or replace function app.enqueue(
   task_type text, parameters jsonb default '{}', idempotency_key text default null, run_at timestamptz default null,
   priority integer default 0, max_attempts integer default null, metadata jsonb default null, tenant text default null)

@@ -35,7 +35,7 @@ begin
     v_bytes := least(v_bytes, 4 * v_bytes / v_count);
   end if;
   v_stage := app.standing_stage(v_tenant, enqueue_alike.task_type);
-  v_ids := array(select nextval('app.lone_ordinals') from generate_series(1, v_count));
+  v_ids := app.new_ordinals(v_count);
   insert into app.tasks (stage_id, ordinal, tenant_id, parameters)
   select v_stage, t.ordinal, v_tenant, t.parameters
     from rows from (unnest(v_ids), jsonb_array_elements(v_parameters)) as t(ordinal, parameters);

@@ -21,20 +21,20 @@ begin
   perform app.check_enqueued(v_tasks);
   v_stage := app.standing_stage(v_tenant, v_type);
   v_keyed := exists (select from json_to_recordset(v_tasks) as t(key text) where t.key is not null);
-  v_ids := array(select nextval('app.lone_ordinals') from generate_series(1, json_array_length(v_tasks)));
+  v_ids := app.new_ordinals(json_array_length(v_tasks));
   if v_keyed then
     v_ids := app.claim_keys(v_tenant, v_type, v_stage, v_tasks, v_ids);
   end if;
   with given as (
     select t.*, abs(v_ids[t.position]) as ordinal, v_ids[t.position] >= 0 as fresh,
-      coalesce(t.run_at, now() + make_interval(secs => t.delay_s), now()) as starts_at, coalesce(t.priority, 0::smallint) as urgency
+      coalesce(t.run_at, now() + make_interval(secs => t.delay_s), now()) as starts_at, coalesce(t.priority, 0)::smallint as urgency
     from rows from (json_to_recordset(v_tasks) as (
-        parameters text, run_at timestamptz, delay_s double precision, priority smallint, max_attempts smallint, metadata jsonb))
+        parameters text, run_at timestamptz, delay_s double precision, priority numeric, max_attempts numeric, metadata jsonb))
       with ordinality as t(parameters, run_at, delay_s, priority, max_attempts, metadata, position)
   ),
   stored as (
     insert into app.tasks (stage_id, ordinal, tenant_id, parameters, metadata, max_attempts)
-    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, g.metadata, g.max_attempts from given g where g.fresh
+    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, g.metadata, g.max_attempts::smallint from given g where g.fresh
   ),
   alike as (
     select g.starts_at, g.urgency, max(octet_length(g.parameters)) as bytes, range_agg(int8range(g.ordinal, g.ordinal + 1)) as ordinals

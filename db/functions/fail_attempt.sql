@@ -1,4 +1,5 @@
--- One attempt failed: recorded, and either queued again (true) or failed for good (false). The caller has locked the claim.
+-- One attempt failed: recorded, and either queued again (true) or failed for good (false). The caller has locked the claim and
+-- lets it go. Why a planning failed is read from here when its stage is closed.
 create or replace function app.fail_attempt(
   worker uuid, claim bigint, ordinal bigint, duration_ms integer, category text, code text, message text,
   retry_after_s double precision, detail jsonb)
@@ -31,12 +32,9 @@ begin
       now() + make_interval(secs => v_delay),
       v_claim.attempt + (category <> 'throttled')::integer, v_claim.crashes, v_claim.throttles + (category = 'throttled')::integer,
       v_claim.task_bytes);
-  elsif ordinal < 0 then
-    update app.stages set error = v_error || '{"while": "planning"}' where stage_id = v_claim.stage_id;
-  else
+  elsif ordinal >= 0 then
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, error)
     values (v_claim.stage_id, ordinal, v_claim.tenant_id, 'failed', v_claim.attempt, worker, duration_ms, v_error);
   end if;
-  perform app.let_go(array[claim], array[int8multirange(int8range(ordinal, ordinal + 1))]);
   return v_delay is not null;
 end $$;

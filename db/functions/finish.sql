@@ -26,13 +26,15 @@ declare
   v_failed_stages bigint[] := '{}'::bigint[];
   v_plans bigint[] := '{}'::bigint[];
   v_retried bigint := 0;
-  v_wake text[] := '{}'::text[];
+  v_gone_claims bigint[] := '{}'::bigint[];
+  v_gone_ordinals bigint[] := '{}'::bigint[];
   v_refused jsonb := '[]'::jsonb;
   v_advanced boolean := false;
 begin
   if v_given <> cardinality(done_claims) or v_given <> cardinality(done_ms) or v_given <> jsonb_array_length(results) then
     raise exception 'the columns of finished tasks differ in length' using errcode = 'FF002';
   end if;
+  perform app.assert_my_worker(worker);
   -- "is not distinct from", because the index on worker_id must never be the way in: it leads past all the worker holds.
   perform 1 from app.claims k where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker order by k.claim_id for update;
   if json_array_length(logs) > 0 then
@@ -45,7 +47,7 @@ begin
         from app.store_of_one_claim(worker, v_ids[1], done_ordinals, done_ms, results, extras) t;
     else
       select t.claims, t.stages, t.counts, t.ranges, t.stored into v_claims, v_stages, v_counts, v_ranges, v_stored
-        from app.store_of_many_claims(worker, done_claims, done_ordinals, done_ms, results, extras) t;
+        from app.store_of_many_claims(worker, v_ids, done_claims, done_ordinals, done_ms, results, extras) t;
     end if;
     if v_given > v_stored then
       v_refused := app.refuse_late(worker, claims, (
@@ -59,7 +61,7 @@ begin
   if json_array_length(failed) > 0 then
     v_refused := v_refused || app.refuse_late(worker, claims, failed);
     for v_failure in
-      select f.*, k.stage_id, k.task_type
+      select distinct on (f.c, f.o) f.*, k.stage_id
         from json_to_recordset(failed) as f(
           c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb)
         cross join lateral (select * from app.claims k where k.claim_id = f.c offset 0) k
@@ -69,13 +71,21 @@ begin
       if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,
           v_failure.retry_after_s, v_failure.detail) then
         v_retried := v_retried + 1;
-        v_wake := v_wake || v_failure.task_type;
       elsif v_failure.o < 0 then
         v_plans := v_plans || v_failure.stage_id;
       else
         v_failed_stages := v_failed_stages || v_failure.stage_id;
       end if;
+      v_gone_claims := v_gone_claims || v_failure.c;
+      v_gone_ordinals := v_gone_ordinals || v_failure.o;
     end loop;
+    select array_agg(g.c), array_agg(g.mr) into v_claims, v_ranges
+      from (
+        select u.c, range_agg(int8range(u.o, u.o + 1)) as mr from unnest(v_gone_claims, v_gone_ordinals) as u(c, o) group by u.c
+      ) g;
+    if v_claims is not null then
+      perform app.let_go(v_claims, v_ranges);
+    end if;
   end if;
 
   v_advanced := app.settle(v_stages, v_counts, v_failed_stages, v_plans, worker);

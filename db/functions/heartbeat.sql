@@ -16,7 +16,7 @@ declare
 begin
   update app.workers
      set heartbeat_at = now(), running = coalesce((request -> 'running')::jsonb, '[]')
-   where worker_id = v_worker and status = 'live'
+   where worker_id = v_worker and status = 'live' and app.is_my_worker(v_worker)
   returning lease_s into v_lease;
   if not found then
     return json_build_object('ok', false, 'lost', array_to_json(v_claims), 'abort', '[]'::json);

@@ -19,7 +19,20 @@ begin
      where p.tenant_id = stage.tenant_id and p.job_id = stage.job_id and p.number = stage.of_number;
   end if;
   if v_decision = 'open' and stage.condition ? 'path' then
-    v_decision := case when app.stage_condition(stage, job) then 'open' else 'when' end;
+    begin
+      v_decision := case when app.stage_condition(stage, job) then 'open' else 'when' end;
+    exception
+      when others then
+        if left(sqlstate, 2) in ('40', '53', '57', '58') then
+          raise;
+        end if;
+        -- The condition is at fault, not whoever finished the stage before: this stage fails, and says why.
+        update app.stages
+           set error = jsonb_build_object('code', 'bad_condition', 'message', 'its condition cannot be evaluated: ' || sqlerrm)
+         where stage_id = stage.stage_id;
+        perform app.close_stage(stage, 'failed', null);
+        return;
+    end;
   end if;
   if v_decision <> 'open' then
     perform app.close_stage(stage, 'skipped', v_decision);
@@ -42,7 +55,10 @@ begin
       perform app.plan_by_data(stage, job, v_previous, null);
     end if;
   exception
-    when data_exception or unique_violation or check_violation or sqlstate 'FF002' or sqlstate 'FF004' or syntax_error then
+    when others then
+      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        raise;
+      end if;
       v_inline := false;
   end;
   if not v_inline then

@@ -6,18 +6,15 @@ as $$
 declare
   v_plan jsonb := stage.plan;
   v_total bigint;
-  v_bytes integer;
-  v_skipped bigint := 0;
-  v_runnable int8multirange;
-  v_offender text;
 begin
   if stage.parallelism = 'match_previous' then
-    return app.plan_matching(stage, job, previous);
+    return app.plan_matching(stage, previous);
   elsif stage.parallelism = 'fan_in' then
     v_total := app.plan_size(stage, job, previous);
   elsif v_plan ? 'count' then
     v_total := app.plan_count(stage, job);
-  elsif not v_plan ? 'each' then
+  elsif (v_plan ? 'each') is not true then
+    -- "is not true", because a stage without any plan is one task too.
     v_total := 1;
   end if;
 
@@ -61,15 +58,7 @@ begin
     from filled f;
     get diagnostics v_total = row_count;
   end if;
-  select max(octet_length(t.parameters::text)), (array_agg(coalesce(t.index, t.ordinal::text)) filter (where octet_length(t.parameters::text) > 262144))[1]
-    into v_bytes, v_offender
-    from app.tasks t
-   where t.stage_id = stage.stage_id and t.parameters is not null;
-  if v_offender is not null then
-    raise exception 'task "%" of stage "%" has % bytes of parameters; the limit is 262144', v_offender, stage.name, v_bytes
-      using errcode = 'FF004', hint = 'put the data into storage and pass a reference';
-  end if;
-  v_runnable := case when v_total > 0 then int8multirange(int8range(0, v_total)) else '{}' end;
-  perform app.start_stage(stage, v_total, v_skipped, v_runnable, coalesce(v_bytes, 0));
+  perform app.start_stage(stage, v_total, 0, case when v_total > 0 then int8multirange(int8range(0, v_total)) else '{}' end,
+    app.largest_parameters(stage));
   return v_total;
 end $$;

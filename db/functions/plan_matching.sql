@@ -1,28 +1,19 @@
 -- match_previous: one task per task of the stage before, with its ordinal and index. What did not complete there is skipped
 -- here, so that ordinals stay aligned and a later repair knows its place.
-create or replace function app.plan_matching(stage app.stages, job app.jobs, previous app.stages)
+create or replace function app.plan_matching(stage app.stages, previous app.stages)
 returns bigint
 language plpgsql
 as $$
 declare
-  v_template jsonb := stage.plan -> 'parameters';
   v_total bigint := coalesce(previous.total, 0);
   v_runnable int8multirange;
   v_skipped bigint := 0;
-  v_bytes integer;
 begin
   insert into app.tasks (stage_id, ordinal, tenant_id, index, metadata, parameters)
-  select
-    stage.stage_id, t.ordinal, stage.tenant_id, t.index, t.metadata,
-    case
-      when v_template is null then r.next_stage_params
-      else app.fill_template(v_template, jsonb_build_object(
-        'item', coalesce(r.result, 'null'), 'ordinal', t.ordinal, 'parameters', job.parameters)) || coalesce(r.next_stage_params, '{}')
-    end
-  from app.tasks t
-  left join app.results r on r.stage_id = previous.stage_id and r.ordinal = t.ordinal and r.status = 'completed'
-  where t.stage_id = previous.stage_id;
-
+  select stage.stage_id, t.ordinal, stage.tenant_id, t.index, t.metadata, r.next_stage_params
+    from app.tasks t
+    left join app.results r on r.stage_id = previous.stage_id and r.ordinal = t.ordinal and r.status = 'completed'
+   where t.stage_id = previous.stage_id;
   select coalesce(range_agg(int8range(r.ordinal, r.ordinal + 1)), '{}')
     into v_runnable
     from app.results r
@@ -35,9 +26,6 @@ begin
      where not v_runnable @> o;
     get diagnostics v_skipped = row_count;
   end if;
-  select max(octet_length(t.parameters::text)) into v_bytes
-    from app.tasks t
-   where t.stage_id = stage.stage_id and t.parameters is not null;
-  perform app.start_stage(stage, v_total, v_skipped, v_runnable, coalesce(v_bytes, 0));
+  perform app.start_stage(stage, v_total, v_skipped, v_runnable, app.largest_parameters(stage));
   return v_total;
 end $$;

@@ -1,4 +1,4 @@
--- One page of a plan made by code. The first page (from = 0) wipes what a planner that died may have left.
+-- One page of a plan made by code. It replaces what a planner that died, or the same page sent before, may have left.
 -- tasks: [{i: index, p: parameters, m: metadata, parent, bbox}]
 create or replace function app.plan_tasks(worker uuid, claim bigint, from_ordinal bigint, tasks json)
 returns json
@@ -13,9 +13,7 @@ declare
   v_tenant text := (select s.tenant_id from app.stages s where s.stage_id = v_stage);
   v_inserted bigint;
 begin
-  if from_ordinal = 0 then
-    delete from app.tasks t where t.stage_id = v_stage;
-  end if;
+  delete from app.tasks t where t.stage_id = v_stage and t.ordinal >= from_ordinal;
   insert into app.tasks (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
   select v_stage, from_ordinal + t.position - 1, v_tenant, t.i, t.p, t.m, t.parent, t.bbox
     from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality

@@ -6,6 +6,7 @@ as $$
 declare
   v_stage bigint;
 begin
+  perform app.assert_my_worker(worker);
   select k.stage_id into v_stage
     from app.claims k
     join app.stages s on s.stage_id = k.stage_id

@@ -18,7 +18,7 @@ begin
   end if;
   with page as (
     select r.ordinal, r.result, r.spill, r.next_stage_params,
-      sum(coalesce(pg_column_size(r.result), 0) + coalesce(pg_column_size(r.next_stage_params), 0) + 32) over (order by r.ordinal) as bytes,
+      sum(coalesce(octet_length(r.result::text), 0) + coalesce(octet_length(r.next_stage_params::text), 0) + 32) over (order by r.ordinal) as bytes,
       row_number() over (order by r.ordinal) as n
     from (
       select * from app.results q

@@ -17,7 +17,7 @@ as $$
     insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)
     select s.tenant_id, s.stage_id, l.o, coalesce(l.a, 1), 'refused', 'not_held', 'finished by a worker that no longer held it', worker, l.d
       from late l
-      join app.stages s on s.stage_id = l.g
+      join app.stages s on s.stage_id = l.g and s.tenant_id = coalesce(app.worker_tenant(), s.tenant_id)
   )
   select coalesce(jsonb_agg(jsonb_build_array(l.c, l.o, 'not_held')), '[]') from late l
 $$;

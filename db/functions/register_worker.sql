@@ -7,7 +7,7 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_lease integer := least(greatest(coalesce((request ->> 'lease_s')::integer, 30), 1), 3600);
-  v_connections integer := coalesce((request ->> 'connections')::integer, 0);
+  v_connections integer := greatest(coalesce((request ->> 'connections')::integer, 0), 0);
   v_used bigint;
   v_limit integer := current_setting('max_connections')::integer / 2;
 begin

@@ -15,6 +15,7 @@ declare
   v_released bigint := 0;
   v_types text[] := '{}'::text[];
 begin
+  perform app.assert_my_worker(worker);
   for v_item in
     select i.c, range_agg(int8range(e::bigint, e::bigint + 1)) as mr, (array_agg(i.started))[1] as started
       from json_to_recordset(items) as i(c bigint, o json, started jsonb), json_array_elements_text(i.o) e

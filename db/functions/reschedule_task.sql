@@ -11,6 +11,9 @@ declare
   v_ordinal bigint := v_found.ordinal;
   v_ready app.ready;
 begin
+  if v_stage.job_id is not null then
+    raise exception 'task "%" belongs to a job', task_id using errcode = 'FF006', hint = 'only lone tasks are moved one by one';
+  end if;
   if reschedule_task.run_at is null or not isfinite(reschedule_task.run_at) then
     raise exception 'run_at is missing' using errcode = 'FF002', hint = 'a time such as 2030-01-31T08:00:00Z';
   end if;

@@ -1,21 +1,27 @@
 -- The (tenant, type, priority) pools with work due now, found by hopping through the index: tenants after the one served
--- last come first. Each hop is one index probe, whatever the number of rows behind it.
-create or replace function app.runnable_pools(types text[], after_tenant text, only_tenant text)
-returns app.ready_pool[]
+-- last come first. Each hop is one index probe, whatever the number of rows behind it. Tenants whose work is all due later are
+-- hopped over; when that becomes too many, `scanned` is where the next claim goes on.
+create or replace function app.runnable_pools(
+  types text[], after_tenant text, only_tenant text, most_tenants bigint, out pools app.ready_pool[], out scanned text)
 language plpgsql stable
 as $$
 declare
-  c_tenants constant integer := 64;
-  v_pools app.ready_pool[] := '{}'::app.ready_pool[];
+  c_hops constant integer := 500;
+  c_priorities constant integer := 16;
   v_type text;
   v_tenant text;
   v_head app.ready;
-  v_seen integer;
+  v_found integer;
+  v_hops integer;
+  v_last_found integer;
   v_wrapped boolean;
 begin
+  pools := '{}'::app.ready_pool[];
   foreach v_type in array types loop
     v_tenant := coalesce(only_tenant, after_tenant);
-    v_seen := 0;
+    v_found := 0;
+    v_hops := 0;
+    v_last_found := 0;
     v_wrapped := only_tenant is not null;
     loop
       if only_tenant is null then
@@ -24,17 +30,17 @@ begin
          where r.task_type = v_type and r.tenant_id > v_tenant
          order by r.tenant_id
          limit 1;
-        if v_tenant is null or v_seen >= c_tenants then
-          exit when v_wrapped or v_seen >= c_tenants;
+        if v_tenant is null then
+          exit when v_wrapped;
           v_wrapped := true;
           v_tenant := '';
           continue;
         end if;
         exit when v_wrapped and v_tenant > after_tenant;
       end if;
-      v_seen := v_seen + 1;
+      v_hops := v_hops + 1;
       v_head := null;
-      loop
+      for v_priorities in 1 .. c_priorities loop
         if v_head is null then
           select * into v_head
             from app.ready r
@@ -50,17 +56,24 @@ begin
         end if;
         exit when not found;
         if v_head.run_at <= now() then
-          v_pools := v_pools || (v_tenant, v_type, v_head.priority, v_head.run_at)::app.ready_pool;
+          pools := pools || (v_tenant, v_type, v_head.priority, v_head.run_at)::app.ready_pool;
+          v_last_found := v_hops;
         end if;
       end loop;
-      exit when only_tenant is not null;
+      if v_last_found = v_hops then
+        v_found := v_found + 1;
+      end if;
+      exit when only_tenant is not null or v_found >= least(most_tenants, 64);
+      if v_hops >= c_hops then
+        scanned := v_tenant;
+        exit;
+      end if;
     end loop;
   end loop;
-  if cardinality(v_pools) < 2 then
-    return v_pools;
+  if cardinality(pools) > 1 then
+    pools := array(
+      select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool
+        from unnest(pools) p
+       order by p.tenant_id <= after_tenant, p.tenant_id, p.priority desc, p.run_at);
   end if;
-  return array(
-    select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool
-      from unnest(v_pools) p
-     order by p.tenant_id <= after_tenant, p.tenant_id, p.priority desc, p.run_at);
 end $$;

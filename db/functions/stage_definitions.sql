@@ -11,16 +11,16 @@ as $$
     coalesce(s.stage ->> 'parallelism', 'single')::app.parallelism,
     coalesce(s.stage ->> 'importance', 'critical')::app.importance,
     a.after,
-    coalesce((s.stage ->> 'of')::integer, case when cardinality(a.after) = 1 then a.after[1] end),
-    (s.stage ->> 'batch')::integer, (s.stage ->> 'max_parallel')::integer,
-    case when s.stage ? 'timeout_s' then (s.stage ->> 'timeout_s')::integer else 1800 end,
-    coalesce((s.stage ->> 'max_attempts')::smallint, 3::smallint),
-    (s.stage #>> '{failure_budget,count}')::bigint, (s.stage #>> '{failure_budget,percent}')::numeric,
+    coalesce((s.stage ->> 'of')::numeric::integer, case when cardinality(a.after) = 1 then a.after[1] end),
+    (s.stage ->> 'batch')::numeric::integer, (s.stage ->> 'max_parallel')::numeric::integer,
+    case when s.stage ? 'timeout_s' then (s.stage ->> 'timeout_s')::numeric::integer else 1800 end,
+    coalesce((s.stage ->> 'max_attempts')::numeric::smallint, 3::smallint),
+    (s.stage #>> '{failure_budget,count}')::numeric::bigint, (s.stage #>> '{failure_budget,percent}')::numeric,
     nullif(s.stage -> 'when', 'null'), nullif(s.stage -> 'plan', 'null')
   from jsonb_array_elements(blueprint -> 'stages') with ordinality s(stage, number)
   cross join lateral (
     select case
-      when jsonb_typeof(s.stage -> 'after') = 'array' then array(select e::integer from jsonb_array_elements_text(s.stage -> 'after') e)
+      when jsonb_typeof(s.stage -> 'after') = 'array' then array(select distinct e::integer from jsonb_array_elements_text(s.stage -> 'after') e)
       when s.number > 1 then array[(s.number - 1)::integer]
       else '{}'::integer[]
     end as after

@@ -9,6 +9,7 @@ declare
   v_released bigint := 0;
   v_types text[] := '{}'::text[];
 begin
+  perform app.assert_my_worker(worker);
   -- A claim under way holds this row: it commits first and is handed back here, or comes after and is refused.
   perform 1 from app.workers w where w.worker_id = worker for update;
   for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop

@@ -29,6 +29,6 @@ begin
       from jsonb_array_elements_text(blueprint -> 'identity') i;
   end if;
   return app.submit_jobs(blueprint, json_build_object('tenant', tenant, 'mode', mode, 'jobs', jsonb_build_array(
-    options || jsonb_build_object('parameters', app.canonical(parameters)) || coalesce(jsonb_build_object('identity', v_identity), '{}')))) -> 0;
+    coalesce(options, '{}') || jsonb_build_object('parameters', app.canonical(parameters)) || coalesce(jsonb_build_object('identity', v_identity), '{}')))) -> 0;
 end $$;
 grant execute on function app.submit(jsonb, jsonb, text, jsonb, text) to fanfold_api, fanfold_admin;

@@ -58,7 +58,7 @@ begin
   select json_agg(
       json_build_object(
         'job_id', e.job_id, 'job_type', e.job_type, 'run', e.run, 'status', e.status,
-        'created', coalesce(e.job_id = any (v_created), false) and j.first, 'hint', app.job_hint(e.status, e.job_id))
+        'created', c.job_id is not null and j.first, 'hint', app.job_hint(e.status, e.job_id))
       order by j.position)
     into v_reply
     from (
@@ -71,7 +71,8 @@ begin
     ) j
     cross join lateral (
       select * from app.jobs e where e.tenant_id = v_tenant and e.content_hash = j.hash order by e.run desc limit 1
-    ) e;
+    ) e
+    left join unnest(v_created) as c(job_id) on c.job_id = e.job_id;
   return v_reply;
 end $$;
 grant execute on function app.submit_jobs(jsonb, json) to fanfold_api, fanfold_admin;

@@ -15,7 +15,6 @@ begin
   if claim.crashes + 1 < c_crash_budget then
     perform app.put_back(claim, claim.held, 1);
   elsif claim.held = '{[-1,0)}' then
-    update app.stages set error = v_error || '{"while": "planning"}' where stage_id = claim.stage_id;
     failed_plan := true;
   else
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, error)

@@ -7,6 +7,7 @@ as $$
 declare
   v_written bigint;
 begin
+  perform app.assert_my_worker(worker);
   perform set_config('synchronous_commit', 'off', true);
   v_written := app.store_logs(worker, lines);
   return json_build_object('written', v_written, 'refused', json_array_length(lines) - v_written);

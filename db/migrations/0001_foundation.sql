@@ -96,6 +96,7 @@ create table app.jobs (
   constraint parameters_are_an_object check (jsonb_typeof(parameters) = 'object'),
   constraint finished_job_has_an_end check ((status in ('queued', 'processing')) = (finished_at is null))
 ) with (fillfactor = 80);
+create index jobs_with_a_deadline on app.jobs (deadline_at) where deadline_at is not null and finished_at is null;
 create index jobs_by_age on app.jobs (tenant_id, created_at desc, job_id);
 
 -- A stage of a job, or (job_id null) the standing stage in which the lone tasks of one type live.
@@ -222,7 +223,8 @@ create table app.results (
   error jsonb,
   primary key (stage_id, ordinal),
   constraint a_result_is_final check (status in ('completed', 'failed', 'skipped', 'cancelled')),
-  constraint a_large_result_is_spilled check (pg_column_size(result) <= 1310720 and pg_column_size(next_stage_params) <= 270336)
+  -- A guard far above the limits, which count bytes of text: jsonb of many small numbers is several times its text.
+  constraint a_large_result_is_spilled check (pg_column_size(result) <= 16777216 and pg_column_size(next_stage_params) <= 4194304)
 );
 create index failed_results on app.results (stage_id, ordinal) where status = 'failed';
 
@@ -306,7 +308,9 @@ create table app.idempotency_keys (
   primary key (tenant_id, task_type, key_hash)
 );
 
+-- One number per single task, and one block of 10,000 per bulk call, far above: what is enqueued together stays together.
 create sequence app.lone_ordinals as bigint;
+create sequence app.lone_blocks as bigint;
 
 -- Replaced by db/functions; here only so that the policies can name it. Answers nobody: closed until the real one is in.
 create function app.current_tenant() returns text

@@ -197,6 +197,9 @@ export const worker_commands = {
   reap_workers: (db: Queryable) =>
     reply<{ lost_workers: number; tasks: number }>(db.sql`select app.reap_workers() as reply`),
 
+  /** Fails jobs past their deadline, one a call: ask again while it says 1. */
+  expire_jobs: (db: Queryable) => reply<{ expired: number }>(db.sql`select app.expire_jobs() as reply`),
+
   claim: (db: Queryable, request: ClaimRequest) =>
     reply<ClaimReply>(db.sql`select app.claim(${text(request)}::text::json) as reply`),
 

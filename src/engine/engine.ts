@@ -3,10 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
-import { fromSqlError, NotFound } from "../core/errors.js";
+import { fromSqlError } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
-import { shorten, suggestion } from "../core/problems.js";
-import type { Registry } from "../core/registry.js";
+import { findHandler, findJob, type Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
@@ -86,7 +85,7 @@ export class Engine {
     items: Iterable<SubmitItem<JobInput<J>>>,
     { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
   ): Promise<SubmitReply[]> {
-    const known = this.#job(job);
+    const known = findJob(this.registry, job);
     const blueprint = JSON.stringify(known.blueprint);
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, priority, labels, deadline_s, correlation_id }) => {
@@ -241,20 +240,9 @@ export class Engine {
     }
   }
 
-  #job(job: Job | string): Job {
-    if (typeof job !== "string") return job;
-    const known = this.registry.jobs.get(job);
-    if (known !== undefined) return known;
-    throw new NotFound(`there is no job type "${shorten(job)}"`, { hint: suggestion(job, this.registry.jobs.keys()) });
-  }
-
+  /** A task may be meant for workers that run elsewhere, so an unknown type is refused only when this registry has any. */
   #handler(task_type: string): Handler | null {
-    const known = this.registry.handlers.get(task_type);
-    // A task may be meant for workers that run elsewhere, so an unknown type is refused only when this registry has any.
-    if (known !== undefined || this.registry.handlers.size === 0) return known ?? null;
-    throw new NotFound(`no handler is registered for task type "${shorten(task_type)}"`, {
-      hint: suggestion(task_type, this.registry.handlers.keys()),
-    });
+    return this.registry.handlers.size === 0 ? null : findHandler(this.registry, task_type);
   }
 
   async #reply<T>(rows: Promise<Record<string, unknown>[]>): Promise<T> {

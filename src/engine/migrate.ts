@@ -3,6 +3,7 @@
 import { fault } from "../fault.js";
 import { type Database, DatabaseError, type Queryable, quoteName } from "./database.js";
 import {
+  isLater,
   type Migration,
   readSchemaFolder,
   type SchemaFolder,
@@ -81,6 +82,8 @@ export async function assertCurrent(db: Queryable, options: MigrateOptions = {})
 
 interface Installed {
   version: number;
+  /** The latest release that wrote functions here. */
+  release: string;
   migrations: Map<number, { name: string; hash: string }>;
   functions: Map<string, string>;
 }
@@ -95,9 +98,11 @@ async function readDatabase(db: Queryable): Promise<Installed | null> {
   const functions = await db.sql<{
     name: string;
     hash: string;
-  }>`select name, hash from app.schema_functions order by name`;
+    release: string;
+  }>`select name, hash, release from app.schema_functions order by name`;
   return {
     version: migrations.at(-1)?.version ?? 0,
+    release: functions.reduce((latest, { release }) => (isLater(release, latest) ? release : latest), "0.0.0"),
     migrations: new Map(migrations.map((one) => [one.version, one])),
     functions: new Map(functions.map((one) => [one.name, one.hash])),
   };
@@ -115,6 +120,12 @@ function refuseForeign(code: SchemaFolder, database: Installed): void {
     throw new SchemaMismatch(
       `the database's schema is at version ${database.version}, newer than this version of Fanfold, which knows ` +
         `${code.migrations.length}. Update Fanfold; fanfold migrate never goes back`,
+    );
+  }
+  if (isLater(database.release, code.release)) {
+    throw new SchemaMismatch(
+      `the database's functions are of Fanfold ${database.release}, newer than this ${code.release}. ` +
+        "Update Fanfold; fanfold migrate never goes back",
     );
   }
   for (const { version, name, hash } of code.migrations) {
@@ -152,7 +163,7 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
     create table if not exists app.schema_migrations (
       version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now());
     create table if not exists app.schema_functions (
-      name text primary key, hash text not null, applied_at timestamptz not null default now());
+      name text primary key, hash text not null, release text not null, applied_at timestamptz not null default now());
     set local check_function_bodies = off`);
   // Another process may have migrated while this one waited for the lock.
   const todo = await compare(tx, code);
@@ -169,8 +180,8 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
   for (const one of todo.functions) {
     await replaceFunction(tx, one, owner);
     await tx.sql`
-      insert into app.schema_functions (name, hash) values (${one.name}, ${one.hash})
-      on conflict (name) do update set hash = excluded.hash, applied_at = now()`;
+      insert into app.schema_functions (name, hash, release) values (${one.name}, ${one.hash}, ${code.release})
+      on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`;
   }
   await fault("migrate-before-commit");
   return {

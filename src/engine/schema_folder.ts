@@ -16,6 +16,8 @@ export interface Migration {
 export type SqlFunction = Omit<Migration, "version">;
 
 export interface SchemaFolder {
+  /** The release that brings these files: functions have no numbers of their own to tell old from new. */
+  release: string;
   migrations: Migration[];
   functions: SqlFunction[];
 }
@@ -33,7 +35,20 @@ export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
     if (version !== place + 1)
       throw new Error(`${path}: expected migration ${place + 1}; numbers have neither gaps nor twins`);
   }
-  return { migrations, functions: await readSql(folder, "functions") };
+  return { release: await readRelease(), migrations, functions: await readSql(folder, "functions") };
+}
+
+async function readRelease(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Is release `a` later than `b`? By numbers, not by letters: 0.10.0 is later than 0.9.0. */
+export function isLater(a: string, b: string): boolean {
+  const numbers = (release: string) => release.split(/[.+-]/).slice(0, 3).map(Number);
+  const [left, right] = [numbers(a), numbers(b)];
+  const place = left.findIndex((number, position) => number !== right[position]);
+  return place !== -1 && left[place]! > right[place]!;
 }
 
 async function readSql(folder: string, part: string): Promise<SqlFunction[]> {

@@ -36,12 +36,13 @@ export class Connections {
     await settlesWithin(this.listener, PATIENCE_MS);
   }
 
-  async close(): Promise<void> {
+  /** `limit`: when to wait no longer for a database that does not answer. */
+  async close(limit?: AbortSignal): Promise<void> {
     const opened = [this.work, this.heartbeat];
     if (this.opening !== undefined) opened.push(await this.opening);
     const stopping = this.listener.then((listener) => listener?.stop());
     // The embedded database has one session, and that is the engine's to close.
     const closing = opened.filter((db) => db !== this.engine.db).map((db) => db.close());
-    await settlesWithin(Promise.allSettled([stopping, ...closing]), PATIENCE_MS);
+    await settlesWithin(Promise.allSettled([stopping, ...closing]), PATIENCE_MS, limit);
   }
 }

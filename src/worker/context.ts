@@ -18,6 +18,7 @@ import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
+import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
 export interface Desk extends ResultSource {
@@ -38,6 +39,8 @@ export interface Progress {
 export class TaskContext implements TaskContextShape {
   aborted: AbortKind | null = null;
   aborted_at = 0;
+  /** The handler has settled; its result may still be on its way to storage. */
+  returned = false;
   /** Its slot was given to another task because the handler did not stop when asked. */
   given_up = false;
   handed_over: unknown = undefined;
@@ -128,7 +131,10 @@ export class TaskContext implements TaskContextShape {
     return { commands: desk.commands, store: desk.store, connection };
   }
 
+  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
   async db<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const { signal } = this;
+    signal.throwIfAborted();
     if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
     this.in_burst = true;
     try {
@@ -136,7 +142,9 @@ export class TaskContext implements TaskContextShape {
       return await db.transaction(async (session) => {
         // Whatever the worker's own role may see, a handler sees its task's tenant.
         await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
-        return work(session);
+        // The connection may have been waited for.
+        signal.throwIfAborted();
+        return orAborted(work(session), signal);
       });
     } finally {
       this.in_burst = false;

@@ -76,7 +76,7 @@ export class Fetcher {
   readonly consider = (): void => {
     if (this.claiming !== null || this.waiting || this.stopped) return;
     const { parts } = this;
-    if (parts.finisher.unanswered > 4 * parts.batch_max) return;
+    if (parts.finisher.full || parts.finisher.unanswered > 4 * parts.batch_max) return;
     const limit = this.wanted();
     if (limit === 0) return;
     this.again = false;

@@ -15,6 +15,9 @@ import { Moment } from "./wait.js";
 
 const BATCH_ITEMS = 1000;
 const BATCH_BYTES = 4 * 1024 * 1024;
+/** Results may come faster than the database takes them; above this nothing starts until it has answered. */
+export const UNANSWERED_BYTES = 32 * 1024 * 1024;
+const nothing: FinishReply = { accepted: 0, refused: [], retried: 0, advanced: false };
 
 export interface FinisherParts {
   worker_id: string;
@@ -27,17 +30,21 @@ export interface FinisherParts {
   log: Logger;
   /** The database answered; `jobs`: some of the tasks were part of a job, so that others may have become runnable. */
   onAnswer(reply: FinishReply, jobs: boolean): void;
-  /** The database no longer knows this worker. */
-  onStale(): void;
+  /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
+  onStale(why?: string): void;
   /** Nothing is left to be said. */
   onQuiet(): void;
 }
+
+/** `refusal`: the error that says that the database will never take it. */
+type Answer<T> = { reply: T } | { refusal: unknown };
 
 export class Finisher {
   /** Tasks whose end the database has not confirmed. */
   unanswered = 0;
   private batch = new FinishBatch();
   private in_flight = 0;
+  private in_flight_bytes = 0;
   private releasing = 0;
   private ticking = false;
   private readonly quiet = new Moment(() => !this.busy);
@@ -54,6 +61,15 @@ export class Finisher {
   failed(claim: HeldClaim, item: FailedItem): void {
     this.batch.addFailed(claim, item);
     this.added();
+  }
+
+  /** Too much waits for the database's answer: no task should start that would add to it. */
+  get full(): boolean {
+    return this.unanswered_bytes >= UNANSWERED_BYTES;
+  }
+
+  get unanswered_bytes(): number {
+    return this.in_flight_bytes + this.batch.bytes;
   }
 
   private added(): void {
@@ -75,6 +91,7 @@ export class Finisher {
     if (batch.size === 0) return;
     this.batch = new FinishBatch();
     this.in_flight++;
+    this.in_flight_bytes += batch.bytes;
     void this.send(batch).finally(() => {
       this.in_flight--;
       if (this.in_flight === 0) this.flush();
@@ -85,10 +102,11 @@ export class Finisher {
   private async send(batch: FinishBatch): Promise<void> {
     const { parts } = this;
     await fault("before-finish");
-    const reply = await this.deliver(batch);
+    const reply = await this.deliver(batch, parts.logs.take());
     await fault("after-finish-commit");
-    // Before anyone is told: the fetcher may be waiting for just this number to fall.
+    // Before anyone is told: the fetcher and the slots may be waiting for just these numbers to fall.
     this.unanswered -= batch.size;
+    this.in_flight_bytes -= batch.bytes;
     let jobs = false;
     for (const [claim, count] of batch.claims()) {
       parts.holdings.settle(claim, count);
@@ -99,37 +117,62 @@ export class Finisher {
     parts.onAnswer(reply, jobs);
   }
 
-  /** Sends until the database has answered; null when the lease ended first and the results had to be dropped. */
-  private async deliver(batch: FinishBatch): Promise<FinishReply | null> {
+  /** Null when the lease ended first and the results had to be dropped. */
+  private async deliver(batch: FinishBatch, lines: string): Promise<FinishReply | null> {
     const { parts } = this;
-    const request = batch.request(parts.worker_id, parts.logs.take());
-    for (let tries = 1; ; tries++) {
-      if (parts.lease.over()) {
-        parts.stats.dropped += batch.size;
-        return null;
-      }
+    const request = batch.request(parts.worker_id, lines);
+    const answer = await this.persist("finish", batch.size, () => parts.commands.finish(parts.db, request));
+    if (answer === null) {
+      parts.stats.dropped += batch.size;
+      return null;
+    }
+    if ("reply" in answer) return answer.reply;
+    if (lines === "") return this.divide(batch, answer.refusal);
+    // The lines may be what it cannot take, and must not be lost if they are not; once their tasks have ended it is too late.
+    await this.writeLines(lines);
+    return this.deliver(batch, "");
+  }
+
+  private async writeLines(lines: string): Promise<void> {
+    const { db, commands, worker_id, log } = this.parts;
+    const request = { worker_id, lines: `[${lines}]` };
+    const answer = await this.persist("task logs", 0, () => commands.write_logs(db, request));
+    if (answer !== null && "refusal" in answer) log.warn({ err: answer.refusal }, "task logs not written");
+  }
+
+  /** Sends until the database has answered or refused what it was sent; null when the lease ended first. */
+  private async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<Answer<T> | null> {
+    const { parts } = this;
+    let odd_since: number | null = null;
+    for (let tries = 1; !parts.lease.over(); tries++) {
       try {
-        return await parts.commands.finish(parts.db, request);
+        return { reply: await send() };
       } catch (error) {
         const trouble = sendTrouble(error);
-        if (trouble === "content") return await this.divide(batch, error);
+        if (trouble === "content") return { refusal: error };
         if (trouble === "stale") parts.onStale();
-        parts.log.warn({ err: error, tasks: batch.size, tries }, "finish not delivered, trying again");
+        parts.log.warn({ err: error, what, tasks, tries }, "not delivered, trying again");
+        if (trouble === "other") {
+          // Heartbeats may go on being answered, and nobody else would ever get these tasks.
+          odd_since ??= performance.now();
+          if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
+        }
         await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
       }
     }
+    return null;
   }
 
   /** One outcome the database cannot take must not hold up its neighbours: halves are sent until it stands alone, and fails. */
   private async divide(batch: FinishBatch, error: unknown): Promise<FinishReply | null> {
     if (batch.size > 1) {
       const [first, second] = batch.halves();
-      return sumOf(await this.deliver(first), await this.deliver(second));
+      return sumOf(await this.deliver(first, ""), await this.deliver(second, ""));
     }
     const cause = error instanceof Error ? error.message : String(error);
     this.parts.log.error({ err: error }, "the database cannot store an outcome");
     const failure = batch.asStorable(cause);
-    return failure === null ? null : await this.deliver(failure);
+    return failure === null ? nothing : await this.deliver(failure, "");
   }
 
   private noteRefusals({ refused, retried }: FinishReply): void {
@@ -143,23 +186,17 @@ export class Finisher {
     );
   }
 
-  /** Hands tasks back at no cost to them. Resolves when the database has taken them, or the lease has ended. */
+  /** Hands tasks back at no cost to them. Resolves when the database has taken or refused them, or the lease has ended. */
   async release(items: ReleaseItem[]): Promise<void> {
     if (items.length === 0) return;
     const { parts } = this;
     this.releasing++;
     try {
-      for (let tries = 1; !parts.lease.over(); tries++) {
-        try {
-          const { released } = await parts.commands.release(parts.db, { worker_id: parts.worker_id, items });
-          parts.stats.released += released;
-          break;
-        } catch (error) {
-          if (sendTrouble(error) === "stale") parts.onStale();
-          parts.log.warn({ err: error, tries }, "hand-back not delivered, trying again");
-          await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
-        }
-      }
+      const request = { worker_id: parts.worker_id, items };
+      const answer = await this.persist("hand-back", 0, () => parts.commands.release(parts.db, request));
+      if (answer !== null && "reply" in answer) parts.stats.released += answer.reply.released;
+      // The claim is forgotten here all the same: the first heartbeat that does not name it gives it to others.
+      else if (answer !== null) parts.log.error({ err: answer.refusal }, "the database refused a hand-back");
       for (const { c, o } of items) {
         const claim = parts.holdings.claims.get(c);
         if (claim !== undefined) parts.holdings.settle(claim, o.length);

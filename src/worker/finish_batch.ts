@@ -16,7 +16,7 @@ export class FinishBatch {
   private readonly durations: number[] = [];
   private readonly results: string[] = [];
   private readonly extras = new Map<number, DoneExtra>();
-  private readonly failed: { holder: HeldClaim; item: FailedItem }[] = [];
+  private readonly failed: { holder: HeldClaim; item: FailedItem; text: string }[] = [];
 
   get size(): number {
     return this.holders.length + this.failed.length;
@@ -34,8 +34,10 @@ export class FinishBatch {
   }
 
   addFailed(holder: HeldClaim, item: FailedItem): void {
-    this.failed.push({ holder, item });
-    this.bytes += 200 + item.message.length;
+    // A failure has a stack and problems besides its message: its text alone tells how large it is.
+    const text = JSON.stringify(item);
+    this.failed.push({ holder, item, text });
+    this.bytes += text.length;
   }
 
   /** How many tasks of each claim are in here. Neighbours mostly share one: the map is written once per run of them. */
@@ -71,7 +73,7 @@ export class FinishBatch {
         results: this.results.join(),
         extras: `[${extras.join()}]`,
       },
-      failed: this.failed.length === 0 ? "[]" : JSON.stringify(this.failed.map(({ item }) => item)),
+      failed: `[${this.failed.map(({ text }) => text).join()}]`,
       logs: `[${logs}]`,
     };
   }

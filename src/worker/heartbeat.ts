@@ -11,7 +11,7 @@ export class Lease {
   private readonly end_of_lease = new AbortController();
 
   constructor(
-    private readonly lease_ms: number,
+    readonly lease_ms: number,
     sent_at: number,
     private readonly onOver: () => void,
   ) {
@@ -58,7 +58,7 @@ export interface HeartbeatParts {
   lease: Lease;
   /** Kept for the heartbeat alone. */
   db: Database;
-  /** For reaping, which may take longer than a heartbeat may wait. */
+  /** For looking after others, which may take longer than a heartbeat may wait. */
   work_db: Database;
   commands: WorkerCommands;
   log: Logger;
@@ -111,20 +111,27 @@ export class Heartbeat {
       parts.log.warn({ err: error }, "heartbeat not delivered, trying again");
       this.after(this.period / 4);
     }
-    this.reap();
+    void this.lookAfterOthers();
   }
 
-  /** Any process may take back what dead workers hold; each does so now and then, at its own time. */
-  private reap(): void {
+  /** Any process may take back what dead workers hold and end jobs past their deadline; each does so at its own time. */
+  private async lookAfterOthers(): Promise<void> {
     const { parts } = this;
     const now = performance.now();
     if (now < this.reap_at || this.stopped) return;
     this.reap_at = now + this.reapPeriod();
-    parts.commands.reap_workers(parts.work_db).then(
+    await parts.commands.reap_workers(parts.work_db).then(
       ({ lost_workers, tasks }) => {
         if (lost_workers > 0) parts.log.warn({ lost_workers, tasks }, "took back the tasks of dead workers");
       },
       (error: unknown) => parts.log.warn({ err: error }, "dead workers not looked for"),
+    );
+    if (this.stopped) return;
+    await parts.commands.expire_jobs(parts.work_db).then(
+      ({ expired }) => {
+        if (expired > 0) parts.log.warn({ expired }, "failed jobs that were past their deadline");
+      },
+      (error: unknown) => parts.log.warn({ err: error }, "jobs past their deadline not looked for"),
     );
   }
 

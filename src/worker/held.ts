@@ -34,8 +34,7 @@ export class Holdings {
   readonly claims = new Map<number, HeldClaim>();
   /** Tasks that have not started. */
   queued = 0;
-  private queue: HeldClaim[] = [];
-  private head = 0;
+  private readonly queue: HeldClaim[] = [];
 
   add(claim: HeldClaim): void {
     this.claims.set(claim.claim_id, claim);
@@ -46,25 +45,16 @@ export class Holdings {
   /** The claim whose next task is due to start; the caller moves `next`. */
   first(): HeldClaim | undefined {
     for (;;) {
-      const claim = this.queue[this.head];
-      if (claim === undefined) {
-        this.queue.length = 0;
-        this.head = 0;
-        return undefined;
-      }
-      if (claim.next < claim.end) return claim;
-      this.head++;
-      if (this.head > 1000) {
-        this.queue.splice(0, this.head);
-        this.head = 0;
-      }
+      const claim = this.queue[0];
+      if (claim === undefined || claim.next < claim.end) return claim;
+      // Let go at once: in a busy queue, which is never empty, the parameters of a whole stage would stay in memory.
+      this.queue.shift();
     }
   }
 
   /** What waits, claim by claim, in starting order. */
   *waiting(): Generator<{ claim: HeldClaim; count: number }> {
-    for (let at = this.head; at < this.queue.length; at++) {
-      const claim = this.queue[at]!;
+    for (const claim of this.queue) {
       if (claim.next < claim.end) yield { claim, count: claim.end - claim.next };
     }
   }
@@ -72,7 +62,7 @@ export class Holdings {
   /** Takes the last `count` tasks out of the local queue, to be handed back. */
   takeFromEnd(count: number): ReleaseItem[] {
     const items: ReleaseItem[] = [];
-    for (let at = this.queue.length - 1; at >= this.head && count > 0; at--) {
+    for (let at = this.queue.length - 1; at >= 0 && count > 0; at--) {
       const claim = this.queue[at]!;
       const take = Math.min(count, claim.end - claim.next);
       if (take <= 0) continue;

@@ -75,6 +75,8 @@ export class Incarnation {
   private readonly log: Logger;
   private readonly quiet = new Moment(() => this.is_quiet);
   private readonly hurry = new AbortController();
+  /** Aborted when nothing is waited for any longer. */
+  private readonly limit = new AbortController();
   private readonly writing = new Set<Promise<unknown>>();
   private readonly scratch_dir: string;
   private sweep_timer: NodeJS.Timeout | undefined;
@@ -93,7 +95,7 @@ export class Incarnation {
     const { holdings } = this;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
-    const onStale = () => this.abandon("the database no longer knows this worker");
+    const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
@@ -108,6 +110,8 @@ export class Incarnation {
       onAnswer: (reply, jobs) => {
         if (reply.advanced || jobs) this.fetcher.wake();
         else this.fetcher.consider();
+        // Tasks may have been kept from starting because too much was unanswered.
+        if (this.holdings.queued > 0) this.runner.pump();
       },
     });
     const planning = { worker_id, registry, db, commands, store, onPlanned: () => this.fetcher.wake() };
@@ -215,9 +219,9 @@ export class Incarnation {
     return runner.running.size === 0 && holdings.queued === 0 && !finisher.busy && fetcher.is_waiting;
   }
 
-  /** Resolves when there is nothing to run, nothing running, and nothing left to say. */
-  idle(): Promise<void> {
-    return this.quiet.reached();
+  /** True when there is nothing to run, nothing running, and nothing left to say; false when this life ended first. */
+  idle(): Promise<boolean> {
+    return settlesWithin(this.quiet.reached(), Number.POSITIVE_INFINITY, this.lease.ended);
   }
 
   /** Everything at once, because others may hold these tasks already: abort, forget, say nothing more. */
@@ -250,8 +254,10 @@ export class Incarnation {
     return this.stopping;
   }
 
-  /** Ends now: what runs is handed back, whatever its handler does. */
-  async kill(): Promise<void> {
+  /** Ends now: what runs is handed back, whatever its handler does. At `limit` it ends whatever the database does. */
+  async kill(limit: AbortSignal): Promise<void> {
+    if (limit.aborted) this.limit.abort();
+    else limit.addEventListener("abort", () => this.limit.abort(), { once: true });
     this.hurry.abort();
     await this.stop(0);
   }
@@ -259,6 +265,7 @@ export class Incarnation {
   private async leave(grace_ms: number): Promise<void> {
     const { runner, fetcher, finisher, lease } = this;
     const hurry = this.hurry.signal;
+    const limit = this.limit.signal;
     this.log.info({ running: runner.running.size, queued: this.holdings.queued }, "worker stopping");
     runner.close();
     await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
@@ -267,14 +274,14 @@ export class Incarnation {
     await settlesWithin(runner.empty.reached(), Math.min(grace_ms, this.shop.settings.abort_grace_s * 1000), hurry);
     for (const ctx of runner.running) runner.giveUp(ctx, performance.now());
     this.logs.stop();
-    // Ends by itself: without a database the lease runs out, and with it the finisher's patience.
-    const said = await settlesWithin(finisher.drained(), Number.POSITIVE_INFINITY, hurry);
-    if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS);
-    await settlesWithin(Promise.all(this.writing), FAREWELL_MS);
+    // Without a database the lease runs out by itself; one that hangs but answers heartbeats gets as long, and no longer.
+    const said = await settlesWithin(finisher.drained(), lease.lease_ms, hurry);
+    if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
+    await settlesWithin(Promise.all(this.writing), FAREWELL_MS, limit);
     if (!lease.over()) {
       const { work } = this.connections;
       const farewell = this.shop.engine.worker_commands.stop_worker(work, { worker_id: this.worker_id });
-      await settlesWithin(farewell, FAREWELL_MS);
+      await settlesWithin(farewell, FAREWELL_MS, limit);
     }
     this.disown("the worker has stopped");
     await this.close();
@@ -284,8 +291,8 @@ export class Incarnation {
   private async close(): Promise<void> {
     clearTimeout(this.sweep_timer);
     this.logs.stop();
-    await settlesWithin(this.heartbeat.stop(), FAREWELL_MS);
-    await this.connections.close();
+    await settlesWithin(this.heartbeat.stop(), FAREWELL_MS, this.limit.signal);
+    await this.connections.close(this.limit.signal);
     await rm(this.scratch_dir, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -10,6 +10,7 @@ export const MAX_MESSAGE = 8 * 1024;
 const MAX_DATA = 16 * 1024;
 const PERIOD_MS = 500;
 const LINES_AT_ONCE = 2000;
+const BYTES_AT_ONCE = 1024 * 1024;
 
 /** What one attempt has logged so far. */
 export class LogBudget {
@@ -27,6 +28,7 @@ interface Line {
 
 export class TaskLogs {
   private waiting: Line[] = [];
+  private waiting_bytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
@@ -51,7 +53,8 @@ export class TaskLogs {
       text = `{"level":"warn","message":"truncated: an attempt may log ${MAX_LINES} lines and ${MAX_BYTES} bytes"}`;
     }
     this.waiting.push({ claim, ordinal, at: performance.now(), text });
-    if (this.waiting.length >= LINES_AT_ONCE) this.send();
+    this.waiting_bytes += text.length;
+    if (this.waiting.length >= LINES_AT_ONCE || this.waiting_bytes >= BYTES_AT_ONCE) this.send();
     else this.timer ??= setTimeout(this.send, PERIOD_MS);
   }
 
@@ -60,6 +63,7 @@ export class TaskLogs {
     if (this.waiting.length === 0) return "";
     const lines = this.waiting;
     this.waiting = [];
+    this.waiting_bytes = 0;
     clearTimeout(this.timer);
     this.timer = undefined;
     const now = performance.now();

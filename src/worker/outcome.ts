@@ -58,9 +58,12 @@ function handOver(value: unknown): string | Failure {
   return contract(`next_stage_params has ${bytes} bytes; ${limit}: put the data into storage, pass a reference`);
 }
 
-/** Written before the finish that names it, under a key of this attempt: a zombie can never overwrite what was accepted. */
+/**
+ * Written before the finish that names it, under a key of this claim: a zombie can never overwrite what was accepted. The
+ * attempt and the worker are not enough, because a task handed back can come again as the same attempt to the same worker.
+ */
 async function spilled(json: string, { claim, ordinal }: TaskContext, { store, worker_id }: Spill): Promise<string> {
-  const key = `results/${claim.stage.stage_id}/${ordinal}/${claim.attempt}-${worker_id}.json`;
+  const key = `results/${claim.stage.stage_id}/${ordinal}/${claim.attempt}-${claim.claim_id}-${worker_id}.json`;
   return JSON.stringify(await store.put(key, json));
 }
 

@@ -2,7 +2,7 @@
 // in pages. Planning is a claim like any other, so a planner that dies midway is simply run again from the start.
 import type { JobFacts, PlanContext } from "../core/context.js";
 import type { Job, PlannedTask } from "../core/declare.js";
-import { Transient } from "../core/errors.js";
+import { Permanent, Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
 import type { Store } from "../core/store.js";
@@ -12,6 +12,9 @@ import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
 import { loadSpilled } from "./previous.js";
+
+/** Of spilled results, for a plan that is data: they are all in memory at once, here and in the database. */
+export const LOADED_BYTES = 64 * 1024 * 1024;
 
 export interface PlanningParts {
   worker_id: string;
@@ -35,6 +38,13 @@ async function planByData({ commands, db, store, worker_id }: PlanningParts, ctx
   const { claim_id } = ctx.claim;
   let reply = await commands.plan_stage(db, { worker_id, claim_id });
   if (!reply.needs) return;
+  const bytes = reply.needs.reduce((sum, { s }) => sum + s.bytes, 0);
+  if (bytes > LOADED_BYTES) {
+    const size = `the results to plan from have ${bytes} bytes; the limit is ${LOADED_BYTES}`;
+    throw new Permanent(`${size}: plan this stage with a function, which reads them page by page`, {
+      code: "plan_too_large",
+    });
+  }
   const loaded: { o: number; r: unknown }[] = [];
   for (const { o, s } of reply.needs) loaded.push({ o, r: await loadSpilled(store, s) });
   reply = await commands.plan_stage(db, { worker_id, claim_id, loaded });

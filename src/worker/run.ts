@@ -2,10 +2,9 @@
 // A handler that answers at once costs no promise, and no task has a timer of its own: one sweep looks after all slots.
 import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
-import { ContractViolation, classify, Transient } from "../core/errors.js";
+import { classify, Transient } from "../core/errors.js";
 import type { Failure } from "../core/failures.js";
-import { zodProblems } from "../core/foreign_errors.js";
-import { formatProblems } from "../core/problems.js";
+import { taskParameters } from "../core/parameters.js";
 import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext } from "./context.js";
@@ -52,12 +51,12 @@ export class Runner {
 
   constructor(private readonly parts: RunnerParts) {}
 
-  /** Starts tasks while there are slots; called whenever a task arrives or ends. */
+  /** Starts tasks while there are slots; called whenever a task arrives or ends, or its result has been stored. */
   readonly pump = (): void => {
     if (this.pumping || this.closed) return;
-    const { holdings, slots } = this.parts;
+    const { holdings, slots, finisher } = this.parts;
     this.pumping = true;
-    while (this.running.size < slots) {
+    while (this.running.size < slots && !finisher.full) {
       const claim = holdings.first();
       if (claim === undefined) break;
       const now = performance.now();
@@ -85,37 +84,43 @@ export class Runner {
     let returned: unknown;
     try {
       returned = ctx.ordinal < 0 ? parts.plan(ctx) : this.handle(ctx);
+      // A thenable is the handler's own code: its `then` may throw as well, and that must not end the pump.
+      if (isThenable(returned)) {
+        this.settleLater(ctx, returned, performance.now() - now);
+        return;
+      }
     } catch (error) {
       this.end(ctx, performance.now() - now, undefined, error ?? new Error("threw nothing"));
       return;
     }
-    const busy_ms = performance.now() - now;
-    if (isThenable(returned)) {
-      returned.then(
-        (value) => this.end(ctx, busy_ms, value, undefined),
-        (error: unknown) => this.end(ctx, busy_ms, undefined, error ?? new Error("rejected with nothing")),
-      );
-    } else this.end(ctx, busy_ms, returned, undefined);
+    this.end(ctx, performance.now() - now, returned, undefined);
+  }
+
+  private settleLater(ctx: TaskContext, returned: PromiseLike<unknown>, busy_ms: number): void {
+    (returned instanceof Promise ? returned : Promise.resolve(returned)).then(
+      (value) => this.end(ctx, busy_ms, value, undefined),
+      (error: unknown) => this.end(ctx, busy_ms, undefined, error ?? new Error("rejected with nothing")),
+    );
   }
 
   private handle(ctx: TaskContext): unknown {
     const { task_type } = ctx.claim.stage;
     const handler = this.parts.handlers.get(task_type);
     if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
-    const schema = handler.options.parameters;
-    if (!schema) return handler.run(ctx.parameters, ctx);
-    const checked = schema.safeParse(ctx.parameters);
-    if (!checked.success) {
-      const problems = zodProblems(checked.error.issues);
-      throw new ContractViolation(formatProblems(`The parameters do not fit handler ${task_type}:`, problems), {
-        problems,
-      });
-    }
-    return handler.run(checked.data, ctx);
+    const parameters = taskParameters(handler, ctx.parameters);
+    if (!(parameters instanceof Promise)) return handler.run(parameters, ctx);
+    return parameters.then((checked) => {
+      // The checks may have taken longer than the task was ours.
+      ctx.signal.throwIfAborted();
+      return handler.run(checked, ctx);
+    });
   }
 
   /** The handler has settled. `error` undefined: it returned `value`. */
   private end(ctx: TaskContext, busy_ms: number, value: unknown, error: unknown): void {
+    // A promise of the handler's own making may call back twice.
+    if (ctx.returned) return;
+    ctx.returned = true;
     const { parts } = this;
     const duration_ms = performance.now() - ctx.started_at;
     recordPace(ctx.claim.pace, duration_ms, busy_ms);
@@ -161,7 +166,9 @@ export class Runner {
   }
 
   private finished(ctx: TaskContext, duration_ms: number, outcome: string | Done | Failure): void {
-    if (ctx.given_up || ctx.claim.lost) this.drop(ctx);
+    // Given up while its file was being written: it was settled then, and a second time would let go of its claim too early.
+    if (ctx.given_up) return;
+    if (ctx.claim.lost) this.drop(ctx);
     else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
     else if ("result" in outcome) this.complete(ctx, duration_ms, outcome.result, outcome.extra);
     else this.fail(ctx, duration_ms, outcome);
@@ -227,6 +234,8 @@ export class Runner {
     const { parts } = this;
     for (const ctx of this.running) {
       if (ctx.aborted === null) {
+        // Its handler was in time: how long storage takes is not its fault, and trying again would not be quicker.
+        if (ctx.returned) continue;
         const timeout_s = this.timeoutOf(ctx);
         if (now - ctx.started_at < timeout_s * 1000) continue;
         parts.stats.timed_out++;

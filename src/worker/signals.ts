@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT: the first asks the worker to leave in peace, the second to leave at once. Does not end the process:
-// who called decides what follows.
+// SIGTERM and SIGINT: the first asks the worker to leave in peace, the second to leave at once, and who called decides what
+// follows. Only the third ends the process: whoever sends it has seen that nothing else helps.
 import type { Worker } from "./worker.js";
 
 export interface SignalWatch {
@@ -11,7 +11,8 @@ export interface SignalWatch {
 
 const watched = ["SIGTERM", "SIGINT"] as const;
 
-export function stopOnSignals(worker: Worker): SignalWatch {
+/** `onThird`: for tests, which must outlive the third signal. */
+export function stopOnSignals(worker: Worker, onThird: () => void = () => process.exit(1)): SignalWatch {
   let signals = 0;
   let resolve: (how: "gracefully" | "at once") => void;
   let reject: (error: unknown) => void;
@@ -23,6 +24,10 @@ export function stopOnSignals(worker: Worker): SignalWatch {
   stopped.catch(() => {});
   const onSignal = (): void => {
     signals++;
+    if (signals > 2) {
+      onThird();
+      return;
+    }
     const leaving = signals === 1 ? worker.stop() : worker.kill();
     leaving.then(() => resolve(signals === 1 ? "gracefully" : "at once"), reject);
   };

@@ -1,14 +1,18 @@
 // What a failed call to the database means for what was being sent. Decided by SQLSTATE only. Pure but for the jitter.
 
-/** retry: send it again; stale: this worker is no longer known; content: the database will never take it as it is. */
-export type Trouble = "retry" | "stale" | "content";
+/**
+ * connection: send it again, the lease sets the limit; stale: this worker is no longer known; content: the database will
+ * never take it as it is; other: it may pass (a deadlock, a time-out) or last (a missing function, a missing right).
+ */
+export type Trouble = "connection" | "stale" | "content" | "other";
 
 export function sendTrouble(error: unknown): Trouble {
   const state = (error as { code?: unknown } | null)?.code;
-  if (typeof state !== "string") return "retry";
+  if (typeof state !== "string") return "other";
   if (state === "FF007") return "stale";
+  if (state.startsWith("08")) return "connection";
   // 22: data exception, 23: integrity, 54: program limit exceeded; FF: a verb refused the content.
-  return /^(22|23|54)[0-9A-Z]{3}$|^FF00[2346]$/.test(state) ? "content" : "retry";
+  return /^(22|23|54)[0-9A-Z]{3}$|^FF00[2346]$/.test(state) ? "content" : "other";
 }
 
 /** Full jitter, from a tenth of a second to three. */

@@ -2,6 +2,11 @@
 
 /** Whether the promise settled first. Its error, if any, is not reported here. */
 export async function settlesWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
+  // Before anything else: an error that comes after the waiting must not be nobody's.
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
   if (signal?.aborted) return false;
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
@@ -10,15 +15,26 @@ export async function settlesWithin(promise: Promise<unknown>, ms: number, signa
     onAbort = () => resolve(false);
     signal?.addEventListener("abort", onAbort, { once: true });
   });
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
   try {
     return await Promise.race([settled, given_up]);
   } finally {
     clearTimeout(timer);
     if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The promise, or the signal's reason if that comes first. What the promise comes to afterwards is ignored. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort!);
   }
 }
 

@@ -5,6 +5,10 @@ import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js"
 import { type WorkerOptions, workerSettings } from "./options.js";
 import { Stats } from "./stats.js";
 import { waitBeforeTry } from "./trouble.js";
+import { settlesWithin } from "./wait.js";
+
+/** For all that kill() may wait for together, with a database that does not answer. */
+const KILL_MS = 3000;
 
 export interface WorkerStats extends Stats {
   worker_id: string;
@@ -17,7 +21,7 @@ export interface Worker {
   readonly worker_id: string;
   /** Hands back what has not started, waits for what runs, leaves. */
   stop(): Promise<void>;
-  /** Hands back everything at once. Also ends a stop() that is under way. */
+  /** Hands back everything at once, within seconds whatever the database does. Also ends a stop() that is under way. */
   kill(): Promise<void>;
   stats(): WorkerStats;
   /** Resolves when there is nothing to run, nothing running, and nothing left to tell the database. */
@@ -31,6 +35,8 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   let again: NodeJS.Timeout | undefined;
   let starting: Promise<void> = Promise.resolve();
   let ended = false;
+  /** Those who wait for the next registration, or for there being none. */
+  let waiters: (() => void)[] = [];
 
   const shop: Shop = {
     ...{ engine, settings, stats },
@@ -45,7 +51,8 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       starting = startIncarnation(shop).then(
         async (incarnation) => {
           life = incarnation;
-          if (ended) await incarnation.kill();
+          wakeWaiters();
+          if (ended) await incarnation.kill(AbortSignal.timeout(KILL_MS));
         },
         (error: unknown) => {
           shop.log.warn({ err: error, tries }, "worker not registered, trying again");
@@ -55,11 +62,33 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     }, waitBeforeTry(tries));
   }
 
-  async function leave(by: (incarnation: Incarnation) => Promise<void>): Promise<void> {
+  function wakeWaiters(): void {
+    const woken = waiters;
+    waiters = [];
+    for (const wake of woken) wake();
+  }
+
+  async function leave(by: (incarnation: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
     ended = true;
     clearTimeout(again);
-    await starting;
+    wakeWaiters();
+    // A registration that is answered after the limit ends by itself.
+    await settlesWithin(starting, Number.POSITIVE_INFINITY, limit);
     await by(life);
+  }
+
+  function kill(): Promise<void> {
+    const limit = AbortSignal.timeout(KILL_MS);
+    return leave((incarnation) => incarnation.kill(limit), limit);
+  }
+
+  /** A registration that ends has left its tasks undone: the next one goes on with them. */
+  async function idle(): Promise<void> {
+    for (;;) {
+      const present = life;
+      if ((await present.idle()) || ended) return;
+      if (present === life) await new Promise<void>((resolve) => waiters.push(resolve));
+    }
   }
 
   life = await startIncarnation(shop);
@@ -68,8 +97,8 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       return life.worker_id;
     },
     stop: () => leave((incarnation) => incarnation.stop(settings.grace_s)),
-    kill: () => leave((incarnation) => incarnation.kill()),
-    idle: () => life.idle(),
+    kill,
+    idle,
     stats: () => ({
       ...stats,
       worker_id: life.worker_id,

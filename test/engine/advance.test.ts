@@ -1,5 +1,6 @@
 // How stages follow each other: planned by SQL, closed by the last task out, opened in the same transaction.
 import { expect, test } from "vitest";
+import { worker_commands } from "../../src/engine/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, register, status, statuses, submit } from "./floor.js";
 
@@ -168,6 +169,42 @@ bothDatabases("advancing", (open) => {
     expect((await status(db, job_id)).stage("repair").status).toBe("processing");
   });
 
+  test("a stage without a plan whose condition is code is one task when the condition holds", async () => {
+    const db = await open();
+    const worker = await register(db);
+    const blueprint = { type: "coded", stages: [{ name: "maybe", task: "t.maybe", when: { function: "hash" } }] };
+    const [row] = await db.sql<{ reply: { job_id: string }[] }>`select app.submit_jobs(
+      ${JSON.stringify(blueprint)}::text::jsonb, '{"jobs":[{"parameters":"{}"}]}') as reply`;
+    const [plan] = await claim(db, worker, ["#plan:coded"]);
+    expect(await worker_commands.plan_stage(db, { worker_id: worker, claim_id: plan!.claim_id })).toEqual({ total: 1 });
+    expect((await drain(db, worker, ["t.maybe"])).length).toBe(1);
+    expect((await status(db, row!.reply[0]!.job_id)).status).toBe("completed");
+  });
+
+  test("a condition that cannot be evaluated fails its stage with the reason, and not the finish before it", async () => {
+    const db = await open();
+    const worker = await register(db);
+    const { job_id } = await submit(db, [
+      { name: "first", task: "t.first" },
+      { name: "second", task: "t.second", when: { path: "$nope == 1" } },
+    ]);
+    expect((await finish(db, worker, await claim(db, worker, ["t.first"]))).accepted).toBe(1);
+    const seen = await status(db, job_id);
+    expect([seen.status, seen.stage("second").status]).toEqual(["failed", "failed"]);
+    expect(seen.error?.message).toContain("condition");
+  });
+
+  test("an after that is named twice is waited for once", async () => {
+    const db = await open();
+    const worker = await register(db);
+    const { job_id } = await submit(db, [
+      { name: "first", task: "t.first" },
+      { name: "second", task: "t.second", after: [1, 1] },
+    ]);
+    await drain(db, worker, ["t.first", "t.second"]);
+    expect((await status(db, job_id)).status).toBe("completed");
+  });
+
   test("a data plan that cannot be made fails its stage with the reason, and not the finish before it", async () => {
     const db = await open();
     const worker = await register(db);
@@ -204,5 +241,32 @@ bothDatabases("advancing", (open) => {
     expect((await status(db, job_id)).status).toBe("queued");
     await claim(db, worker, ["t.only"], 1);
     expect((await status(db, job_id)).status).toBe("processing");
+  });
+
+  test("a job past its deadline fails with that reason, and what it held is refused", async () => {
+    const db = await open();
+    const worker = await register(db);
+    const slow = await submit(
+      db,
+      [{ name: "slow", task: "t.slow", plan: { count: 3 } }],
+      {},
+      { options: { deadline_s: 60 } },
+    );
+    const calm = await submit(
+      db,
+      [{ name: "calm", task: "t.calm" }],
+      {},
+      { type: "calm", options: { deadline_s: 60 } },
+    );
+    const held = await claim(db, worker, ["t.slow"], 2);
+    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 0 });
+    await db.sql`update app.jobs set deadline_at = now() - interval '1 second' where job_id = ${slow.job_id}`;
+    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 1 });
+    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 0 });
+    expect((await finish(db, worker, held)).accepted).toBe(0);
+    const seen = await status(db, slow.job_id);
+    expect([seen.status, seen.error]).toMatchObject(["failed", { code: "deadline" }]);
+    expect((await status(db, calm.job_id)).status).toBe("queued");
+    await expectSound(db);
   });
 });

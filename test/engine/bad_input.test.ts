@@ -57,6 +57,42 @@ const refused: [what: string, call: string, code: string][] = [
     `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","plan":{"function":"abc"}}]}')`,
     "FF002",
   ],
+  [
+    "a failure budget over 100 percent",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","failure_budget":{"percent":150}}]}')`,
+    "FF002",
+  ],
+  [
+    "a failure budget that is text",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a","failure_budget":{"count":"x"}}]}')`,
+    "FF002",
+  ],
+  [
+    "an of that is text",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","of":"x"}]}')`,
+    "FF002",
+  ],
+  [
+    "a plan for a stage the engine plans",
+    `app.submit('{"type":"x","stages":[{"name":"a","task":"t.a"},{"name":"b","task":"t.b","parallelism":"fan_in","plan":{"count":2}}]}')`,
+    "FF002",
+  ],
+  [
+    "a time that is none",
+    `app.enqueue_tasks('{"task_type":"t.a","tasks":[{"parameters":"{}","run_at":"foo"}]}')`,
+    "FF002",
+  ],
+  ["a task that is null", `app.enqueue_tasks('{"task_type":"t.a","tasks":[null]}')`, "FF002"],
+  [
+    "task parameters that are a list",
+    `app.enqueue_tasks('{"task_type":"t.a","tasks":[{"parameters":"[1]"}]}')`,
+    "FF002",
+  ],
+  [
+    "a value nested 3,000 deep",
+    `app.enqueue('t.a', ('{"x":' || repeat('[', 3000) || repeat(']', 3000) || '}')::jsonb)`,
+    "FF002",
+  ],
   ["parameters that are an array", `app.submit('${blueprint}', '[]')`, "FF002"],
   ["parameters that are null", `app.submit('${blueprint}', 'null')`, "FF002"],
   ["parameters over 256 KB", `app.submit('${blueprint}', jsonb_build_object('x', repeat('x', 262144)))`, "FF004"],

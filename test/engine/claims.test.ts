@@ -50,6 +50,26 @@ bothDatabases("claiming", (open) => {
     expect(served).toEqual(["ada", "bea", "cleo", "ada", "bea", "cleo"]);
   });
 
+  test("many tenants whose work is due later do not stop claiming for those whose work is due now", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await db.sql`select app.create_tenant('aaa'), app.create_tenant('zzz')`;
+    await db.sql`
+      with tenants as (select format('later%s', n) as tenant from generate_series(1, 700) n),
+        made as (select tenant, app.create_tenant(tenant) from tenants)
+      select count(app.enqueue('t.lone', run_at => now() + interval '1 day', tenant => m.tenant)) from made m`;
+    await enqueueMany(db, "aaa", 3);
+    await enqueueMany(db, "zzz", 3);
+    const served = new Set<string>();
+    let after_tenant: string | null = null;
+    for (let round = 0; round < 8; round++) {
+      const reply = await worker_commands.claim(db, { worker_id: worker, types: ["t.lone"], limit: 1, after_tenant });
+      for (const { tenant_id } of reply.stages) served.add(tenant_id);
+      after_tenant = reply.after_tenant;
+    }
+    expect([...served].sort()).toEqual(["aaa", "zzz"]);
+  });
+
   test("fair share holds for wide stages, retries, tiny jobs and lone tasks alike", async () => {
     const db = await open();
     const worker = await register(db);

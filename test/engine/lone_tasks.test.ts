@@ -67,6 +67,18 @@ bothDatabases("lone tasks", (open) => {
     expect([twice.created, new Set(twice.task_ids).size]).toEqual([1, 1]);
   });
 
+  test("the same moment written in two time zones is the same body", async () => {
+    const db = await open();
+    const call = (zone: string) =>
+      db.transaction(async (tx) => {
+        await tx.script(`set local timezone = '${zone}'`);
+        return tx.sql`select app.enqueue('mail.send', '{"to": "x"}', idempotency_key => 'z', run_at => '2030-01-01T00:00Z') as reply`;
+      });
+    const [first] = await call("UTC");
+    const [again] = await call("Europe/Madrid");
+    expect(again).toMatchObject({ reply: { ...(first!.reply as object), created: false } });
+  });
+
   test("bulk tasks that may run alike share one ready range", async () => {
     const db = await open();
     const engine = engineOn(db);

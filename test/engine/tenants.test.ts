@@ -1,5 +1,6 @@
 // Tenants, as real login roles see them: only their own rows, no way to become another, and no writing but through verbs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { freshDatabase } from "../postgres.js";
@@ -228,6 +229,28 @@ describe("tenants on a server", () => {
     expect(await admin.sql`select tenant_id from app.claims where worker_id = ${worker}::text::uuid`).toEqual([
       { tenant_id: "acme" },
     ]);
+  });
+
+  test("a worker mapped to a tenant cannot speak for a worker it did not register", async () => {
+    const shared = await register(admin);
+    await admin.sql`select app.enqueue('t.shared', tenant => 'globex')`;
+    const tasks = await claim(admin, shared, ["t.shared"]);
+    const claim_id = tasks[0]!.claim_id;
+    for (const [verb, call] of [
+      ["finish", () => finish(as.worker, shared, tasks, () => ({ result: { forged: true } }))],
+      ["claim", () => claim(as.worker, shared, ["t.shared"])],
+      ["release", () => worker_commands.release(as.worker, { worker_id: shared, items: [{ c: claim_id, o: [1] }] })],
+      ["stop_worker", () => worker_commands.stop_worker(as.worker, { worker_id: shared })],
+      ["set_idle", () => worker_commands.set_idle(as.worker, { worker_id: shared, idle: true })],
+      ["write_logs", () => worker_commands.write_logs(as.worker, { worker_id: shared, lines: "[]" })],
+      ["plan_stage", () => worker_commands.plan_stage(as.worker, { worker_id: shared, claim_id })],
+    ] as const) {
+      await expect(call(), verb).rejects.toMatchObject({ code: "FF007" });
+    }
+    expect(await worker_commands.heartbeat(as.worker, { worker_id: shared, running: [], claims: [] })).toMatchObject({
+      ok: false,
+    });
+    expect((await finish(admin, shared, tasks)).accepted).toBe(1);
   });
 
   function template(text: string): TemplateStringsArray {
