@@ -6,12 +6,13 @@ import { createRegistry, type Registry, type RegistryParts } from "../core/regis
 import { builtinRegistry } from "../jobs/index.js";
 import { usage } from "./failure.js";
 
-export const default_app = "fanfold.config.js";
+export const default_apps = ["fanfold.config.js", "fanfold.config.mjs"];
 
 /** `app` as given on the command line, or the default file of the working folder when it is there. */
 export async function loadRegistry(cwd: string, app: string | undefined): Promise<Registry> {
   const own = builtinRegistry();
-  const file = path.resolve(cwd, app ?? default_app);
+  const here = default_apps.find((name) => existsSync(path.resolve(cwd, name)));
+  const file = path.resolve(cwd, app ?? here ?? default_apps[0]!);
   if (!existsSync(file)) {
     if (app === undefined) return createRegistry(own);
     throw usage(`there is no module ${file}`, { next: "name a JavaScript file that exports { jobs, handlers }" });

@@ -36,7 +36,11 @@ export function addMigrate(cli: Cli): void {
 /** The database without an engine around it: the schema may be missing or old. As superuser where it is embedded. */
 export async function openBare(config: Config): Promise<{ db: Database; close(): Promise<void> }> {
   if (config.database_url !== undefined) {
-    const db = openServer(config.database_url, { max: 1, application_name: "fanfold migrate" });
+    const db = openServer(config.database_url, {
+      max: 1,
+      prepare: config.prepare,
+      application_name: "fanfold migrate",
+    });
     return { db, close: () => db.close() };
   }
   const embedded = await openEmbedded(config.database_dir);

@@ -129,7 +129,8 @@ function jsonScreen(cli: Cli): Screen {
   return {
     every_ms: show_every_ms.plain,
     show(before, now) {
-      if (JSON.stringify(before) !== JSON.stringify(now)) json(cli.io, now);
+      // The clock alone is no change.
+      if (JSON.stringify({ ...before, now: now.now }) !== JSON.stringify(now)) json(cli.io, now);
     },
     end: () => {},
   };

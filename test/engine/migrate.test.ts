@@ -1,4 +1,5 @@
 // The migrator, on small schema folders made by each test.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { Database } from "../../src/engine/database.js";
 import { openEmbedded } from "../../src/engine/embedded_database.js";
 import { assertCurrent, migrate, schemaState } from "../../src/engine/migrate.js";
+import { isLater } from "../../src/engine/schema_folder.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { freshDatabase } from "../postgres.js";
 
@@ -121,6 +123,23 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
       /at version 2, newer than .* knows 1.*fanfold migrate/,
     );
     expect(await schemaState(db, folder.options)).toMatchObject({ database_version: 2, code_version: 1 });
+  });
+
+  test("refuses to put older functions over those of a later release", async () => {
+    const folder = small();
+    await migrate(db, folder.options);
+    await db.sql`update app.schema_functions set release = '99.10.0' where name = (select min(name) from app.schema_functions)`;
+    await expect(migrate(db, folder.options)).rejects.toThrow(/functions are of Fanfold 99.10.0, newer/);
+    await expect(assertCurrent(db, folder.options)).rejects.toMatchObject({ name: "SchemaMismatch" });
+  });
+
+  test("releases are told apart by number", () => {
+    expect([
+      isLater("0.10.0", "0.9.9"),
+      isLater("0.9.9", "0.10.0"),
+      isLater("1.0.0", "1.0.0"),
+      isLater("1.0.1-rc.1", "1.0.0"),
+    ]).toEqual([true, false, false, true]);
   });
 
   test("an older database is named with what it lacks and the command to run", async () => {

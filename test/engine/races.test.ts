@@ -93,6 +93,33 @@ describe("races on a real server", () => {
     expect((await status(db, job_id)).stage("race").processing).toBe(6);
   });
 
+  test("a claimer that has locked rows of a full stage does not wait for others who have", async () => {
+    const { db, first, second } = floor;
+    await floor.clear();
+    const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
+    for (const name of ["one", "two"]) {
+      await submit(db, [{ name, task: `t.${name}`, max_parallel: 1, plan: { count: 2 } }], {}, { type: name });
+      expect((await claim(db, ann, [`t.${name}`], 1)).length).toBe(1);
+    }
+    await first.transaction(async (tx) => {
+      expect(await claim(tx, ann, ["t.one"], 1)).toEqual([]);
+      // It finds the row of "one" locked and that of "two" full: with that in hand it must go away, not wait.
+      expect(await claim(second, bob, ["t.one", "t.two"], 1)).toEqual([]);
+    });
+  });
+
+  test("a row held by somebody's open transaction does not keep a claimer for long", async () => {
+    const { db, first, second } = floor;
+    await floor.clear();
+    const bob = await register(db, [], 3600);
+    const { reply } = await one(db.sql<{ reply: { task_id: string } }>`select app.enqueue('t.lone') as reply`);
+    await first.transaction(async (tx) => {
+      await tx.sql`select app.reschedule_task(${reply.task_id}, now())`;
+      expect(await claim(second, bob, ["t.lone"], 1)).toEqual([]);
+    });
+    expect((await claim(db, bob, ["t.lone"], 1)).length).toBe(1);
+  });
+
   test("an ordinal that went back to ready cannot be finished by the claim that once held it", async () => {
     const { ann, bob, held } = await setScene();
     const { db } = floor;

@@ -137,3 +137,33 @@ test("what a task logs while it runs is written before it ends, and is bounded",
   const [row] = await shop.db.sql<{ n: number }>`select count(*)::int as n from app.task_logs`;
   expect(row!.n).toBe(1001);
 });
+
+test("a handler stuck in ctx.db when it is aborted gives the connection back, and nothing of it is committed", async () => {
+  const { passed, open } = gate();
+  const errors: unknown[] = [];
+  const stuck = defineHandler("stuck", {}, async (_, ctx) => {
+    if (ctx.ordinal > 0)
+      return ctx.db((session) => session.sql`insert into public.written values (${ctx.ordinal}::int)`);
+    const work = ctx.db(async (session) => {
+      await session.sql`insert into public.written values (0)`;
+      await passed;
+      await session.sql`insert into public.written values (-1)`.catch((error: unknown) => errors.push(error));
+    });
+    await work.catch((error: unknown) => errors.push(error));
+    await passed;
+    // A zombie by now.
+    await ctx.db((session) => session.sql`insert into public.written values (-2)`).catch((error) => errors.push(error));
+  });
+  const job = fan("stuck", { timeout_s: 1, max_attempts: 1, failure_budget: { count: 1 } });
+  const shop = await openShop({ jobs: [job], handlers: [stuck] });
+  await shop.db.script("create table public.written (n int); grant all on public.written to public");
+  const worker = await shop.worker({ slots: 1, abort_grace_s: 0.1 });
+  const { job_id } = await shop.engine.submit("fan", { n: 3 });
+  // There is one connection for handlers: the other tasks need it.
+  expect(await shop.engine.wait(job_id)).toMatchObject({ stages: [{ completed: 2, failed: 1 }] });
+  open();
+  await eventually(() => worker.stats().late === 1);
+  await eventually(() => errors.length === 3);
+  expect(errors.filter((error) => (error as Error).name === "TimeoutError")).toHaveLength(2);
+  expect(await shop.db.sql`select n from public.written order by n`).toEqual([{ n: 1 }, { n: 2 }]);
+});

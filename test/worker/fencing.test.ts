@@ -205,3 +205,22 @@ test("a worker goes on by polling when its LISTEN connection is cut", async () =
   const { task_id } = await shop.engine.enqueue("noop", {});
   await eventually(async () => (await shop.engine.task(task_id)).status === "completed");
 });
+
+test("who waits for a worker to be idle waits on when it has to register anew", async () => {
+  const { passed, open } = gate();
+  let runs = 0;
+  const holding = defineHandler("holding", {}, async () => {
+    if (++runs === 1) await passed;
+  });
+  const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
+  const worker = await shop.worker({ lease_s: 1 });
+  const { job_id } = await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => runs === 1);
+  const idle = worker.idle();
+  await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+  await shop.engine.worker_commands.reap_workers(shop.db);
+  await idle;
+  expect(worker.stats().fenced).toBe(1);
+  expect(await shop.engine.status(job_id)).toMatchObject({ status: "completed" });
+  open();
+});

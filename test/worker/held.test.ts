@@ -69,3 +69,15 @@ test("thousands of small claims do not pile up in the queue", () => {
   expect(takeAll(holdings).at(-1)).toBe("4999:4999");
   expect(holdings.queued).toBe(0);
 });
+
+test("a busy queue keeps nothing of the claims it has passed", () => {
+  const holdings = new Holdings();
+  for (let id = 0; id < 30; id++) holdings.add(claim(id, [0, 1]));
+  for (let taken = 0; taken < 40; taken++) {
+    holdings.first()!.next++;
+    holdings.queued--;
+  }
+  expect(holdings.first()?.claim_id).toBe(20);
+  const { queue } = holdings as unknown as { queue: unknown[] };
+  expect(queue).toHaveLength(10);
+});

@@ -70,3 +70,15 @@ test("lines of a lost task are not sent", () => {
   logs.stop();
   expect(sent).toEqual([]);
 });
+
+test("a batch of lines is bounded by bytes", () => {
+  const sent: string[] = [];
+  const logs = new TaskLogs((text) => sent.push(text));
+  const claim = held();
+  const data = { text: "x".repeat(10_000) };
+  for (let task = 0; task < 300; task++) logs.add(claim, task, new LogBudget(), "info", "large", data);
+  logs.stop();
+  expect(sent.length).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...sent.map((text) => text.length))).toBeLessThan(1_100_000);
+  expect(sent.flatMap((text) => JSON.parse(text))).toHaveLength(300);
+});

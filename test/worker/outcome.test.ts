@@ -107,12 +107,12 @@ test("a hand-over that is too large or no object is refused", () => {
   expect(outcome(1, (ctx) => ctx.next_stage_params([1] as never))).toMatchObject({ category: "contract" });
 });
 
-test("a result of one megabyte is spilled under a key of this attempt, one byte less is not", async () => {
+test("a result of one megabyte is spilled under a key of this claim, one byte less is not", async () => {
   const fits = "x".repeat(SPILL_BYTES - 3);
   expect(item(fits).r).toBe(fits);
   const spilled = told(await (outcome(`${fits}x`) as Promise<Done>));
   expect(spilled.r).toBeNull();
-  expect(spilled.s).toMatchObject({ key: "results/9/5/2-w.json" });
+  expect(spilled.s).toMatchObject({ key: "results/9/5/2-4-w.json" });
   expect(JSON.parse(stored.get(spilled.s.key)!)).toBe(`${fits}x`);
 });
 

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import { armFault } from "../../src/fault.js";
+import type { TaskContext } from "../../src/worker/context.js";
+import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/planning.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});
@@ -170,4 +172,21 @@ test("a planner lost midway is run again by another worker, and every task exist
   expect(second.stats().planned + first.stats().planned).toBe(1);
   const [row] = await shop.db.sql`select count(*)::int as n, count(distinct index)::int as indexes from app.tasks`;
   expect(row).toEqual({ n: 12_000, indexes: 12_000 });
+});
+
+test("a data plan does not load more spilled results than fit into memory", async () => {
+  let loads = 0;
+  const needs = [0, 1].map((o) => ({
+    o,
+    s: { store: "file", key: `k${o}`, bytes: LOADED_BYTES / 2 + 1, sha256: "00" },
+  }));
+  const parts = {
+    commands: { plan_stage: async () => ({ needs }) },
+    store: { get: async () => Buffer.from(String(++loads)) },
+  } as unknown as PlanningParts;
+  const ctx = { claim: { claim_id: 1, stage: { planner: "data" } } } as TaskContext;
+  const planning = planStage(parts, ctx);
+  await expect(planning).rejects.toBeInstanceOf(Permanent);
+  await expect(planning).rejects.toThrow("plan this stage with a function");
+  expect(loads).toBe(0);
 });

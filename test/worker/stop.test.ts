@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
+import type { Worker } from "../../src/worker/worker.js";
 import { attemptsOf, eventually, gate, openShop } from "./shop.js";
 
 const fan = (task: string) =>
@@ -112,6 +113,55 @@ test("the first signal stops gracefully, the second immediately", async () => {
   watch.dispose();
   open();
   expect(process.listenerCount("SIGTERM")).toBe(0);
+});
+
+test("kill ends within seconds although the database answers nothing", async () => {
+  const shop = await openShop({ jobs: [fan("noop")], handlers: [defineHandler("noop", {}, () => {})] });
+  let finishes = 0;
+  const never = () => new Promise<never>(() => {});
+  const finish = () => {
+    finishes++;
+    return never();
+  };
+  const deaf = { finish, release: never, write_logs: never, stop_worker: never };
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, ...deaf } });
+  const worker = await shop.worker();
+  await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => finishes === 1);
+  const asked_at = performance.now();
+  const stopping = worker.stop();
+  await worker.kill();
+  await stopping;
+  expect(performance.now() - asked_at).toBeLessThan(4000);
+});
+
+test("a stop waits for an answer no longer than a lease, even while heartbeats are answered", async () => {
+  const shop = await openShop({ jobs: [fan("noop")], handlers: [defineHandler("noop", {}, () => {})] });
+  let finishes = 0;
+  const finish = () => {
+    finishes++;
+    return new Promise<never>(() => {});
+  };
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, finish } });
+  const worker = await shop.worker({ lease_s: 1 });
+  await shop.engine.submit("fan", { n: 1 });
+  await eventually(() => finishes === 1);
+  await worker.stop();
+  // Whoever comes next may have the task at once.
+  expect(await places(shop.db)).toEqual([{ ready: 1, held: 0, done: 0 }]);
+});
+
+test("the third signal ends the process", async () => {
+  const calls: string[] = [];
+  const never = (name: string) => () => {
+    calls.push(name);
+    return new Promise<never>(() => {});
+  };
+  const worker = { stop: never("stop"), kill: never("kill") } as unknown as Worker;
+  const watch = stopOnSignals(worker, () => calls.push("exit"));
+  for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"]) (process as EventEmitter).emit(signal, signal);
+  watch.dispose();
+  expect(calls).toEqual(["stop", "kill", "exit"]);
 });
 
 test("stopping twice, or a worker that was killed, is no error", async () => {

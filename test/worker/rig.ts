@@ -1,0 +1,82 @@
+// A runner and a finisher without a database: what the database would answer is the test's to say.
+import pino from "pino";
+import { onTestFinished } from "vitest";
+import type { Handler } from "../../src/core/declare.js";
+import type { Store } from "../../src/core/store.js";
+import type {
+  ClaimedStage,
+  ClaimedTask,
+  FinishReply,
+  FinishRequest,
+  WorkerCommands,
+} from "../../src/engine/commands.js";
+import type { Database } from "../../src/engine/database.js";
+import { newPace } from "../../src/worker/batch.js";
+import type { Desk } from "../../src/worker/context.js";
+import { Finisher } from "../../src/worker/finish.js";
+import { Lease } from "../../src/worker/heartbeat.js";
+import { HeldClaim, Holdings } from "../../src/worker/held.js";
+import { TaskLogs } from "../../src/worker/logs.js";
+import { Runner } from "../../src/worker/run.js";
+import { Stats } from "../../src/worker/stats.js";
+
+export interface RigOptions {
+  handlers?: readonly Handler[];
+  slots?: number;
+  lease_ms?: number;
+  store?: Partial<Store>;
+  finish?(request: FinishRequest): Promise<FinishReply>;
+  release?(): Promise<{ released: number }>;
+  write_logs?(request: { lines: string }): Promise<unknown>;
+}
+
+export const accepted: FinishReply = { accepted: 1, refused: [], retried: 0, advanced: false };
+
+export function openRig(options: RigOptions) {
+  const holdings = new Holdings();
+  const stats = new Stats();
+  const log = pino({ enabled: false });
+  const stale: (string | undefined)[] = [];
+  const lease = new Lease(options.lease_ms ?? 60_000, performance.now(), () => {});
+  onTestFinished(() => lease.end());
+  const commands = {
+    finish: (_: Database, request: FinishRequest) => options.finish?.(request) ?? Promise.resolve(accepted),
+    release: () => options.release?.() ?? Promise.resolve({ released: 1 }),
+    write_logs: (_: Database, request: { lines: string }) => options.write_logs?.(request) ?? Promise.resolve({}),
+  } as unknown as WorkerCommands;
+  const store = options.store as Store;
+  const logs = new TaskLogs(() => {});
+  onTestFinished(() => logs.stop());
+  const finisher = new Finisher({
+    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, logs, stats, log },
+    onAnswer: () => runner.pump(),
+    onStale: (why) => {
+      stale.push(why);
+      lease.end();
+    },
+    onQuiet: () => {},
+  });
+  const runner: Runner = new Runner({
+    ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
+    handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
+    desk: { logs, store } as Desk,
+    spill: { store, worker_id: "w" },
+    plan: () => Promise.resolve(),
+    onRoom: () => {},
+  });
+  const hold = (claim_id: number, task_type: string, count: number, parameters: unknown = {}): HeldClaim => {
+    const tasks = Array.from({ length: count }, (_, ordinal): ClaimedTask => [ordinal, null, parameters, null]);
+    const stage = { stage_id: 1, task_type, job_id: null, timeout_s: 1 } as ClaimedStage;
+    const claim = new HeldClaim({ claim_id, stage_id: 1, attempt: 1, crashes: 0, tasks }, stage, newPace(), 0);
+    holdings.add(claim);
+    return claim;
+  };
+  /** Tasks that have run already: only their end is missing. */
+  const ran = (claim_id: number, count: number): HeldClaim => {
+    const claim = hold(claim_id, "none", count);
+    claim.next = claim.end;
+    holdings.queued -= count;
+    return claim;
+  };
+  return { holdings, stats, lease, logs, finisher, runner, stale, hold, ran };
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { DatabaseError } from "../../src/engine/database.js";
+import { sendTrouble } from "../../src/worker/trouble.js";
+
+const of = (code: string) => sendTrouble(new DatabaseError(code, "said no"));
+
+test("what a failed call means is told by its SQLSTATE alone", () => {
+  for (const code of ["08006", "08003"]) expect(of(code)).toBe("connection");
+  for (const code of ["22P02", "23514", "54000", "FF002", "FF004"]) expect(of(code)).toBe("content");
+  for (const code of ["42883", "42501", "57014", "XX000", "40P01"]) expect(of(code)).toBe("other");
+  expect(of("FF007")).toBe("stale");
+  expect(sendTrouble(new TypeError("not of the database"))).toBe("other");
+  expect(sendTrouble(null)).toBe("other");
+});
