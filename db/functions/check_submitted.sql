@@ -27,8 +27,5 @@ begin
        order by j.position
        limit 20
     ) p;
-  if v_problems is not null then
-    raise exception 'the submit has % problem(s): % %', jsonb_array_length(v_problems), v_problems -> 0 ->> 'path', v_problems -> 0 ->> 'problem'
-      using errcode = case when v_problems::text like '%bytes; the limit%' then 'FF004' else 'FF002' end, detail = v_problems::text;
-  end if;
+  perform app.refuse_problems('the submit', v_problems);
 end $$;

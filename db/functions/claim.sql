@@ -16,6 +16,7 @@ declare
   v_limit bigint := least(greatest((request ->> 'limit')::bigint, 1), 10000);
   v_bytes bigint := coalesce((request ->> 'bytes')::bigint, 4194304);
   v_types text[] := array(select t from json_array_elements_text(request -> 'types') t);
+  v_only_tenant text := app.worker_tenant();
   v_found record;
   v_pools app.ready_pool[];
   v_tenants text[];
@@ -28,8 +29,8 @@ declare
   v_claims bigint[];
 begin
   perform set_config('synchronous_commit', 'off', true);
-  perform app.assert_live_worker(v_worker);
-  v_found := app.runnable_pools(v_types, coalesce(v_served, ''), app.worker_tenant(), v_limit);
+  perform app.assert_live_worker(v_worker, v_only_tenant);
+  v_found := app.runnable_pools(v_types, coalesce(v_served, ''), v_only_tenant, v_limit);
   v_pools := v_found.pools;
   if cardinality(v_pools) = 0 then
     return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', coalesce(v_found.scanned, v_served));

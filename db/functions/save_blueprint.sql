@@ -5,16 +5,11 @@ language plpgsql
 as $$
 declare
   v_hash text := encode(sha256(convert_to(blueprint::text, 'UTF8')), 'hex');
-  v_problems jsonb;
 begin
   if exists (select from app.blueprints where tenant_id = tenant and blueprint_hash = v_hash) then
     return v_hash;
   end if;
-  v_problems := app.blueprint_problems(blueprint);
-  if v_problems <> '[]' then
-    raise exception 'the blueprint has % problem(s): % %', jsonb_array_length(v_problems), v_problems -> 0 ->> 'path', v_problems -> 0 ->> 'problem'
-      using errcode = 'FF002', detail = v_problems::text;
-  end if;
+  perform app.refuse_problems('the blueprint', app.blueprint_problems(blueprint));
   insert into app.blueprints (tenant_id, blueprint_hash, job_type, blueprint)
   values (tenant, v_hash, blueprint ->> 'type', blueprint)
   on conflict do nothing;

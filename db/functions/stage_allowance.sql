@@ -1,5 +1,5 @@
 -- How many more tasks of a stage with max_parallel may be held. The stage is locked while it is counted, with a lock that is
--- tried and never waited for: who does not get it leaves the stage for now.
+-- tried and never waited for: who does not get it leaves the stage to others.
 create or replace function app.stage_allowance(stage app.stages, taken app.taken_range[])
 returns bigint
 language plpgsql

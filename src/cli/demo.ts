@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { JobStatus } from "../engine/records.js";
+import type { JobRecord } from "../engine/records.js";
 import type { Manifest } from "../handlers/files/manifest.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
@@ -59,7 +59,7 @@ async function runDemo(cli: Cli, folder: string, embedded_dir: string): Promise<
   );
 }
 
-function report(cli: Cli, status: JobStatus): void {
+function report(cli: Cli, status: JobRecord): void {
   const manifest = status.result as Manifest;
   const began = Date.parse(status.started_at ?? status.created_at);
   const took_s = Math.max(Date.parse(status.finished_at ?? status.now) - began, 1) / 1000;

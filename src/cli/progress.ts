@@ -1,5 +1,5 @@
 // Rates and remaining times out of successive statuses. Pure: the caller says what time it is.
-import type { JobStatus, StageStatus } from "../engine/records.js";
+import type { JobRecord, StageRecord } from "../engine/records.js";
 
 /** What one look at a job told, reduced to what a rate needs. */
 export interface Sample {
@@ -14,19 +14,19 @@ export interface Pace {
 
 const window_ms = 10_000;
 
-export function doneOf(stage: StageStatus): number {
+export function doneOf(stage: StageRecord): number {
   return stage.completed + stage.failed + stage.skipped + stage.cancelled;
 }
 
 /** Appends a sample and forgets what is older than the window, but always keeps one sample to measure against. */
-export function remember(samples: readonly Sample[], status: JobStatus, at_ms: number): Sample[] {
+export function remember(samples: readonly Sample[], status: JobRecord, at_ms: number): Sample[] {
   const done = new Map(status.stages.map((stage) => [stage.number, doneOf(stage)]));
   const recent = samples.filter((sample) => at_ms - sample.at_ms <= window_ms);
   return [...(recent.length > 0 ? recent : samples.slice(-1)), { at_ms, done }];
 }
 
 /** The pace of each running stage over the window. A stage that has not moved yet has none. */
-export function paces(samples: readonly Sample[], status: JobStatus): Map<number, Pace> {
+export function paces(samples: readonly Sample[], status: JobRecord): Map<number, Pace> {
   const result = new Map<number, Pace>();
   const last = samples.at(-1);
   if (!last) return result;

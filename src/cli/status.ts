@@ -1,5 +1,5 @@
 // fanfold status: one job, once.
-import type { JobStatus } from "../engine/records.js";
+import type { JobRecord } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
 import type { Io } from "./io.js";
 import { printable } from "./printable.js";
@@ -28,7 +28,7 @@ async function showStatus(cli: Cli, job: string): Promise<void> {
   });
 }
 
-function* statusLines(status: JobStatus, failed: readonly FailedTask[], { width, colour }: Io): Generator<string> {
+function* statusLines(status: JobRecord, failed: readonly FailedTask[], { width, colour }: Io): Generator<string> {
   yield* renderStages(status, { width: width(), colour, paces: new Map() });
   yield `job         ${status.job_id}`;
   yield `parameters  ${resultText(status.parameters)}`;

@@ -1,5 +1,5 @@
 // How a job's end, a job and a list of things read. Pure: records in, lines out.
-import type { JobStatus } from "../engine/records.js";
+import type { JobRecord } from "../engine/records.js";
 import { exit_codes } from "./failure.js";
 import { count, seconds } from "./figures.js";
 import { printable, truncate } from "./printable.js";
@@ -19,7 +19,7 @@ export interface FailedTask {
 }
 
 /** What to say when a job has ended: one line, its error, the first failed tasks, its result, and what can be done next. */
-export function endLines(status: JobStatus, failed: readonly FailedTask[], colour: boolean): string[] {
+export function endLines(status: JobRecord, failed: readonly FailedTask[], colour: boolean): string[] {
   const c = colours(colour);
   const word = statusPaint(status.status, c)(status.status.replace("_", " "));
   const tasks = status.stages.reduce((sum, stage) => sum + doneOf(stage), 0);
@@ -33,7 +33,7 @@ export function endLines(status: JobStatus, failed: readonly FailedTask[], colou
   return lines;
 }
 
-function tookText(status: JobStatus): string {
+function tookText(status: JobRecord): string {
   if (!status.started_at || !status.finished_at) return "";
   return ` in ${seconds((Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000)}`;
 }

@@ -1,6 +1,6 @@
 // The look of a job on the screen: one line per stage. Pure: a status and the width of the screen in, lines out.
 import pc from "picocolors";
-import type { JobStatus, StageStatus } from "../engine/records.js";
+import type { JobRecord, StageRecord } from "../engine/records.js";
 import { count, rate, seconds } from "./figures.js";
 import { printable, truncate } from "./printable.js";
 import { doneOf, type Pace } from "./progress.js";
@@ -42,12 +42,12 @@ export function statusPaint(status: string, c: Colours): Paint {
 }
 
 /** The whole view: a headline and a line per stage, none wider than the screen. */
-export function renderStages(status: JobStatus, look: Look): string[] {
+export function renderStages(status: JobRecord, look: Look): string[] {
   const name_width = Math.min(24, Math.max(...status.stages.map((stage) => stage.name.length), 4));
   return [headline(status, look), ...status.stages.map((stage) => stageLine(stage, name_width, look))];
 }
 
-export function headline(status: JobStatus, look: Look): string {
+export function headline(status: JobRecord, look: Look): string {
   const c = colours(look.colour);
   const paint = statusPaint(status.status, c);
   const words = [
@@ -65,7 +65,7 @@ export function shortId(job_id: string): string {
   return printable(job_id.slice(0, 12));
 }
 
-function elapsed(status: JobStatus): string {
+function elapsed(status: JobRecord): string {
   if (!status.started_at) return "";
   const end = Date.parse(status.finished_at ?? status.now);
   return seconds(Math.max(0, end - Date.parse(status.started_at)) / 1000);
@@ -76,7 +76,7 @@ interface Word {
   paint: Paint;
 }
 
-function stageLine(stage: StageStatus, name_width: number, look: Look): string {
+function stageLine(stage: StageRecord, name_width: number, look: Look): string {
   const c = colours(look.colour);
   const paint = statusPaint(stage.status, c);
   const pace = look.paces.get(stage.number);
@@ -98,14 +98,14 @@ function stageLine(stage: StageStatus, name_width: number, look: Look): string {
   return `${head.paint(head.text)}  ${bar}  ${tail}`;
 }
 
-function counts(stage: StageStatus): string {
+function counts(stage: StageRecord): string {
   if (stage.total === null) return stage.status;
   if (stage.total === 0) return stage.status === "skipped" ? "skipped" : "no tasks";
   return `${count(doneOf(stage))}/${count(stage.total)}`;
 }
 
 /** Rounded down, so that a full bar means that all is done; but a single failure among thousands still shows. */
-function renderBar(stage: StageStatus, width: number, c: Colours): string {
+function renderBar(stage: StageRecord, width: number, c: Colours): string {
   const total = stage.total ?? 0;
   const cells = (part: number) => Math.floor((part / total) * width);
   const bad = stage.failed + stage.cancelled;
@@ -138,7 +138,7 @@ function joinFitting(words: readonly Word[], gap: string, width: number): string
 }
 
 /** For pipes and log files: what changed since the last line, without bars and colours. */
-export function renderChanges(before: JobStatus | null, now: JobStatus, look: Look): string[] {
+export function renderChanges(before: JobRecord | null, now: JobRecord, look: Look): string[] {
   const lines: string[] = [];
   const stamp = elapsed(now) || "0.0s";
   for (const stage of now.stages) {
@@ -151,7 +151,7 @@ export function renderChanges(before: JobStatus | null, now: JobStatus, look: Lo
   return lines;
 }
 
-function plain(stage: StageStatus, pace: Pace | null): string {
+function plain(stage: StageRecord, pace: Pace | null): string {
   const words = [printable(stage.name), stage.status];
   if (stage.total !== null) words.push(counts(stage));
   if (stage.failed > 0) words.push(`${count(stage.failed)} failed`);

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isTerminal } from "../core/statuses.js";
 import type { Engine } from "../engine/engine.js";
-import type { JobStatus } from "../engine/records.js";
+import type { JobRecord } from "../engine/records.js";
 import { type Cli, globals } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { json, line, note } from "./io.js";
@@ -11,7 +11,7 @@ import { paces, remember, type Sample } from "./progress.js";
 import { type Look, renderChanges, renderStages } from "./view.js";
 
 export interface Followed {
-  status: JobStatus;
+  status: JobRecord;
   ended: "done" | "timeout" | "detached";
 }
 
@@ -31,8 +31,8 @@ export async function follow(cli: Cli, engine: Engine, job_id: string, options: 
   const began = performance.now();
   const deadline = options.timeout_s === undefined ? Number.POSITIVE_INFINITY : began + options.timeout_s * 1000;
   let samples: Sample[] = [];
-  let latest: JobStatus | null = null;
-  let shown: JobStatus | null = null;
+  let latest: JobRecord | null = null;
+  let shown: JobRecord | null = null;
   let show_at = 0;
   for (;;) {
     const status = await lookPatiently(cli, engine, job_id, options.signal, deadline);
@@ -70,7 +70,7 @@ async function lookPatiently(
   job_id: string,
   signal: AbortSignal,
   deadline: number,
-): Promise<JobStatus | null> {
+): Promise<JobRecord | null> {
   let lost_at: number | null = null;
   for (;;) {
     try {
@@ -91,7 +91,7 @@ async function lookPatiently(
 
 interface Screen {
   every_ms: number;
-  show(before: JobStatus | null, now: JobStatus, samples: readonly Sample[]): void;
+  show(before: JobRecord | null, now: JobRecord, samples: readonly Sample[]): void;
   end(): void;
 }
 
@@ -101,7 +101,7 @@ function screenFor(cli: Cli, options: FollowOptions): Screen {
   return globals(cli).json ? silentScreen : plainScreen(cli);
 }
 
-function lookOf(cli: Cli, status: JobStatus, samples: readonly Sample[]): Look {
+function lookOf(cli: Cli, status: JobRecord, samples: readonly Sample[]): Look {
   return { width: cli.io.width(), colour: cli.io.colour, paces: paces(samples, status) };
 }
 

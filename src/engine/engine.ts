@@ -19,7 +19,7 @@ import type {
   EventRecord,
   JobFilter,
   JobPage,
-  JobStatus,
+  JobRecord,
   SubmitItem,
   SubmitOptions,
   SubmitReply,
@@ -163,7 +163,7 @@ export class Engine {
     );
   }
 
-  status(job_id: string): Promise<JobStatus> {
+  status(job_id: string): Promise<JobRecord> {
     return this.#reply(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
@@ -230,8 +230,8 @@ export class Engine {
   /** Resolves with the status at the job's end. Looks often at first, then once a second. */
   async wait(
     job_id: string,
-    { signal, on_status }: { signal?: AbortSignal; on_status?: (status: JobStatus) => void } = {},
-  ): Promise<JobStatus> {
+    { signal, on_status }: { signal?: AbortSignal; on_status?: (status: JobRecord) => void } = {},
+  ): Promise<JobRecord> {
     for (let pause_ms = 20; ; pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
       const status = await this.status(job_id);
       on_status?.(status);

@@ -166,18 +166,18 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
       name text primary key, hash text not null, release text not null, applied_at timestamptz not null default now());
     set local check_function_bodies = off`);
   // Another process may have migrated while this one waited for the lock.
-  const todo = await compare(tx, code);
-  for (const { version, name, hash, text, path } of todo.migrations) {
+  const needed = await compare(tx, code);
+  for (const { version, name, hash, text, path } of needed.migrations) {
     await applyFile(tx, path, text);
     await tx.sql`
       insert into app.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
   }
   const owner = await schemaOwner(tx);
-  for (const name of todo.vanished) {
+  for (const name of needed.vanished) {
     await dropOverloads(tx, await overloads(tx, name));
     await tx.sql`delete from app.schema_functions where name = ${name}`;
   }
-  for (const one of todo.functions) {
+  for (const one of needed.functions) {
     await replaceFunction(tx, one, owner);
     await tx.sql`
       insert into app.schema_functions (name, hash, release) values (${one.name}, ${one.hash}, ${code.release})
@@ -185,8 +185,8 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
   }
   await fault("migrate-before-commit");
   return {
-    applied: todo.migrations.map(({ name }) => name),
-    functions: [...todo.functions.map(({ name }) => name), ...todo.vanished],
+    applied: needed.migrations.map(({ name }) => name),
+    functions: [...needed.functions.map(({ name }) => name), ...needed.vanished],
     version: code.migrations.length,
   };
 }

@@ -1,9 +1,5 @@
 // The records the engine gives and takes, with the names they have in SQL. Types only.
-import type {
-  JobStatus as JobStatusName,
-  StageStatus as StageStatusName,
-  TaskStatus as TaskStatusName,
-} from "../core/statuses.js";
+import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
 
@@ -25,7 +21,7 @@ export interface SubmitReply {
   job_id: string;
   job_type: string;
   run: number;
-  status: JobStatusName;
+  status: JobStatus;
   created: boolean;
   /** What can be done with it, in one sentence. */
   hint: string;
@@ -55,14 +51,14 @@ export interface TaskError {
   task_id?: string;
 }
 
-export interface StageStatus {
+export interface StageRecord {
   stage_id: number;
   number: number;
   name: string;
   task_type: string;
   parallelism: string;
   importance: string;
-  status: StageStatusName;
+  status: StageStatus;
   skip_reason: string | null;
   total: number | null;
   completed: number;
@@ -81,7 +77,7 @@ export interface JobSummary {
   job_id: string;
   job_type: string;
   run: number;
-  status: JobStatusName;
+  status: JobStatus;
   priority: number;
   labels: Record<string, string>;
   created_at: string;
@@ -90,7 +86,7 @@ export interface JobSummary {
   error: { stage?: string; code?: string; message: string } | null;
 }
 
-export interface JobStatus extends JobSummary {
+export interface JobRecord extends JobSummary {
   tenant_id: string;
   parameters: Record<string, unknown>;
   correlation_id: string | null;
@@ -101,7 +97,7 @@ export interface JobStatus extends JobSummary {
   /** Of the last stage, when that was one task. */
   result: unknown;
   result_spill: Ref | null;
-  stages: StageStatus[];
+  stages: StageRecord[];
 }
 
 export interface JobFilter {
@@ -132,7 +128,7 @@ export interface TaskSummary {
   task_type: string;
   ordinal: number;
   index: string;
-  status: TaskStatusName;
+  status: TaskStatus;
   attempt: number | null;
   priority: number | null;
   run_at: string | null;

@@ -2,22 +2,22 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { paces, remember, type Sample } from "../../src/cli/progress.js";
 import { type Look, renderChanges, renderStages } from "../../src/cli/view.js";
-import type { JobStatus, StageStatus } from "../../src/engine/records.js";
+import type { JobRecord, StageRecord } from "../../src/engine/records.js";
 
 const started = "2020-01-01T00:00:00.000Z";
 
-function stage(number: number, name: string, more: Partial<StageStatus>): StageStatus {
+function stage(number: number, name: string, more: Partial<StageRecord>): StageRecord {
   return {
     number, name, task_type: "t", parallelism: "single", importance: "critical", status: "waiting", total: null, completed: 0,
     failed: 0, skipped: 0, cancelled: 0, processing: 0, queued: 0, retrying: 0, opened_at: null, closed_at: null, error: null, ...more,
-  } as StageStatus; // biome-ignore format: a record of defaults
+  } as StageRecord; // biome-ignore format: a record of defaults
 }
 
-function job(stages: StageStatus[], more: Partial<JobStatus> = {}): JobStatus {
+function job(stages: StageRecord[], more: Partial<JobRecord> = {}): JobRecord {
   return {
     job_id: "ab12cd34ef56".padEnd(64, "0"), job_type: "file_digest", tenant_id: "default", run: 1, status: "processing", priority: 0,
     parameters: {}, labels: {}, created_at: started, started_at: started, finished_at: null, error: null, result: null, now: "2020-01-01T00:00:12.000Z", hint: "", stages, ...more,
-  } as JobStatus; // biome-ignore format: a record of defaults
+  } as JobRecord; // biome-ignore format: a record of defaults
 }
 
 const running = job([
@@ -108,7 +108,7 @@ describe("the view of a job", () => {
 describe("plain lines for pipes", () => {
   test("say what changed and nothing else", () => {
     const later = structuredClone(running);
-    (later.stages[1] as StageStatus).completed = 5_000;
+    (later.stages[1] as StageRecord).completed = 5_000;
     expect(renderChanges(null, running, { ...look, paces: new Map() })).toEqual([
       "12s  list  completed  1/1",
       "12s  digest  processing  4,210/12,345  3 failed  2 retrying",

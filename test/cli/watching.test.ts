@@ -5,7 +5,7 @@ import { follow } from "../../src/cli/watching.js";
 import { NotFound } from "../../src/core/errors.js";
 import { DatabaseError } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
-import type { JobStatus } from "../../src/engine/records.js";
+import type { JobRecord } from "../../src/engine/records.js";
 
 const done = {
   job_id: "ab".repeat(32),
@@ -13,7 +13,7 @@ const done = {
   run: 1,
   status: "completed",
   stages: [],
-} as unknown as JobStatus;
+} as unknown as JobRecord;
 
 function watcher() {
   const notes: string[] = [];
@@ -23,7 +23,7 @@ function watcher() {
 }
 
 /** An engine whose answers are given one after the other; an error is thrown. */
-function answering(...answers: (JobStatus | Error)[]): Engine {
+function answering(...answers: (JobRecord | Error)[]): Engine {
   return {
     status: async () => {
       const answer = answers.length > 1 ? answers.shift() : answers[0];

@@ -1,0 +1,12 @@
+-- Refuses a call with everything that is wrong with it: the first problem in the message, all of them in the detail.
+create or replace function app.refuse_problems(what text, problems jsonb)
+returns void
+language plpgsql
+as $$
+begin
+  if problems is null or problems = '[]' then
+    return;
+  end if;
+  raise exception '% has % problem(s): % %', what, jsonb_array_length(problems), problems -> 0 ->> 'path', problems -> 0 ->> 'problem'
+    using errcode = case when problems::text like '%bytes; the limit%' then 'FF004' else 'FF002' end, detail = problems::text;
+end $$;
