@@ -19,5 +19,5 @@ as $$
       from late l
       join app.stages s on s.stage_id = l.g and s.tenant_id = coalesce(app.worker_tenant(), s.tenant_id)
   )
-  select coalesce(jsonb_agg(jsonb_build_array(l.c, l.o, 'not_held')), '[]') from late l
+  select coalesce(jsonb_agg(jsonb_build_array(l.c, l.o, 'not_held') order by l.c, l.o), '[]') from late l
 $$;
