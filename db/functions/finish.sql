@@ -1,8 +1,9 @@
 -- Ends tasks a worker holds: stores results, decides retries, and with the last one out closes the stage and opens the next.
 -- claims: [{c, g: stage, a: attempt}] of everything named. Completed tasks come as columns, because that is read twice as fast
 -- as rows: done_claims, done_ordinals, done_ms, and results as one JSON array of the same length; what few tasks have besides
--- comes in extras: [{i: position from 1, n: next_stage_params, s: spill}]. failed: [{c, o, d, category, code,
--- message, retry_after_s, detail}]; logs: the last lines of these tasks. What the worker no longer holds is refused and recorded, never an error.
+-- comes in extras: [{i: position from 1, n: next_stage_params, s: spill}]. failed: [{c, o, d, category, code, message,
+-- retry_after_s, detail}]; logs: the last lines of these tasks. What the worker no longer holds, or holds under a claim it did
+-- not name, is refused and recorded, never an error.
 -- Lock order: claims, stage_progress, jobs, each ascending; the progress row is the last thing written before a stage closes.
 create or replace function app.finish(
   worker uuid, claims json, done_claims bigint[], done_ordinals bigint[], done_ms integer[], results jsonb,
@@ -42,7 +43,7 @@ begin
   end if;
 
   if v_given > 0 then
-    if cardinality(v_ids) = 1 then
+    if cardinality(v_ids) = 1 and v_ids[1] = all (done_claims) then
       select t.claims, t.stages, t.counts, t.ranges, t.stored into v_claims, v_stages, v_counts, v_ranges, v_stored
         from app.store_of_one_claim(worker, v_ids[1], done_ordinals, done_ms, results, extras) t;
     else

@@ -210,6 +210,19 @@ bothDatabases("claiming", (open) => {
     await expectSound(db);
   });
 
+  test("a finish under one claim cannot end a task of another that it does not name", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await submit(db, [{ name: "wide", task: "t.wide", plan: { count: 4 } }]);
+    const [first, second] = [await claim(db, worker, ["t.wide"], 2), await claim(db, worker, ["t.wide"], 2)];
+    const named = JSON.stringify([{ c: first[0]!.claim_id, g: first[0]!.stage_id, a: 1 }]);
+    const done = { claims: `${second[0]!.claim_id}`, ordinals: `${first[0]!.ordinal}`, durations: "1", results: "{}" };
+    const reply = await worker_commands.finish(db, { worker_id: worker, claims: named, done, failed: "[]" });
+    expect([reply.accepted, reply.refused.length]).toEqual([0, 1]);
+    expect(await one(db.sql`select count(*)::integer as n from app.results`)).toEqual({ n: 0 });
+    await expectSound(db);
+  });
+
   test("a worker whose lease is over loses its claims, and its tasks run again with the crash counted", async () => {
     const db = await open();
     const dead = await register(db);
