@@ -151,6 +151,26 @@ describe("races on a real server", () => {
     expect((await status(db, after.job_id)).stage("race")).toMatchObject({ status: "cancelled", completed: 0 });
   });
 
+  test("a claim that slipped in beside a cancel finishes into nothing, and that is recorded", async () => {
+    const { ann, held, job_id } = await setScene();
+    const { db } = floor;
+    // What a cancel leaves when a claim commits between its steps: everything closed, the claim still there.
+    await db.sql`update app.stage_progress set is_open = false`;
+    await db.sql`update app.stages set status = 'cancelled', closed_at = now()`;
+    await db.sql`update app.jobs set status = 'cancelled', finished_at = now() where job_id = ${job_id}`;
+    await db.sql`delete from app.ready`;
+    expect(
+      (await finish(db, ann, held, ({ ordinal }) => (ordinal === 0 ? {} : { category: "transient" }))).advanced,
+    ).toBe(false);
+    for (const table of ["results", "ready", "claims"]) {
+      expect([table, await db.sql(Object.assign([`select 1 from app.${table}`], { raw: [] }))]).toEqual([table, []]);
+    }
+    expect(await db.sql`select outcome, code from app.attempts where outcome = 'refused'`).toEqual([
+      { outcome: "refused", code: "stage_closed" },
+    ]);
+    expect((await status(db, job_id)).status).toBe("cancelled");
+  });
+
   test("the last two tasks of a stage finishing together open the next stage exactly once, 10,000 times", async () => {
     await floor.clear();
     const { db, first, second } = floor;
