@@ -51,6 +51,9 @@ function announce(cli: Cli, { engine, config, registry }: Session, { worker_id }
     `  database  ${printable(where)}`,
     `  worker    ${worker_id}, ${config.slots} slots`,
     `  jobs      ${job_types.join(", ")}`,
+    ...(kind === "server"
+      ? [`  storage   ${printable(config.storage_dir)}; workers on other machines must share it`]
+      : []),
     "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)",
     ...(kind === "embedded" ? embedded_hints : server_hints),
   ]);

@@ -59,10 +59,6 @@ export type DatabaseErrorFields = Partial<
   Pick<DatabaseError, "detail" | "hint" | "where" | "schema" | "table" | "column" | "constraint" | "position">
 >;
 
-export function isConnectionLoss(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code.startsWith("08");
-}
-
 export function closedError(): DatabaseError {
   return new DatabaseError("08003", "the database was closed");
 }
