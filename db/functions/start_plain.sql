@@ -4,9 +4,6 @@ returns void
 language plpgsql
 as $$
 begin
-  if stage_ids is null then
-    return;
-  end if;
   update app.stages set status = 'processing', total = 1, waiting_for = 0, opened_at = now() where stage_id = any (stage_ids);
   perform app.fill_plain(stage_ids);
 end $$;

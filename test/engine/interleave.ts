@@ -1,6 +1,7 @@
 // Lets verbs meet. The first has done its work and not committed; the second starts, and ends or waits for a lock; the first
 // commits. Every pair in both orders, so that no verb is only ever first.
 
+import { afterAll, beforeAll } from "vitest";
 import type { Database, Queryable } from "../../src/engine/database.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
@@ -11,17 +12,25 @@ export type Verb<Scene> = (db: Queryable, scene: Scene) => Promise<unknown>;
 /** Being told no is a fine answer; a deadlock or a broken invariant is not. */
 const told_no = ["FF001", "FF006", "FF007"];
 
-export class Stage {
-  private constructor(
-    readonly db: Database,
-    readonly first: Database,
-    readonly second: Database,
-    private readonly fresh: FreshDatabase,
-  ) {}
+/** A database of the block's own and two sessions that meet in it, for as long as the block's tests run. */
+export function twoSessions(): TwoSessions {
+  const sessions = new TwoSessions();
+  beforeAll(() => sessions.open());
+  afterAll(() => sessions.close());
+  return sessions;
+}
 
-  static async open(): Promise<Stage> {
-    const fresh = await freshDatabase();
-    return new Stage(fresh.db, openServer(fresh.url), openServer(fresh.url), fresh);
+class TwoSessions {
+  db!: Database;
+  first!: Database;
+  second!: Database;
+  private fresh!: FreshDatabase;
+
+  async open(): Promise<void> {
+    this.fresh = await freshDatabase();
+    this.db = this.fresh.db;
+    this.first = openServer(this.fresh.url);
+    this.second = openServer(this.fresh.url);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
 // Races around tasks that stand alone: each is in one place, whoever comes first.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { worker_commands } from "../../src/engine/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register } from "./floor.js";
-import { Stage, type Verb } from "./interleave.js";
+import { twoSessions, type Verb } from "./interleave.js";
 
 interface Scene {
   ann: string;
@@ -30,11 +30,7 @@ const verbs: Record<string, Verb<Scene>> = {
 };
 
 describe("races around lone tasks", () => {
-  let floor: Stage;
-  beforeAll(async () => {
-    floor = await Stage.open();
-  });
-  afterAll(() => floor.close());
+  const floor = twoSessions();
 
   async function setScene(): Promise<Scene> {
     const { db } = floor;

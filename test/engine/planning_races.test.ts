@@ -1,8 +1,8 @@
 // Races around planning: a plan is a claim like any other, and a job that ends meanwhile wins.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { worker_commands } from "../../src/engine/commands.js";
 import { claim, drain, expectSound, finish, type Held, register, status, submit } from "./floor.js";
-import { Stage, type Verb } from "./interleave.js";
+import { twoSessions, type Verb } from "./interleave.js";
 
 interface Scene {
   job_id: string;
@@ -49,11 +49,7 @@ const verbs: Record<string, Verb<Scene>> = {
 };
 
 describe("races around planning", () => {
-  let floor: Stage;
-  beforeAll(async () => {
-    floor = await Stage.open();
-  });
-  afterAll(() => floor.close());
+  const floor = twoSessions();
 
   async function setScene(): Promise<Scene> {
     const { db } = floor;

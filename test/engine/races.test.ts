@@ -1,10 +1,10 @@
 // Races, proven by holding a transaction open on a second connection. Every pair of verbs meets on the same stage in both
 // orders: the first has done its work and not committed, the second starts and may have to wait, the first commits.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
-import { Stage, type Verb } from "./interleave.js";
+import { twoSessions, type Verb } from "./interleave.js";
 
 interface Scene {
   job_id: string;
@@ -39,11 +39,7 @@ const stages = [
 ];
 
 describe("races on a real server", () => {
-  let floor: Stage;
-  beforeAll(async () => {
-    floor = await Stage.open();
-  });
-  afterAll(() => floor.close());
+  const floor = twoSessions();
 
   async function setScene(): Promise<Scene> {
     const { db } = floor;
