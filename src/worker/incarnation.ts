@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
+import { type Alert, Janitor } from "../engine/janitor.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
 import type { TaskContext } from "./context.js";
@@ -14,6 +15,7 @@ import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
+import { Housekeeping } from "./housekeeping.js";
 import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
@@ -22,6 +24,8 @@ import type { Stats } from "./stats.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 const SWEEP_MS = 100;
+/** The hint that something running was cancelled: the heartbeat's answer says what. */
+const CANCELLED = "#cancelled";
 /** How long the last words to a database that may not answer are waited for. */
 const FAREWELL_MS = 5000;
 
@@ -71,6 +75,7 @@ export class Incarnation {
   readonly fetcher: Fetcher;
   private readonly lease: Lease;
   private readonly heartbeat: Heartbeat;
+  private readonly housekeeping: Housekeeping;
   private readonly logs: TaskLogs;
   private readonly log: Logger;
   private readonly quiet = new Moment(() => this.is_quiet);
@@ -147,10 +152,11 @@ export class Incarnation {
       lease_s,
       lease,
       db: heart,
-      work_db: db,
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
     });
+    const janitor = new Janitor({ db, log, on_alert: (alert) => this.alerted(alert) });
+    this.housekeeping = new Housekeeping(janitor, log, lease_s);
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 
@@ -158,6 +164,7 @@ export class Incarnation {
     const types = new Set(this.shop.settings.types);
     const hint = (task_type: string) => {
       if (types.has(task_type)) this.fetcher.hint(task_type);
+      else if (task_type === CANCELLED && this.runner.running.size > 0) this.heartbeat.hurry();
     };
     await this.connections.listen(this.log, hint, this.fetcher.wake);
     this.fetcher.wake();
@@ -192,6 +199,11 @@ export class Incarnation {
       else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
         this.take(ctx, "cancelled", "the task was cancelled");
     }
+  }
+
+  private alerted(alert: Alert): unknown {
+    this.shop.stats.alerts++;
+    return this.shop.settings.on_alert?.(alert);
   }
 
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
@@ -290,6 +302,7 @@ export class Incarnation {
 
   private async close(): Promise<void> {
     clearTimeout(this.sweep_timer);
+    this.housekeeping.stop();
     this.logs.stop();
     await settlesWithin(this.heartbeat.stop(), FAREWELL_MS, this.limit.signal);
     await this.connections.close(this.limit.signal);
