@@ -10,7 +10,7 @@ as $$
 declare
   v_job app.jobs;
   v_alerts jsonb := '[]'::jsonb;
-  v_was timestamptz;
+  v_expired integer := 0;
 begin
   select * into v_job
     from app.jobs j
@@ -22,20 +22,22 @@ begin
     return json_build_object('expired', 0, 'next', null, 'alerts', '[]'::json);
   end if;
   begin
-    v_was := (app.end_job(v_job, 'failed', jsonb_build_object(
-      'code', 'deadline', 'message', 'it had not ended by its deadline, ' || v_job.deadline_at))).finished_at;
-    if v_was is null then
+    -- It may have ended by itself while we waited for it.
+    if (app.end_job(v_job, 'failed', jsonb_build_object(
+      'code', 'deadline', 'message', 'it had not ended by its deadline, ' || v_job.deadline_at))).finished_at is null then
+      v_expired := 1;
       perform app.janitor_note(run, v_job.tenant_id, 'expired', 'job ' || v_job.job_id, 'past its deadline, ' || v_job.deadline_at, v_job.job_id);
       v_alerts := app.alert(v_job.tenant_id, 'deadline', 'job ' || v_job.job_id, 'job ' || left(v_job.job_id, 12) || ' (' || v_job.job_type
         || ') had not ended by its deadline', v_job.job_id);
     end if;
   exception
     when others then
+      v_expired := 0;
       if left(sqlstate, 2) in ('40', '53', '57', '58') then
         raise;
       end if;
       v_alerts := app.alert(v_job.tenant_id, 'expire_failed', 'job ' || v_job.job_id, sqlerrm, v_job.job_id);
   end;
-  return json_build_object('expired', (v_was is null)::integer, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', v_alerts);
+  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', v_alerts);
 end $$;
 grant execute on function app.expire_jobs(uuid, json) to fanfold_worker, fanfold_admin;

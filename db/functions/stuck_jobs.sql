@@ -17,7 +17,7 @@ begin
        limit 200
     )
     select json_build_object(
-      'jobs', coalesce((select json_agg(json_build_array(p.tenant_id, p.job_id)) from page p where app.job_trouble(p.tenant_id, p.job_id) is not null), '[]'),
+      'jobs', coalesce((select json_agg(json_build_array(p.tenant_id, p.job_id)) from page p where (app.job_trouble(p.tenant_id, p.job_id)).trouble is not null), '[]'),
       'next', (select json_build_array(coalesce(p.deadline_at, 'infinity'), p.job_id) from page p
                 order by coalesce(p.deadline_at, 'infinity') desc, p.job_id desc limit 1)));
 end $$;
