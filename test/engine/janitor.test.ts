@@ -74,7 +74,11 @@ bothDatabases("the janitor", (open) => {
     const [held] = await claim(db, worker, types);
     const running = { claim_id: held!.claim_id, stage_id: held!.stage_id, ordinal: 0, elapsed_s: 69, progress: null };
     const beat = (elapsed_s: number) =>
-      worker_commands.heartbeat(db, { worker_id: worker, running: [{ ...running, elapsed_s }], claims: [held!.claim_id] });
+      worker_commands.heartbeat(db, {
+        worker_id: worker,
+        running: [{ ...running, elapsed_s }],
+        claims: [held!.claim_id],
+      });
     await beat(69);
     expect(await sweep()).toMatchObject({ expired_tasks: 0 });
     await beat(71);
@@ -92,7 +96,9 @@ bothDatabases("the janitor", (open) => {
     await finish(db, worker, await claim(db, worker, types, 2));
     await db.sql`delete from app.ready`;
     expect(await sweep()).toMatchObject({ mended: 1 });
-    expect(alerts).toMatchObject([{ alert: "impossible_state", job_id, reason: expect.stringContaining("nowhere; repaired") }]);
+    expect(alerts).toMatchObject([
+      { alert: "impossible_state", job_id, reason: expect.stringContaining("nowhere; repaired") },
+    ]);
     await expectSound(db);
     expect((await drain(db, worker, types)).length).toBe(3);
     expect((await status(db, job_id)).status).toBe("completed");
@@ -120,7 +126,12 @@ bothDatabases("the janitor", (open) => {
     await db.sql`update app.jobs set status = 'processing', finished_at = null`;
     const waits = await submit(db, stages, { n: 2 });
     await db.sql`update app.stages set waiting_for = 2 where job_id = ${waits.job_id} and status = 'waiting'`;
-    const planned = await submit(db, [{ name: "make", task: "t.make", plan: { count: 5000 } }], { n: 3 }, { type: "wide" });
+    const planned = await submit(
+      db,
+      [{ name: "make", task: "t.make", plan: { count: 5000 } }],
+      { n: 3 },
+      { type: "wide" },
+    );
     await db.sql`delete from app.ready where lo = -1`;
     expect(await sweep()).toMatchObject({ mended: 3 });
     expect(await sweep()).toMatchObject({ mended: 0 });
@@ -133,7 +144,9 @@ bothDatabases("the janitor", (open) => {
     const { db, worker, sweep, actions } = await floor();
     const { job_id } = await submit(db, stages, { n: 1 });
     await db.sql`select app.cancel_job(${job_id})`;
-    const [{ stage_id } = { stage_id: 0 }] = await db.sql<{ stage_id: number }>`select min(stage_id) as stage_id from app.stages`;
+    const [{ stage_id } = { stage_id: 0 }] = await db.sql<{
+      stage_id: number;
+    }>`select min(stage_id) as stage_id from app.stages`;
     await submit(db, stages, { n: 2 });
     await claim(db, worker, types, 2);
     await db.sql`insert into app.ready (stage_id, lo, hi, tenant_id, task_type) values (${stage_id}::bigint, 0, 4, 'default', 't.make')`;
@@ -158,14 +171,17 @@ bothDatabases("the janitor", (open) => {
 
   test("its last success is visible, and its own silence is an alert", async () => {
     const { db, janitor, sweep, alerts } = await floor();
-    const health = async () => (await db.sql<{ reply: { late: boolean; age_s: number } }>`select app.janitor_health() as reply`)[0]!.reply;
+    const health = async () =>
+      (await db.sql<{ reply: { late: boolean; age_s: number } }>`select app.janitor_health() as reply`)[0]!.reply;
     expect(await health()).toMatchObject({ late: true, age_s: null });
     await sweep();
     expect(await health()).toMatchObject({ late: false });
     await db.sql`update app.janitor set last_success_at = now() - interval '11 minutes', last_error = 'out of disk'`;
     expect((await health()).late).toBe(true);
     await janitor.sweep();
-    expect(alerts).toMatchObject([{ alert: "janitor_silent", reason: expect.stringMatching(/00:11:\d\d.*out of disk/) }]);
+    expect(alerts).toMatchObject([
+      { alert: "janitor_silent", reason: expect.stringMatching(/00:11:\d\d.*out of disk/) },
+    ]);
     expect(await health()).toMatchObject({ late: false });
   });
 

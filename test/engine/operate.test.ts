@@ -5,7 +5,18 @@ import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
 import { Recovery } from "../../src/engine/recovery.js";
 import { bothDatabases } from "../postgres.js";
-import { claim, drain, expectSound, type Fate, finish, type Held, register, status, statuses, submit } from "./floor.js";
+import {
+  claim,
+  drain,
+  expectSound,
+  type Fate,
+  finish,
+  type Held,
+  register,
+  status,
+  statuses,
+  submit,
+} from "./floor.js";
 
 const fails = (): Fate => ({ category: "permanent", code: "boom" });
 const types = ["t.make", "t.next", "t.end"];
@@ -34,14 +45,23 @@ bothDatabases("operating", (open) => {
     const held = await claim(db, worker, types, 2);
     await finish(db, worker, held.slice(0, 1), fails);
     const [failed, running, waiting] = await Promise.all([0, 1, 3].map((ordinal) => taskId(job_id, ordinal)));
-    expect(await recovery.skipTask(waiting!, "not wanted", { dry_run: true })).toMatchObject({ changed: false, status: "queued" });
+    expect(await recovery.skipTask(waiting!, "not wanted", { dry_run: true })).toMatchObject({
+      changed: false,
+      status: "queued",
+    });
     await expect(recovery.skipTask(waiting!, " ")).rejects.toMatchObject({ code: "bad_request" });
     for (const id of [failed, running, waiting]) {
-      expect(await recovery.skipTask(id!, "not wanted", { actor: "ada" })).toMatchObject({ changed: true, status: "skipped" });
+      expect(await recovery.skipTask(id!, "not wanted", { actor: "ada" })).toMatchObject({
+        changed: true,
+        status: "skipped",
+      });
       expect(await recovery.skipTask(id!, "not wanted")).toMatchObject({ changed: false });
     }
     await expectSound(db);
-    expect(await finish(db, worker, held.slice(1))).toMatchObject({ accepted: 0, refused: [[held[1]!.claim_id, 1, "not_held"]] });
+    expect(await finish(db, worker, held.slice(1))).toMatchObject({
+      accepted: 0,
+      refused: [[held[1]!.claim_id, 1, "not_held"]],
+    });
     await run();
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed"]);
     expect((await status(db, job_id)).stage("make")).toMatchObject({ completed: 1, failed: 0, skipped: 3 });
@@ -78,9 +98,16 @@ bothDatabases("operating", (open) => {
     ]);
     const held = await claim(db, worker, types, 1);
     expect(await recovery.pauseJob(job_id, { dry_run: true })).toMatchObject({ changed: false, queued: 2 });
-    expect(await recovery.pauseJob(job_id, { reason: "storage is down", actor: "ada" })).toMatchObject({ changed: true, paused: true });
+    expect(await recovery.pauseJob(job_id, { reason: "storage is down", actor: "ada" })).toMatchObject({
+      changed: true,
+      paused: true,
+    });
     expect(await recovery.pauseJob(job_id)).toMatchObject({ changed: false, paused: true });
-    expect(await status(db, job_id)).toMatchObject({ paused_by: "ada", pause_reason: "storage is down", deadline_at: null });
+    expect(await status(db, job_id)).toMatchObject({
+      paused_by: "ada",
+      pause_reason: "storage is down",
+      deadline_at: null,
+    });
     expect(await claim(db, worker, types)).toEqual([]);
     await finish(db, worker, held, () => ({ category: "throttled", retry_after_s: 0 }));
     expect(await claim(db, worker, types)).toEqual([]);
@@ -153,7 +180,10 @@ bothDatabases("operating", (open) => {
     await run();
     await expect(recovery.reject(job_id, "end", "")).rejects.toMatchObject({ code: "bad_request" });
     await recovery.reject(job_id, "end", "wrong colours", { actor: "bob" });
-    expect(await status(db, job_id)).toMatchObject({ status: "failed", error: { code: "rejected", message: "bob rejected it: wrong colours" } });
+    expect(await status(db, job_id)).toMatchObject({
+      status: "failed",
+      error: { code: "rejected", message: "bob rejected it: wrong colours" },
+    });
     await recovery.resume(job_id);
     expect(await statuses(db, job_id)).toEqual(["processing", "completed", "waiting_approval"]);
     await recovery.approve(job_id);
@@ -172,7 +202,12 @@ bothDatabases("operating", (open) => {
     expect((await status(db, job_id)).stage("make").status).toBe("processing");
     await finish(db, worker, held.slice(1, 3), fails);
     expect(await statuses(db, job_id)).toEqual(["failed", "failed", "cancelled"]);
-    expect((await status(db, job_id)).stage("make")).toMatchObject({ failed: 3, completed: 0, cancelled: 17, queued: 0 });
+    expect((await status(db, job_id)).stage("make")).toMatchObject({
+      failed: 3,
+      completed: 0,
+      cancelled: 17,
+      queued: 0,
+    });
     expect(await finish(db, worker, held.slice(3))).toMatchObject({ accepted: 0 });
     expect(await claim(db, worker, types)).toEqual([]);
     await expectSound(db);
@@ -204,7 +239,10 @@ bothDatabases("operating", (open) => {
       await finish(db, worker, held, () => ({ category: "crash", code: "killed", message: "killed by SIGSEGV" }));
       await db.sql`update app.ready set run_at = now()`;
     }
-    expect((await status(db, job_id)).stage("make")).toMatchObject({ failed: 1, error: { code: "killed", quarantined: true } });
+    expect((await status(db, job_id)).stage("make")).toMatchObject({
+      failed: 1,
+      error: { code: "killed", quarantined: true },
+    });
     expect((await recovery.errorGroups(job_id))[0]).toMatchObject({ quarantined: true, category: "crash", tasks: 1 });
   });
 
@@ -235,6 +273,8 @@ bothDatabases("operating", (open) => {
     expect(await cancel(false)).toMatchObject({ changed: true, status: "cancelled" });
     expect(await cancel(false)).toMatchObject({ changed: false });
     const claims = [held[0]!.claim_id];
-    expect(await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims })).toMatchObject({ lost: claims });
+    expect(await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims })).toMatchObject({
+      lost: claims,
+    });
   });
 });

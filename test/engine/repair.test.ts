@@ -4,7 +4,18 @@ import type { Store } from "../../src/core/store.js";
 import type { Database } from "../../src/engine/database.js";
 import { Recovery } from "../../src/engine/recovery.js";
 import { bothDatabases } from "../postgres.js";
-import { claim, drain, expectSound, type Fate, finish, type Held, register, status, statuses, submit } from "./floor.js";
+import {
+  claim,
+  drain,
+  expectSound,
+  type Fate,
+  finish,
+  type Held,
+  register,
+  status,
+  statuses,
+  submit,
+} from "./floor.js";
 
 const fails = (code = "boom", message = "made to fail"): Fate => ({ category: "permanent", code, message });
 const types = ["t.make", "t.next", "t.fold", "t.end", "t.other"];
@@ -31,8 +42,16 @@ bothDatabases("repair", (open) => {
   test("a partial success resumed runs the failed tasks and, downstream, exactly what covers them", async () => {
     const { db, recovery, run } = await floor();
     const { job_id } = await submit(db, chain);
-    await run(({ stage, ordinal }) => (stage === "make" && [1, 9].includes(ordinal) ? fails() : { result: { ordinal } }));
-    expect(await statuses(db, job_id)).toEqual(["partial_success", "partial_success", "completed", "completed", "completed"]);
+    await run(({ stage, ordinal }) =>
+      stage === "make" && [1, 9].includes(ordinal) ? fails() : { result: { ordinal } },
+    );
+    expect(await statuses(db, job_id)).toEqual([
+      "partial_success",
+      "partial_success",
+      "completed",
+      "completed",
+      "completed",
+    ]);
     expect(await status(db, job_id)).toMatchObject({ resumable: true, resume_from_stage: 1 });
     const plan = await recovery.resume(job_id, { dry_run: true });
     expect(plan).toMatchObject({ dry_run: true, changed: false, again: 2, from_stage: 1, epoch: 1 });
@@ -42,7 +61,11 @@ bothDatabases("repair", (open) => {
       ["fold", 2],
       ["end", 1],
     ]);
-    expect(await recovery.resume(job_id, { reason: "fixed", actor: "ada" })).toMatchObject({ again: 2, kept: 8 + 8 + 3 + 1, epoch: 2 });
+    expect(await recovery.resume(job_id, { reason: "fixed", actor: "ada" })).toMatchObject({
+      again: 2,
+      kept: 8 + 8 + 3 + 1,
+      epoch: 2,
+    });
     await expectSound(db);
     expect(names(await run())).toEqual(["end 0", "fold 0", "fold 2", "make 1", "make 9", "next 1", "next 9"]);
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed", "completed", "completed"]);
@@ -63,7 +86,13 @@ bothDatabases("repair", (open) => {
     await run(stubborn);
     await recovery.resume(job_id);
     expect(names(await run(stubborn))).toEqual(["make 5"]);
-    expect(await statuses(db, job_id)).toEqual(["partial_success", "partial_success", "completed", "completed", "completed"]);
+    expect(await statuses(db, job_id)).toEqual([
+      "partial_success",
+      "partial_success",
+      "completed",
+      "completed",
+      "completed",
+    ]);
     await expectSound(db);
   });
 
@@ -89,7 +118,9 @@ bothDatabases("repair", (open) => {
     // The zombie's finish is refused: it held the task in another epoch.
     expect(await finish(db, worker, first.slice(2))).toMatchObject({ accepted: 0 });
     const ran = await run();
-    expect(names(ran).filter((name) => name.startsWith("make"))).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((o) => `make ${o}`));
+    expect(names(ran).filter((name) => name.startsWith("make"))).toEqual(
+      [2, 3, 4, 5, 6, 7, 8, 9].map((o) => `make ${o}`),
+    );
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed", "completed", "completed"]);
     await expectSound(db);
   });
@@ -120,7 +151,10 @@ bothDatabases("repair", (open) => {
     await recovery.retryStage(job_id, "make");
     expect((await run()).length).toBe(10 + 10 + 3 + 1);
     await expectSound(db);
-    await expect(recovery.retryStage(job_id, "nothing")).rejects.toMatchObject({ code: "not_found", hint: expect.stringContaining("1 make") });
+    await expect(recovery.retryStage(job_id, "nothing")).rejects.toMatchObject({
+      code: "not_found",
+      hint: expect.stringContaining("1 make"),
+    });
   });
 
   test("only the tasks of one error group run again; numbers, ids and paths do not make a group of their own", async () => {
@@ -201,13 +235,33 @@ bothDatabases("repair", (open) => {
   test("resume says no to what runs or is done, and mode resume of a submit does what is left to do", async () => {
     const { db, recovery, run } = await floor();
     const { job_id } = await submit(db, chain, {}, { mode: "resume" });
-    await expect(recovery.resume(job_id)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("queued") });
+    await expect(recovery.resume(job_id)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("queued"),
+    });
     await run(({ stage, ordinal }) => (stage === "make" && ordinal === 0 ? fails() : {}));
-    expect(await submit(db, chain)).toMatchObject({ job_id, created: false, resumed: false, status: "partial_success" });
-    expect(await submit(db, chain, {}, { mode: "resume" })).toMatchObject({ job_id, created: false, resumed: true, epoch: 2 });
-    await expect(recovery.resume(job_id)).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("epoch 2") });
+    expect(await submit(db, chain)).toMatchObject({
+      job_id,
+      created: false,
+      resumed: false,
+      status: "partial_success",
+    });
+    expect(await submit(db, chain, {}, { mode: "resume" })).toMatchObject({
+      job_id,
+      created: false,
+      resumed: true,
+      epoch: 2,
+    });
+    await expect(recovery.resume(job_id)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("epoch 2"),
+    });
     await run();
-    expect(await submit(db, chain, {}, { mode: "resume" })).toMatchObject({ job_id, resumed: false, status: "completed" });
+    expect(await submit(db, chain, {}, { mode: "resume" })).toMatchObject({
+      job_id,
+      resumed: false,
+      status: "completed",
+    });
     await expect(recovery.resume(job_id)).rejects.toMatchObject({ code: "not_allowed_now" });
   });
 
