@@ -8,6 +8,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: [soak ? "test/**/*.soak.ts" : "test/**/*.test.ts"],
+      env: soak ? { FANFOLD_TEST_SOAK: "1" } : {},
       globalSetup: ["test/global_setup.ts"],
       pool: "forks",
       maxWorkers: 2,
