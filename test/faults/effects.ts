@@ -32,6 +32,8 @@ export interface Ack {
   stage_id: number;
   ordinal: number;
   claim_id: number;
+  /** The execution whose result was confirmed; null when it went to storage. */
+  run: string | null;
 }
 
 /** Notes the start of an execution; gives its name, and how to note its end. */
@@ -50,10 +52,12 @@ export function openEffects(dir: string, process_name: string): EffectLog {
     const stages = new Map((JSON.parse(claims) as FinishClaim[]).map(({ c, g }) => [c, g]));
     const late = new Set(refused.map(([claim_id, ordinal]) => `${claim_id}/${ordinal}`));
     const ordinals = numbers(done.ordinals);
+    const results = JSON.parse(`[${done.results}]`) as ({ run: string } | null)[];
     const lines = numbers(done.claims).flatMap((claim_id, number) => {
       const ordinal = ordinals[number]!;
       if (late.has(`${claim_id}/${ordinal}`)) return [];
-      const ack: Ack = { at: now(), what: "ack", stage_id: stages.get(claim_id)!, ordinal, claim_id };
+      const run = results[number]?.run ?? null;
+      const ack: Ack = { at: now(), what: "ack", stage_id: stages.get(claim_id)!, ordinal, claim_id, run };
       return [`${JSON.stringify(ack)}\n`];
     });
     if (lines.length > 0) writeSync(file, lines.join(""));

@@ -30,7 +30,8 @@ export type FaultBody = (scene: Scene) => Promise<void>;
 export const faults = new Map<string, FaultBody>();
 
 const repeats = process.env.FANFOLD_TEST_SOAK ? 20 : 1;
-const timeout_ms = 120_000;
+/** No fault takes half as long; what hangs is told with its story before the runner gives up. */
+const limit_ms = 90_000;
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 let cluster: Cluster;
@@ -50,7 +51,7 @@ export function serverEnvironment(env: Record<string, string>): void {
 export function fault(name: string, body: FaultBody): void {
   if (faults.has(name)) throw new Error(`there is a fault "${name}" already`);
   faults.set(name, body);
-  test(name, { timeout: timeout_ms * repeats }, async () => {
+  test(name, { timeout: (limit_ms + 30_000) * repeats }, async () => {
     const all: Verdict["counts"][] = [];
     for (let round = 1; round <= repeats; round++) all.push(await once(name, body, round));
     if (repeats > 1) say(`${name}: ${repeats} rounds, together ${inWords(sumOf(all))}`);
@@ -61,9 +62,13 @@ async function once(name: string, body: FaultBody, round: number): Promise<Verdi
   const began = performance.now();
   const scene = await Scene.open(cluster, `${seed} ${name} ${round}`);
   try {
-    await body(scene);
-    await scene.settle();
-    await scene.leave();
+    await inTime(
+      (async () => {
+        await body(scene);
+        await scene.settle();
+        await scene.leave();
+      })(),
+    );
     const { problems, counts } = checkHistory(await readHistory(scene.source));
     expect(problems).toEqual([]);
     expect(scene.unasked_deaths, "workers died unasked").toEqual([]);
@@ -77,6 +82,14 @@ async function once(name: string, body: FaultBody, round: number): Promise<Verdi
   } finally {
     await scene.close();
   }
+}
+
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not over after ${limit_ms / 1000} s`)), limit_ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function sumOf(all: Verdict["counts"][]): Verdict["counts"] {

@@ -63,6 +63,11 @@ export interface Verdict {
     refused: number;
     released: number;
     failed_attempts: number;
+    /**
+     * Executions under a claim's id that had run the task before: a claim commits without waiting for the disk, so that a
+     * server crash may forget it, and give its id out again.
+     */
+    reused_claims: number;
   };
 }
 
@@ -83,7 +88,7 @@ export function checkHistory(history: History): Verdict {
     ...stageOrder(history, runs),
     ...transitions(history),
     ...bounds(history),
-    ...claimsAndKeys(runs),
+    ...effectKeys(runs),
   ];
   const outcome = (name: string) => history.attempts.filter((row) => row.outcome === name).length;
   const counts = {
@@ -95,6 +100,7 @@ export function checkHistory(history: History): Verdict {
     refused: outcome("refused"),
     released: outcome("released"),
     failed_attempts: outcome("failed"),
+    reused_claims: runs.length - new Set(runs.map((run) => `${run.claim_id}/${taskOf(run)}`)).size,
   };
   return { problems, counts };
 }
@@ -120,13 +126,16 @@ function lostSubmits({ acknowledged, jobs }: History): string[] {
   return acknowledged.filter((job_id) => !known.has(job_id)).map((job_id) => `acknowledged job ${job_id} is lost`);
 }
 
-/** A confirmed finish is there for ever, and as the execution under that claim made it. */
+/** A confirmed finish is there for ever, as the execution that it was about made it. */
 function lostFinishes({ acks, results }: History, runs: Run[]): string[] {
   const claim_of = new Map(runs.map(({ run, claim_id }) => [run, claim_id]));
-  const kept = new Map(results.map((result) => [taskOf(result), claim_of.get(result.run ?? "")]));
+  const kept = new Map(results.map((result) => [taskOf(result), result.run ?? ""]));
   return acks
-    .filter((ack) => kept.get(taskOf(ack)) !== ack.claim_id)
-    .map((ack) => `the confirmed finish of task ${taskOf(ack)} under claim ${ack.claim_id} is lost`);
+    .filter((ack) => {
+      const run = kept.get(taskOf(ack));
+      return run === undefined || (ack.run === null ? claim_of.get(run) !== ack.claim_id : run !== ack.run);
+    })
+    .map((ack) => `the confirmed finish of task ${taskOf(ack)} by ${ack.run} under claim ${ack.claim_id} is lost`);
 }
 
 function earlyRescues({ rescues }: History): string[] {
@@ -263,18 +272,13 @@ function bounds({ stages, attempts, results }: History): string[] {
   return problems;
 }
 
-/** A claim runs a task once, and the effect key is the task's own, whatever the attempt. */
-function claimsAndKeys(runs: Run[]): string[] {
+/** The effect key is the task's own, whatever the attempt. */
+function effectKeys(runs: Run[]): string[] {
   const problems: string[] = [];
-  const started = new Map<string, string>();
   const keys = new Map<string, string>();
   const owners = new Map<string, string>();
   for (const run of runs) {
     const task = taskOf(run);
-    const held = `${run.claim_id}/${task}`;
-    if (started.has(held))
-      problems.push(`claim ${run.claim_id} ran task ${task} twice: ${started.get(held)}, ${run.run}`);
-    started.set(held, run.run);
     if ((keys.get(task) ?? run.effect_key) !== run.effect_key) problems.push(`task ${task} has two effect keys`);
     keys.set(task, run.effect_key);
     if ((owners.get(run.effect_key) ?? task) !== task) {
