@@ -24,7 +24,8 @@ export interface History {
 
 export interface StageFacts {
   stage_id: number;
-  job_id: string;
+  /** Null for the stage in which tasks without a job live; it never closes. */
+  job_id: string | null;
   number: number;
   name: string;
   status: string;
@@ -150,7 +151,7 @@ function notAtRest({ jobs, stages, unfinished }: History): string[] {
   return [
     ...jobs.filter(({ status }) => !terminal.has(status)).map((job) => `job ${job.job_id} is ${job.status} at rest`),
     ...stages
-      .filter(({ status }) => !terminal.has(status))
+      .filter(({ job_id, status }) => job_id !== null && !terminal.has(status))
       .map((stage) => `stage ${stage.stage_id} is ${stage.status} at rest`),
     ...unfinished.map(({ place, stage_id, range }) => `${range} of stage ${stage_id} is in ${place} at rest`),
   ];

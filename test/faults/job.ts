@@ -85,6 +85,12 @@ export function chainHandlers(record: Recorder): Handler[] {
     }),
     handler("chain.sum", async (_, ctx) => ({ value: await sum(ctx) })),
     handler("chain.total", async (_, ctx) => ({ value: await sum(ctx) })),
+    // Stands alone, without a job.
+    defineHandler("lone", {}, (_, ctx) => {
+      const { run, end } = record(ctx);
+      end("returned");
+      return { run };
+    }),
   ];
 }
 

@@ -85,10 +85,11 @@ export class TcpProxy {
   cutAfter(pattern: string, { which = every, times = 1, answered = true } = {}): Promise<string[]> {
     return new Promise((resolve) => {
       const statements: string[] = [];
+      let taken = 0;
       const cut: Cut = {
         pattern,
         answered,
-        take: () => statements.length < times,
+        take: () => taken++ < times,
         done: (text) => {
           statements.push(text);
           if (statements.length === times) resolve(statements);

@@ -15,7 +15,7 @@ export interface HistorySource {
 export async function readHistory({ db, store, effects_dir, acknowledged }: HistorySource): Promise<History> {
   const stages = await db.sql<StageFacts>`
     select stage_id, job_id, number, name, status::text, coalesce(total, 0) as total, max_attempts
-      from app.stages where job_id is not null order by stage_id`;
+      from app.stages order by stage_id`;
   const results = await db.sql<ResultFacts & { spill: Ref | null }>`
     select stage_id, ordinal, status::text, attempt, worker_id::text, result ->> 'run' as run, spill
       from app.results order by stage_id, ordinal`;
