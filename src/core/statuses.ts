@@ -35,6 +35,6 @@ export type Parallelism = (typeof parallelisms)[number];
 export const importances = ["critical", "important", "optional"] as const;
 export type Importance = (typeof importances)[number];
 
-/** Why a task failed, which decides whether and when it is tried again. */
-export const categories = ["transient", "throttled", "permanent", "contract"] as const;
+/** Why a task failed, which decides whether and when it is tried again. A crash took the handler's process with it. */
+export const categories = ["transient", "throttled", "permanent", "contract", "crash"] as const;
 export type Category = (typeof categories)[number];

@@ -14,6 +14,7 @@ import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
+import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
@@ -31,6 +32,7 @@ export interface Shop {
   settings: WorkerSettings;
   stats: Stats;
   paces: Map<string, Pace>;
+  processes: ProcessPool;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
   onAbandoned(): void;
@@ -125,6 +127,7 @@ export class Incarnation {
       desk: { commands, connection, store, logs, scratch_dir: this.scratch_dir },
       spill: { store, worker_id },
       plan: (ctx) => planStage(planning, ctx),
+      isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();

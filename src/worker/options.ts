@@ -25,6 +25,10 @@ export interface WorkerOptions {
   /** Task types to run; all handlers and planners of the registry when left out. */
   types?: readonly string[];
   scratch_dir?: string;
+  /** Flags of node for the processes of isolated handlers, besides this process's own. */
+  isolation_node_args?: readonly string[];
+  /** Variables for them, besides this process's own without the database's credentials. */
+  isolation_env?: Readonly<Record<string, string>>;
   log?: Logger;
 }
 
@@ -44,6 +48,8 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     connections: 1,
     burst_connections: 1,
     scratch_dir: join(tmpdir(), "fanfold-scratch"),
+    isolation_node_args: [],
+    isolation_env: {},
     ...withoutUndefined(given),
     types,
     version: packageVersion(),

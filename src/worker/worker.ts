@@ -1,8 +1,11 @@
 // A worker: runs the tasks its registry has handlers for, until it is stopped. It lives through as many registrations as
 // it takes: one whose lease ran out is abandoned, and the next starts under a fresh id.
+
+import { environmentForHandlers } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
-import { type WorkerOptions, workerSettings } from "./options.js";
+import { ProcessPool } from "./isolation/pool.js";
+import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
 import { Stats } from "./stats.js";
 import { waitBeforeTry } from "./trouble.js";
 import { settlesWithin } from "./wait.js";
@@ -30,6 +33,7 @@ export interface Worker {
 
 export async function startWorker(engine: Engine, options: WorkerOptions = {}): Promise<Worker> {
   const settings = workerSettings(options, engine.registry);
+  refuseUnsharedStore(engine, settings);
   const stats = new Stats();
   let life: Incarnation;
   let again: NodeJS.Timeout | undefined;
@@ -38,10 +42,17 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   /** Those who wait for the next registration, or for there being none. */
   let waiters: (() => void)[] = [];
 
+  const log = options.log ?? engine.log;
+  const processes = new ProcessPool({
+    slots: settings.slots,
+    abort_grace_ms: settings.abort_grace_s * 1000,
+    node_args: settings.isolation_node_args,
+    env: { ...environmentForHandlers(), ...settings.isolation_env },
+    log,
+  });
   const shop: Shop = {
-    ...{ engine, settings, stats },
+    ...{ engine, settings, stats, processes, log },
     paces: new Map(),
-    log: options.log ?? engine.log,
     onAbandoned: () => restart(1),
   };
 
@@ -74,7 +85,11 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     wakeWaiters();
     // A registration that is answered after the limit ends by itself.
     await settlesWithin(starting, Number.POSITIVE_INFINITY, limit);
-    await by(life);
+    try {
+      await by(life);
+    } finally {
+      await processes.close();
+    }
   }
 
   function kill(): Promise<void> {
@@ -106,4 +121,13 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       queued: life.holdings.queued,
     }),
   };
+}
+
+/** An isolated handler opens the store in its own process. */
+function refuseUnsharedStore({ registry, store }: Engine, { types }: WorkerSettings): void {
+  if (store.reopen !== undefined) return;
+  const isolated = types.filter((type) => registry.handlers.get(type)?.options.isolation === "process");
+  if (isolated.length === 0) return;
+  const why = `${isolated.join(", ")} runs in a process of its own, which cannot open a store without "reopen"`;
+  throw new RangeError(`worker options: ${why}`);
 }

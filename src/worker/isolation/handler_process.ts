@@ -1,0 +1,344 @@
+// One child process as the worker sees it: forked with its own process group and without the database's credentials, given
+// one task at a time, watched, and ended with everything it has started. What becomes of it afterwards is the pool's to say.
+import { type ChildProcess, fork } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Handler } from "../../core/declare.js";
+import { Transient } from "../../core/errors.js";
+import type { Failure } from "../../core/failures.js";
+import { type TaskContext, TimeoutError } from "../context.js";
+import type { Done } from "../outcome.js";
+import { ChildFailure, crashOf, type Verdict } from "./crash.js";
+import { addGroup, removeGroup, signalGroup } from "./groups.js";
+import type { End, Escaped, FromChild, ToChild } from "./messages.js";
+import { Output } from "./output.js";
+import type { Member } from "./process_table.js";
+import { Service } from "./service.js";
+
+/** Compiled or as it was written: it lies beside this file and has the same ending. */
+const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
+
+/** For the child to come up and import its module; the task's own time-out starts afterwards. */
+const START_MS = 60_000;
+/** Between SIGTERM, for those who tidy up, and SIGKILL. */
+const TERM_MS = 500;
+/** What the dead have written is read to its end, unless somebody outside the group keeps the pipe open. */
+const LAST_WORDS_MS = 200;
+/** What an earlier task still writes is dropped; a process that does not stop talking is ended. */
+const IDLE_OUTPUT_BYTES = 64 * 1024;
+/** A hundredth of a second is how /proc counts; the margin is for the fork itself. */
+const TICK_MS = 10;
+const MARGIN_TICKS = 5;
+
+export interface ProcessSettings {
+  module: string;
+  memory_mb: number;
+  node_args: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  abort_grace_ms: number;
+}
+
+export interface TaskPlace {
+  worker_id: string;
+  storage_dir: string;
+}
+
+export type Returned = string | Done | Failure;
+
+interface Task {
+  run: number;
+  ctx: TaskContext;
+  output_bytes: number;
+  began_at: number;
+  service: Service;
+  timers: NodeJS.Timeout[];
+  onAbort(): void;
+  resolve(returned: Returned): void;
+  reject(error: unknown): void;
+}
+
+export interface ProcessEvents {
+  /** A task of it has ended, however; the process may be used again if it is `usable`. */
+  onFree(process: HandlerProcess): void;
+  onGone(process: HandlerProcess): void;
+  /** An error that belongs to no running task. */
+  onLateError(process: HandlerProcess, error: Escaped): void;
+}
+
+export class HandlerProcess {
+  /** The pid of the child, which leads it; 0 if it could not be forked. */
+  readonly group: number;
+  /** False from the moment it is known that no other task should run in it. */
+  usable = true;
+  tasks = 0;
+  rss_mb = 0;
+  idle_since = performance.now();
+  readonly gone: Promise<void>;
+  private readonly child: ChildProcess;
+  private readonly forked_at = performance.now();
+  private readonly output: Output;
+  private task: Task | null = null;
+  private peak_mb = 0;
+  private verdict: Verdict | null = null;
+  private escaped: Escaped | null = null;
+
+  constructor(
+    readonly settings: ProcessSettings,
+    private readonly events: ProcessEvents,
+  ) {
+    this.child = fork(entry, [settings.module, String(process.pid)], {
+      detached: true,
+      // Values of rows and errors travel as they are, not as JSON would have them.
+      serialization: "advanced",
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      // Of two such flags the last one counts: the worker's own heap limit is not the child's.
+      execArgv: [...inheritedArgs(), `--max-old-space-size=${settings.memory_mb}`, ...settings.node_args],
+      env: settings.env as NodeJS.ProcessEnv,
+    });
+    this.group = this.child.pid ?? 0;
+    if (this.group > 0) addGroup(this.group);
+    this.output = new Output(
+      (level, line) => this.task?.ctx.log[level](line),
+      (bytes) => this.written(bytes),
+    );
+    this.output.read(this.child.stdout!, "info");
+    this.output.read(this.child.stderr!, "warn");
+    this.child.on("message", (message) => this.heard(message as FromChild));
+    this.gone = new Promise((resolve) => {
+      this.child.on("exit", (code, signal) => this.exited(code, signal, resolve));
+      // Not forked, or not to be spoken to: the first has no exit, the second will have one.
+      this.child.on("error", (error) => this.group === 0 && this.notForked(error, resolve));
+    });
+  }
+
+  get busy(): boolean {
+    return this.task !== null;
+  }
+
+  run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+    return new Promise((resolve, reject) => {
+      const run = ++this.tasks;
+      const service = new Service(ctx, (id, value, error) => this.send({ t: "reply", id, value, error }));
+      const onAbort = () => this.abort();
+      const output_bytes = handler.options.output_bytes ?? Number.POSITIVE_INFINITY;
+      const began_at = performance.now();
+      this.task = { run, ctx, output_bytes, began_at, service, timers: [], onAbort, resolve, reject };
+      this.peak_mb = this.rss_mb;
+      this.output.reset();
+      ctx.kill = () => this.kill();
+      ctx.timed_from = Number.POSITIVE_INFINITY;
+      ctx.signal.addEventListener("abort", onAbort);
+      this.after(START_MS, () => this.notStarted());
+      const { claim, task } = ctx;
+      const { claim_id, attempt, stage } = claim;
+      this.send({ t: "run", order: { run, handler: handler.name, claim_id, attempt, stage, task, ...place } });
+    });
+  }
+
+  /** Ends it and everything in its group at once. */
+  kill(signal: NodeJS.Signals = "SIGKILL"): void {
+    this.usable = false;
+    signalGroup(this.group, signal);
+  }
+
+  /** What the process table says about its group: too much memory, or processes that an earlier task has left. */
+  look(members: readonly Member[]): void {
+    const { task, settings } = this;
+    const leader = members.find(({ pid }) => pid === this.group);
+    if (leader === undefined) return;
+    const used_mb = members.reduce((sum, { rss_mb }) => sum + rss_mb, 0);
+    if (task === null) {
+      this.rss_mb = leader.rss_mb;
+      if (members.length > 1) this.kill();
+      return;
+    }
+    this.peak_mb = Math.max(this.peak_mb, used_mb);
+    if (used_mb > settings.memory_mb) {
+      this.condemn({ code: "out_of_memory", used_mb, memory_mb: settings.memory_mb });
+      return;
+    }
+    const task_started = leader.started + (task.began_at - this.forked_at) / TICK_MS - MARGIN_TICKS;
+    for (const { pid, started } of members) {
+      if (pid !== this.group && started < task_started) killOne(pid);
+    }
+  }
+
+  private condemn(verdict: Verdict): void {
+    this.verdict ??= verdict;
+    this.kill();
+  }
+
+  private written(bytes: number): void {
+    const output_bytes = this.task?.output_bytes ?? IDLE_OUTPUT_BYTES;
+    if (bytes > output_bytes) this.condemn({ code: "output_limit", output_bytes });
+  }
+
+  private heard(message: FromChild): void {
+    if (message?.t === "ready") {
+      this.rss_mb = message.rss_mb;
+      this.peak_mb = Math.max(this.peak_mb, message.rss_mb);
+      return;
+    }
+    if (message?.t === "late") {
+      this.usable = false;
+      this.events.onLateError(this, message.error);
+      return;
+    }
+    const { task } = this;
+    if (task === null || message?.run !== task.run) return;
+    const { ctx } = task;
+    switch (message.t) {
+      case "started":
+        ctx.timed_from = performance.now();
+        clearTimers(task);
+        break;
+      case "log":
+        this.log(ctx, message.line);
+        break;
+      case "progress": {
+        const { share, done = 0, total = 0, message: note } = message.made;
+        ctx.progress(share ?? { done, total }, note);
+        break;
+      }
+      case "storing":
+        ctx.storing = true;
+        break;
+      case "call":
+        task.service.answer(message.id, message.call);
+        break;
+      case "escaped":
+        this.escaped = message.error;
+        break;
+      case "end":
+        this.rss_mb = message.rss_mb;
+        // What it wrote before it returned is in the pipe already, and is read before the loop turns.
+        setImmediate(() => task === this.task && this.ended(task, message.end));
+        break;
+    }
+  }
+
+  private log(ctx: TaskContext, text: string): void {
+    const { level, message, data } = JSON.parse(text);
+    this.output.keep(`${level}: ${message}`);
+    ctx.log[level as "info"](message, data);
+  }
+
+  private ended(task: Task, end: End): void {
+    // What goes on behind an abort that was honoured is not known: the next task gets a fresh process.
+    if (task.ctx.aborted !== null) this.usable = false;
+    this.release(task);
+    if ("returned" in end) task.resolve(end.returned);
+    else task.reject(new ChildFailure(end.threw));
+    this.events.onFree(this);
+  }
+
+  private abort(): void {
+    const { task, settings } = this;
+    if (task === null) return;
+    const { ctx, run } = task;
+    const { reason } = ctx;
+    const timeout_s = reason instanceof TimeoutError ? reason.timeout_s : null;
+    const message = reason instanceof Error ? reason.message : String(reason);
+    const started = ctx.timed_from !== Number.POSITIVE_INFINITY;
+    clearTimers(task);
+    if (!started) {
+      this.kill();
+      return;
+    }
+    this.send({ t: "abort", run, kind: ctx.aborted!, message, timeout_s });
+    this.after(settings.abort_grace_ms, () => this.kill("SIGTERM"));
+    this.after(settings.abort_grace_ms + TERM_MS, () => this.kill());
+  }
+
+  private after(ms: number, act: () => void): void {
+    this.task!.timers.push(setTimeout(act, ms));
+  }
+
+  private notStarted(): void {
+    const { task, settings } = this;
+    this.kill();
+    if (task === null) return;
+    this.release(task);
+    const message = `the handler's process did not import ${settings.module} within ${START_MS / 1000} s`;
+    task.reject(new Transient(message, { code: "not_started" }));
+  }
+
+  private notForked(error: Error, resolve: () => void): void {
+    const { task } = this;
+    this.usable = false;
+    resolve();
+    if (task !== null) {
+      this.release(task);
+      task.reject(new Transient(`no process for the handler: ${error.message}`, { code: "not_started", cause: error }));
+    }
+    this.events.onGone(this);
+  }
+
+  private exited(exit_code: number | null, signal: NodeJS.Signals | null, resolve: () => void): void {
+    this.usable = false;
+    // Before its number can be another's: those it has left behind end with it.
+    signalGroup(this.group, "SIGKILL");
+    removeGroup(this.group);
+    const bury = () => {
+      clearTimeout(patience);
+      this.child.off("close", bury);
+      // Whatever was said before the end is heard first.
+      setImmediate(() => {
+        this.buried(exit_code, signal);
+        resolve();
+      });
+    };
+    const patience = setTimeout(bury, LAST_WORDS_MS);
+    this.child.on("close", bury);
+  }
+
+  private buried(exit_code: number | null, signal: NodeJS.Signals | null): void {
+    const { task, verdict, escaped, output, peak_mb: peak_memory_mb } = this;
+    const last_lines = output.lastLines();
+    const { heap_full } = output;
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+    if (task !== null) {
+      this.release(task);
+      task.reject(crashOf({ pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped }));
+    }
+    this.events.onGone(this);
+  }
+
+  /** The task has nothing more to do with this process. */
+  private release(task: Task): void {
+    clearTimers(task);
+    task.service.close();
+    task.ctx.kill = undefined;
+    task.ctx.signal.removeEventListener("abort", task.onAbort);
+    this.task = null;
+    this.idle_since = performance.now();
+    this.output.reset();
+  }
+
+  private send(message: ToChild): void {
+    // Whether it arrives shows in what the child does; if it is gone, that is told by its exit.
+    if (this.child.connected) this.child.send(message, () => {});
+  }
+}
+
+function clearTimers(task: Task): void {
+  for (const timer of task.timers) clearTimeout(timer);
+  task.timers = [];
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {}
+}
+
+/** The worker's own flags (a loader, conditions), without the program of `node -e` and what only one process can have. */
+function inheritedArgs(): string[] {
+  const args = process.execArgv;
+  return args.filter((arg, at) => {
+    if (/^(-e|-p|-pe|--eval|--print)$/.test(arg) || /^(-e|-p|-pe|--eval|--print)$/.test(args[at - 1] ?? ""))
+      return false;
+    return !/^--(inspect|watch|test|input-type)/.test(arg);
+  });
+}

@@ -1,0 +1,95 @@
+// Handlers that run in a process of their own, and what they do wrong. The tests register them from here, and the child
+// processes import them from here.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defineHandler } from "../../src/core/declare.js";
+
+const here = { isolation: "process", module: import.meta.url } as const;
+
+/** What a well-behaved neighbour does. */
+export const calm = defineHandler("calm", here, async (_, ctx) => ({ pid: process.pid, index: ctx.index }));
+
+/** Runs until the file appears. */
+export const holds = defineHandler("holds", here, async ({ until }, ctx) => {
+  while (!existsSync(until)) await sleep(10, undefined, { signal: ctx.signal });
+  return "held on";
+});
+
+export const exits = defineHandler("exits", here, ({ code }) => {
+  process.stderr.write("last words\n");
+  process.exit(code);
+});
+
+export const aborts = defineHandler("aborts", here, () => process.abort());
+
+export const throws = defineHandler("throws", here, () => {
+  throw new Error("boom");
+});
+
+/** Says its pid and waits. */
+export const waits = defineHandler("waits", here, async (_, ctx) => {
+  ctx.log.info(`pid ${process.pid}`);
+  await sleep(600_000, undefined, { signal: ctx.signal });
+});
+
+export const deaf = defineHandler("deaf", here, async (_, ctx) => {
+  process.on("SIGTERM", () => {});
+  ctx.log.info(`pid ${process.pid}`);
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+});
+
+export const never = defineHandler("never", here, () => new Promise(() => {}));
+
+export const spins = defineHandler("spins", here, (_, ctx) => {
+  ctx.log.info(`pid ${process.pid}`);
+  for (;;);
+});
+
+export const heap = defineHandler("heap", { ...here, memory_mb: 160 }, () => {
+  const kept: unknown[] = [];
+  for (;;) kept.push(Array.from({ length: 1000 }, (_, n) => ({ n })));
+});
+
+export const native = defineHandler("native", { ...here, memory_mb: 320 }, async () => {
+  const kept: Buffer[] = [];
+  for (;;) {
+    kept.push(Buffer.alloc(32 * 1024 * 1024, 1));
+    await sleep(20);
+  }
+});
+
+export const rejects = defineHandler("rejects", here, async () => {
+  void Promise.reject(new TypeError("nobody waits for this"));
+  await sleep(600_000);
+});
+
+/** Returns, and leaves something behind that fails when the next task of this process is running. */
+export const rejects_late = defineHandler("rejects_late", here, async ({ ms }, ctx) => {
+  if (ctx.ordinal === 0) setTimeout(() => void Promise.reject(new Error("too late")), 100);
+  await sleep(ms);
+  return { pid: process.pid };
+});
+
+export const floods = defineHandler("floods", { ...here, output_bytes: 1_000_000 }, async () => {
+  const block = `${"x".repeat(999)}\n`.repeat(1000);
+  for (let n = 0; n < 1000; n++) {
+    if (!process.stdout.write(block)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  }
+});
+
+export const talks = defineHandler("talks", here, () => {
+  process.stdout.write("to stdout\nhalf a ");
+  process.stdout.write("line\n");
+  process.stderr.write("to stderr\n");
+  process.stdout.write("without an end");
+});
+
+/** Starts a process that outlives it, and says its pid. */
+export const breeds = defineHandler("breeds", here, async ({ then }, ctx) => {
+  const child = spawn("sleep", ["600"], { stdio: "inherit" });
+  ctx.log.info(`grandchild ${child.pid}`);
+  if (then === "exit") process.exit(3);
+  if (then === "wait") await sleep(600_000);
+  return { pid: process.pid, grandchild: child.pid };
+});
