@@ -64,10 +64,31 @@ export const rejects = defineHandler("rejects", here, async () => {
   await sleep(600_000);
 });
 
-/** Returns, and leaves something behind that fails when the next task of this process is running. */
-export const rejects_late = defineHandler("rejects_late", here, async ({ ms }, ctx) => {
-  if (ctx.ordinal === 0) setTimeout(() => void Promise.reject(new Error("too late")), 100);
-  await sleep(ms);
+export const throws_aside = defineHandler("throws_aside", here, async () => {
+  setTimeout(() => {
+    throw new Error("out of a timer");
+  });
+  await sleep(600_000);
+});
+
+let openTrap: () => void = () => {};
+
+/** `late`: returns, and leaves something behind that fails when the next task of this process asks for it. */
+export const rejects_late = defineHandler("rejects_late", here, async ({ late }) => {
+  openTrap();
+  // The rejection is noticed once the loop has turned.
+  await sleep(20);
+  const trap = new Promise<void>((resolve) => {
+    if (late) openTrap = resolve;
+  });
+  void trap.then(() => {
+    throw new Error("too late");
+  });
+  return { pid: process.pid };
+});
+
+export const rejects_idle = defineHandler("rejects_idle", here, () => {
+  setTimeout(() => void Promise.reject(new Error("too late")), 20);
   return { pid: process.pid };
 });
 
@@ -93,3 +114,23 @@ export const breeds = defineHandler("breeds", here, async ({ then }, ctx) => {
   if (then === "wait") await sleep(600_000);
   return { pid: process.pid, grandchild: child.pid };
 });
+
+let bred: number | undefined;
+
+/** The first leaves a process behind; the second, in the same process, waits until that is gone. */
+export const leaves = defineHandler("leaves", here, async () => {
+  if (bred === undefined) {
+    bred = spawn("sleep", ["600"], { stdio: "ignore" }).pid!;
+    // Clearly before the next task, also for a clock that counts hundredths of a second.
+    await sleep(100);
+  } else while (isThere(bred)) await sleep(10);
+  return { grandchild: bred };
+});
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

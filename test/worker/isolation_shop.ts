@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import type { Handler, Job } from "../../src/core/declare.js";
+import { defineJob, type Handler, type Job } from "../../src/core/declare.js";
 import type { TaskRecord } from "../../src/engine/records.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import type { Worker } from "../../src/worker/worker.js";
@@ -63,10 +63,12 @@ export async function openIsolated(handlers: readonly Handler[], jobs: readonly 
 
 /** Processes of this group that still run; a zombie waits for its parent to take notice, and runs no more. */
 export function aliveIn(group: number): number[] {
-  return readdirSync("/proc").map(Number).filter((pid) => {
-    const stat = pid > 0 ? statOf(pid) : null;
-    return stat !== null && stat.group === group && stat.state !== "Z";
-  });
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      const stat = pid > 0 ? statOf(pid) : null;
+      return stat !== null && stat.group === group && stat.state !== "Z";
+    });
 }
 
 export function isAlive(pid: number): boolean {
@@ -97,15 +99,17 @@ export interface FaultOptions {
  * fault must leave alone. Gives the attempt that says what happened.
  */
 export async function failBesideNeighbour(handler: Handler, options: FaultOptions = {}): Promise<Attempt> {
-  const shop = await openIsolated([handler, holds]);
+  const { parameters = {}, timeout_s } = options;
+  const only = { name: "only", task: handler.name, max_attempts: 1, timeout_s };
+  const job = defineJob({ type: "faulty", stages: [only] });
+  const shop = await openIsolated([handler, holds], [job]);
   const worker = await shop.start({ slots: 2, lease_s: 2, ...options.worker });
   const until = join(shop.storage_dir, "go-on");
   const neighbour = await shop.engine.enqueue("holds", { until });
   await eventually(() => worker.stats().running === 1);
-  const { parameters = {}, timeout_s } = options;
-  const bad = await shop.engine.enqueue(handler.name, parameters, { max_attempts: 1, timeout_s } as never);
+  const { job_id } = await shop.engine.submit("faulty", parameters as never);
   await options.meanwhile?.(shop);
-  expect((await shop.ended(bad.task_id)).status).toBe("failed");
+  expect((await shop.engine.wait(job_id)).status).toBe("failed");
   expect(worker.stats()).toMatchObject({ running: 1, fenced: 0 });
   writeFileSync(until, "");
   expect(await shop.ended(neighbour.task_id)).toMatchObject({ status: "completed", result: "held on" });

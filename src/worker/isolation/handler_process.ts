@@ -28,7 +28,7 @@ const LAST_WORDS_MS = 200;
 const IDLE_OUTPUT_BYTES = 64 * 1024;
 /** A hundredth of a second is how /proc counts; the margin is for the fork itself. */
 const TICK_MS = 10;
-const MARGIN_TICKS = 5;
+const MARGIN_TICKS = 2;
 
 export interface ProcessSettings {
   module: string;
@@ -226,6 +226,7 @@ export class HandlerProcess {
   private ended(task: Task, end: End): void {
     // What goes on behind an abort that was honoured is not known: the next task gets a fresh process.
     if (task.ctx.aborted !== null) this.usable = false;
+    this.output.flush();
     this.release(task);
     if ("returned" in end) task.resolve(end.returned);
     else task.reject(new ChildFailure(end.threw));
@@ -294,13 +295,16 @@ export class HandlerProcess {
 
   private buried(exit_code: number | null, signal: NodeJS.Signals | null): void {
     const { task, verdict, escaped, output, peak_mb: peak_memory_mb } = this;
+    output.flush();
     const last_lines = output.lastLines();
     const { heap_full } = output;
     this.child.stdout?.destroy();
     this.child.stderr?.destroy();
     if (task !== null) {
       this.release(task);
-      task.reject(crashOf({ pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped }));
+      task.reject(
+        crashOf({ pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped }),
+      );
     }
     this.events.onGone(this);
   }

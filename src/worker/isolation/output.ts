@@ -17,6 +17,7 @@ export class Output {
   bytes = 0;
   heap_full = false;
   private last: string[] = [];
+  private readonly halves: (() => void)[] = [];
 
   constructor(
     private readonly onLine: (level: "info" | "warn", line: string) => void,
@@ -40,9 +41,9 @@ export class Output {
       take(decoder.write(chunk));
       this.onBytes(this.bytes);
     });
-    stream.on("end", () => {
-      take(decoder.end());
+    this.halves.push(() => {
       if (rest !== "") this.line(level, rest);
+      rest = "";
     });
     // A broken pipe is the end of the child, which is told elsewhere.
     stream.on("error", () => {});
@@ -62,6 +63,11 @@ export class Output {
 
   lastLines(): string[] {
     return [...this.last];
+  }
+
+  /** What is there is all there is: lines without an end are lines too. */
+  flush(): void {
+    for (const take of this.halves) take();
   }
 
   /** A new task begins. */
