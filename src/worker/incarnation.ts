@@ -265,6 +265,25 @@ export class Incarnation {
     await this.stop(0);
   }
 
+  /**
+   * An error that nobody caught came out of what runs in this process, and one of its tasks is guilty: they are left to the
+   * lease, and lost. What has not started and what runs in processes of their own is handed back.
+   */
+  async crash(limit: AbortSignal): Promise<void> {
+    const { runner, fetcher, finisher } = this;
+    runner.close();
+    for (const ctx of [...runner.running]) {
+      if (ctx.kill === undefined) continue;
+      runner.abort(ctx, "stopping", new DOMException("the worker stops", "AbortError"));
+      runner.giveUp(ctx, performance.now());
+    }
+    await settlesWithin(fetcher.stop(), FAREWELL_MS, limit);
+    await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
+    this.disown("the worker has crashed");
+    this.stopping ??= this.close();
+    await settlesWithin(this.stopping, FAREWELL_MS, limit);
+  }
+
   private async leave(grace_ms: number): Promise<void> {
     const { runner, fetcher, finisher, lease } = this;
     const hurry = this.hurry.signal;

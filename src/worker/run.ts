@@ -11,7 +11,7 @@ import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
 import type { HeldClaim, Holdings } from "./held.js";
 import { invoke } from "./invoke.js";
-import { ChildFailure } from "./isolation/crash.js";
+import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
 import { Moment } from "./wait.js";
@@ -128,7 +128,7 @@ export class Runner {
     if (ctx.has_scratch) this.clean(ctx);
     if (ctx.given_up) {
       // Its process was killed then: this is only the news of it.
-      if (error instanceof ChildFailure && error.end !== null) return;
+      if (isProcessEnd(error)) return;
       parts.stats.late++;
       parts.log.info(
         { ...facts(ctx), duration_ms },
@@ -139,7 +139,7 @@ export class Runner {
     if (ctx.claim.lost || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
       this.drop(ctx);
       parts.log.info({ ...facts(ctx), duration_ms }, "task no longer held when it ended; its result is dropped");
-    } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, timeoutFailure(ctx, error));
+    } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, withEnd(classify(ctx.reason), error));
     else if (error === undefined) {
       if (ctx.ordinal >= 0) {
         this.finish(ctx, duration_ms, value);
@@ -147,7 +147,7 @@ export class Runner {
       }
       this.planned(ctx, duration_ms);
     } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else this.fail(ctx, duration_ms, error instanceof ChildFailure ? error.failure : classify(error));
+    else this.fail(ctx, duration_ms, failureFrom(error));
     this.free(ctx);
   }
 
@@ -252,7 +252,10 @@ export class Runner {
   }
 
   private timeoutOf({ claim: { stage } }: TaskContext): number {
-    return stage.timeout_s ?? this.parts.handlers.get(stage.task_type)?.options.timeout_s ?? DEFAULT_TIMEOUT_S;
+    const own = this.parts.handlers.get(stage.task_type)?.options.timeout_s;
+    // The stage of lone tasks was declared by nobody: its time-out is only a default.
+    const declared = stage.job_id === null ? (own ?? stage.timeout_s) : (stage.timeout_s ?? own);
+    return declared ?? DEFAULT_TIMEOUT_S;
   }
 
   /** The handler does not stop: its slot goes to another task, and whatever it still returns is dropped. */
@@ -265,7 +268,7 @@ export class Runner {
       { ...facts(ctx), duration_ms, aborted: ctx.aborted },
       "a handler ignored ctx.signal and was given up",
     );
-    if (ctx.aborted === "timeout" && !ctx.claim.lost) this.fail(ctx, duration_ms, timeoutFailure(ctx, undefined));
+    if (ctx.aborted === "timeout" && !ctx.claim.lost) this.fail(ctx, duration_ms, classify(ctx.reason));
     else if (ctx.aborted === "stopping" && !ctx.claim.lost) this.handBack(ctx);
     else this.drop(ctx);
     this.free(ctx);
@@ -275,13 +278,6 @@ export class Runner {
   close(): void {
     this.closed = true;
   }
-}
-
-/** With how its process ended, if it had to be killed. */
-function timeoutFailure(ctx: TaskContext, error: unknown): Failure {
-  const failure = classify(ctx.reason);
-  if (!(error instanceof ChildFailure) || error.end === null) return failure;
-  return { ...failure, detail: { ...failure.detail, process: error.end } };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -26,9 +26,21 @@ export interface Worker {
   stop(): Promise<void>;
   /** Hands back everything at once, within seconds whatever the database does. Also ends a stop() that is under way. */
   kill(): Promise<void>;
+  /**
+   * For an error that nobody caught (uncaughtException): within seconds, hands back what has not started and leaves what
+   * runs in this process to be lost, because one of these tasks is guilty. The process should end then.
+   */
+  crash(error: unknown): Promise<void>;
   stats(): WorkerStats;
   /** Resolves when there is nothing to run, nothing running, and nothing left to tell the database. */
   idle(): Promise<void>;
+}
+
+const live = new Set<Worker>();
+
+/** Crashes every worker of this process; resolves when they have said what they could. */
+export async function crashWorkers(error: unknown): Promise<void> {
+  await Promise.allSettled(Array.from(live, (worker) => worker.crash(error)));
 }
 
 export async function startWorker(engine: Engine, options: WorkerOptions = {}): Promise<Worker> {
@@ -81,6 +93,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
 
   async function leave(by: (incarnation: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
     ended = true;
+    live.delete(worker);
     clearTimeout(again);
     wakeWaiters();
     // A registration that is answered after the limit ends by itself.
@@ -90,6 +103,14 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     } finally {
       await processes.close();
     }
+  }
+
+  function crash(error: unknown): Promise<void> {
+    const limit = AbortSignal.timeout(KILL_MS);
+    const suspects = Array.from(life.runner.running).filter((ctx) => ctx.kill === undefined);
+    const running = suspects.map(({ task_id, task_type }) => ({ task: task_id, task_type }));
+    log.fatal({ err: error, running }, "an error that nobody caught: the worker ends, and the tasks that ran are lost");
+    return leave((incarnation) => incarnation.crash(limit), limit);
   }
 
   function kill(): Promise<void> {
@@ -107,12 +128,13 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   }
 
   life = await startIncarnation(shop);
-  return {
+  const worker: Worker = {
     get worker_id() {
       return life.worker_id;
     },
     stop: () => leave((incarnation) => incarnation.stop(settings.grace_s)),
     kill,
+    crash,
     idle,
     stats: () => ({
       ...stats,
@@ -121,6 +143,8 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       queued: life.holdings.queued,
     }),
   };
+  live.add(worker);
+  return worker;
 }
 
 /** An isolated handler opens the store in its own process. */

@@ -2,7 +2,7 @@
 // ends after it; failBesideNeighbour checks that neighbour, worker and lease were left alone and the process group is gone.
 import { expect, test } from "vitest";
 import * as bad from "./isolation_handlers.js";
-import { aliveIn, failBesideNeighbour, isAlive, openIsolated } from "./isolation_shop.js";
+import { aliveIn, failBesideNeighbour, isAlive, node_args, openIsolated } from "./isolation_shop.js";
 import { eventually } from "./shop.js";
 
 const pidIn = (line: string) => Number(/\d+$/.exec(line)?.[0]);
@@ -40,8 +40,10 @@ test("a handler whose process is killed from outside fails with the signal", asy
 });
 
 test("a full JavaScript heap is out_of_memory", async () => {
-  const attempt = await failBesideNeighbour(bad.heap);
-  expect(attempt.code).toBe("out_of_memory");
+  const attempt = await failBesideNeighbour(bad.heap, {
+    worker: { isolation_node_args: [...node_args, "--max-old-space-size=64"] },
+  });
+  expect(attempt).toMatchObject({ code: "out_of_memory", message: expect.stringContaining("JavaScript heap") });
   expect(attempt.detail.process!.peak_memory_mb).toBeGreaterThan(50);
 });
 

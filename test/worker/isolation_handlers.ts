@@ -1,7 +1,7 @@
 // Handlers that run in a process of their own, and what they do wrong. The tests register them from here, and the child
 // processes import them from here.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineHandler } from "../../src/core/declare.js";
 
@@ -9,6 +9,44 @@ const here = { isolation: "process", module: import.meta.url } as const;
 
 /** What a well-behaved neighbour does. */
 export const calm = defineHandler("calm", here, async (_, ctx) => ({ pid: process.pid, index: ctx.index }));
+
+export const tells_environment = defineHandler("tells_environment", here, () => process.env);
+
+/** Writes, says so, and never commits. */
+export const stuck_in_db = defineHandler("stuck_in_db", here, (_, ctx) =>
+  ctx.db(async (session) => {
+    await session.sql`insert into public.written values (1)`;
+    ctx.log.info(`pid ${process.pid}`);
+    await new Promise(() => {});
+  }),
+);
+
+export const writes = defineHandler("writes", here, (_, ctx) =>
+  ctx.db((session) => session.sql`insert into public.written values (2)`),
+);
+
+export const uses_scratch = defineHandler("uses_scratch", here, async ({ then }, ctx) => {
+  const dir = await ctx.scratch();
+  writeFileSync(`${dir}/half.tif`, "x");
+  ctx.log.info(`scratch ${dir}`);
+  if (then === "exit") process.exit(3);
+});
+
+export const progresses = defineHandler("progresses", here, async ({ until }, ctx) => {
+  for (let done = 0; done <= 1000; done++) ctx.progress({ done, total: 1000, message: "tiles" });
+  while (!existsSync(until)) await sleep(10, undefined, { signal: ctx.signal });
+});
+
+export const chatty = defineHandler("chatty", here, (_, ctx) => {
+  for (let n = 0; n < 50_000; n++) ctx.log.debug(`line ${n}`, { n });
+  ctx.log.info("with what JSON cannot hold", { f: () => 1, n: 5n } as never);
+});
+
+/** In a module that others import, but not under this name. */
+const hidden = defineHandler("hidden", here, () => 1);
+export const hides = () => hidden;
+
+export const lost_module = defineHandler("lost_module", { ...here, module: "file:///no/such/module.js" }, () => 1);
 
 /** Runs until the file appears. */
 export const holds = defineHandler("holds", here, async ({ until }, ctx) => {
@@ -46,7 +84,7 @@ export const spins = defineHandler("spins", here, (_, ctx) => {
   for (;;);
 });
 
-export const heap = defineHandler("heap", { ...here, memory_mb: 160 }, () => {
+export const heap = defineHandler("heap", { ...here, memory_mb: 4096 }, () => {
   const kept: unknown[] = [];
   for (;;) kept.push(Array.from({ length: 1000 }, (_, n) => ({ n })));
 });
@@ -134,3 +172,13 @@ function isThere(pid: number): boolean {
     return false;
   }
 }
+
+export const calm_too = defineHandler("calm_too", { ...here, memory_mb: 1024 }, () => ({ pid: process.pid }));
+
+const hoard: Buffer[] = [];
+
+/** More than half of what it may have, and never given back. */
+export const hoards = defineHandler("hoards", { ...here, memory_mb: 400 }, () => {
+  if (hoard.length === 0) hoard.push(Buffer.alloc(200 * 1024 * 1024, 1));
+  return { pid: process.pid };
+});

@@ -1,22 +1,17 @@
-// One child process as the worker sees it: forked with its own process group and without the database's credentials, given
-// one task at a time, watched, and ended with everything it has started. What becomes of it afterwards is the pool's to say.
-import { type ChildProcess, fork } from "node:child_process";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
+// One child process as the worker sees it: given one task at a time, watched, and ended with everything it has started. What becomes of it afterwards is the pool's to say.
+import type { ChildProcess } from "node:child_process";
 import type { Handler } from "../../core/declare.js";
 import { Transient } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
 import { type TaskContext, TimeoutError } from "../context.js";
 import type { Done } from "../outcome.js";
 import { ChildFailure, crashOf, type Verdict } from "./crash.js";
-import { addGroup, removeGroup, signalGroup } from "./groups.js";
+import { type ForkSettings, forkChild } from "./fork.js";
+import { addGroup, killOne, removeGroup, signalGroup } from "./groups.js";
 import type { End, Escaped, FromChild, ToChild } from "./messages.js";
 import { Output } from "./output.js";
 import type { Member } from "./process_table.js";
 import { Service } from "./service.js";
-
-/** Compiled or as it was written: it lies beside this file and has the same ending. */
-const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
 
 /** For the child to come up and import its module; the task's own time-out starts afterwards. */
 const START_MS = 60_000;
@@ -30,11 +25,7 @@ const IDLE_OUTPUT_BYTES = 64 * 1024;
 const TICK_MS = 10;
 const MARGIN_TICKS = 2;
 
-export interface ProcessSettings {
-  module: string;
-  memory_mb: number;
-  node_args: readonly string[];
-  env: Readonly<Record<string, string | undefined>>;
+export interface ProcessSettings extends ForkSettings {
   abort_grace_ms: number;
 }
 
@@ -86,15 +77,7 @@ export class HandlerProcess {
     readonly settings: ProcessSettings,
     private readonly events: ProcessEvents,
   ) {
-    this.child = fork(entry, [settings.module, String(process.pid)], {
-      detached: true,
-      // Values of rows and errors travel as they are, not as JSON would have them.
-      serialization: "advanced",
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-      // Of two such flags the last one counts: the worker's own heap limit is not the child's.
-      execArgv: [...inheritedArgs(), `--max-old-space-size=${settings.memory_mb}`, ...settings.node_args],
-      env: settings.env as NodeJS.ProcessEnv,
-    });
+    this.child = forkChild(settings);
     this.group = this.child.pid ?? 0;
     if (this.group > 0) addGroup(this.group);
     this.output = new Output(
@@ -329,20 +312,4 @@ export class HandlerProcess {
 function clearTimers(task: Task): void {
   for (const timer of task.timers) clearTimeout(timer);
   task.timers = [];
-}
-
-function killOne(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {}
-}
-
-/** The worker's own flags (a loader, conditions), without the program of `node -e` and what only one process can have. */
-function inheritedArgs(): string[] {
-  const args = process.execArgv;
-  return args.filter((arg, at) => {
-    if (/^(-e|-p|-pe|--eval|--print)$/.test(arg) || /^(-e|-p|-pe|--eval|--print)$/.test(args[at - 1] ?? ""))
-      return false;
-    return !/^--(inspect|watch|test|input-type)/.test(arg);
-  });
 }

@@ -8,7 +8,6 @@ import { HandlerProcess, type Returned, type TaskPlace } from "./handler_process
 import type { Escaped } from "./messages.js";
 import { ProcessTable } from "./process_table.js";
 
-/** What leaks a little leaks for so many tasks at most. */
 const TASKS_PER_PROCESS = 1000;
 const IDLE_MS = 60_000;
 const LOOK_MS = 250;
@@ -27,6 +26,10 @@ export interface PoolOptions {
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   log: Logger;
+  /** Default: 1000. What leaks a little leaks for so many tasks at most. */
+  tasks_per_process?: number;
+  /** Default: a minute. */
+  idle_ms?: number;
 }
 
 export class ProcessPool {
@@ -41,7 +44,13 @@ export class ProcessPool {
   private unseen = false;
   private closed = false;
 
-  constructor(private readonly options: PoolOptions) {}
+  private readonly tasks_per_process: number;
+  private readonly idle_ms: number;
+
+  constructor(private readonly options: PoolOptions) {
+    this.tasks_per_process = options.tasks_per_process ?? TASKS_PER_PROCESS;
+    this.idle_ms = options.idle_ms ?? IDLE_MS;
+  }
 
   /** Resolves with what the finish will say; rejects with a ChildFailure for what the handler threw or died of. */
   run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
@@ -80,12 +89,12 @@ export class ProcessPool {
     const is_high = process.rss_mb > process.settings.memory_mb * HIGH_SHARE;
     const high = is_high ? (this.high.get(process) ?? 0) + 1 : 0;
     this.high.set(process, high);
-    if (this.closed || !process.usable || process.tasks >= TASKS_PER_PROCESS || high >= HIGH_TASKS) {
+    if (this.closed || !process.usable || process.tasks >= this.tasks_per_process || high >= HIGH_TASKS) {
       process.kill();
       return;
     }
     this.idle.push(process);
-    this.cooling ??= setTimeout(this.cool, IDLE_MS);
+    this.cooling ??= setTimeout(this.cool, this.idle_ms);
   };
 
   private readonly gone = (process: HandlerProcess): void => {
@@ -123,10 +132,10 @@ export class ProcessPool {
 
   private readonly cool = (): void => {
     this.cooling = undefined;
-    const before = performance.now() - IDLE_MS;
+    const before = performance.now() - this.idle_ms;
     for (const process of this.idle) if (process.idle_since <= before) process.kill();
     this.idle = this.idle.filter(({ usable }) => usable);
-    if (this.idle.length > 0) this.cooling = setTimeout(this.cool, IDLE_MS / 2);
+    if (this.idle.length > 0) this.cooling = setTimeout(this.cool, this.idle_ms / 2);
   };
 
   /** Ends every process. Resolves when they are gone, or soon. */
