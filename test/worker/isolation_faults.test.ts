@@ -118,6 +118,11 @@ test("an unhandled rejection while nothing runs costs no task anything", async (
   expect(await shop.attempts()).toEqual([]);
 });
 
+test("a process that writes into its channel to the worker is killed, and the worker reads on", async () => {
+  const attempt = await failBesideNeighbour(bad.babbles);
+  expect(attempt).toMatchObject({ code: "killed", message: expect.stringContaining("descriptor 3") });
+});
+
 test("a gigabyte on stdout ends at output_bytes", async () => {
   const before = process.memoryUsage.rss();
   const attempt = await failBesideNeighbour(bad.floods);

@@ -1,7 +1,7 @@
 // Handlers that run in a process of their own, and what they do wrong. The tests register them from here, and the child
 // processes import them from here.
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineHandler } from "../../src/core/declare.js";
 
@@ -128,6 +128,12 @@ export const rejects_late = defineHandler("rejects_late", here, async ({ late })
 export const rejects_idle = defineHandler("rejects_idle", here, () => {
   setTimeout(() => void Promise.reject(new Error("too late")), 20);
   return { pid: process.pid };
+});
+
+/** As a native library does that closes a descriptor twice. */
+export const babbles = defineHandler("babbles", here, async () => {
+  writeSync(3, "GET / HTTP/1.1\r\n\r\n");
+  await sleep(600_000);
 });
 
 export const floods = defineHandler("floods", { ...here, output_bytes: 1_000_000 }, async () => {

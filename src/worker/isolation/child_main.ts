@@ -1,6 +1,7 @@
 // The child process of isolated handlers: imports the module it was told to, runs one task after the other, and sends what
 // came of each. Started by handler_process.ts with the module's URL and the worker's pid.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { Socket } from "node:net";
 import type { Handler } from "../../core/declare.js";
 import { classify, Transient } from "../../core/errors.js";
 import { openFolderStore } from "../../storage/folder_store.js";
@@ -11,17 +12,18 @@ import { type Channel, ChildContext } from "./child_context.js";
 import { endGroup, endWithParent } from "./child_watchdog.js";
 import { findExported } from "./exported.js";
 import { type End, type Escaped, type FromChild, type TaskOrder, type ToChild, unpackError } from "./messages.js";
+import { CHANNEL_FD, readMessages, writeMessage } from "./wire.js";
 
 /** For the last word to be sent before this process ends. */
 const FAREWELL_MS = 1000;
 
-// Taken away: a library that finds a channel would think that it is spoken to.
+// Taken away: a module that looks at its arguments would take them for its own.
 const [module = "", parent = ""] = process.argv.splice(2);
-const sendToParent = process.send!.bind(process);
-process.send = undefined;
+const to_worker = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
 
 endWithParent(Number(parent));
-process.on("disconnect", endGroup);
+to_worker.on("close", endGroup);
+to_worker.on("error", endGroup);
 
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
 /** Which task a piece of code belongs to, however late it runs. */
@@ -40,15 +42,17 @@ const channel: Channel = {
     }),
 };
 
-function say(message: FromChild, then: () => void = () => {}): void {
-  sendToParent(message, undefined, undefined, then);
+function say(message: FromChild, then?: () => void): void {
+  writeMessage(to_worker, message, then);
 }
 
 // Begun before the first task comes; whether it succeeds is that task's to hear.
 const imported = import(module) as Promise<Record<string, unknown>>;
 imported.catch(() => {});
 
-process.on("message", (message: ToChild) => {
+readMessages(to_worker, (message) => told(message as ToChild), endGroup);
+
+function told(message: ToChild): void {
   if (message.t === "run") void origin.run(message.order.run, execute, message.order);
   else if (message.t === "reply") answered(message);
   else if (message.run === current_run) {
@@ -56,7 +60,7 @@ process.on("message", (message: ToChild) => {
     const reason = timeout_s === null ? new DOMException(why, "AbortError") : new TimeoutError(timeout_s);
     current?.abort(kind, reason, performance.now());
   }
-});
+}
 
 function answered({ id, value, error }: ToChild & { t: "reply" }): void {
   const asker = waiting.get(id);

@@ -6,7 +6,9 @@ import type { Escaped } from "./messages.js";
 /** Why the worker itself ended the process. */
 export type Verdict =
   | { code: "out_of_memory"; used_mb: number; memory_mb: number }
-  | { code: "output_limit"; output_bytes: number };
+  | { code: "output_limit"; output_bytes: number }
+  /** What came over the channel made no sense. */
+  | { code: "killed" };
 
 export interface Ending {
   pid: number;
@@ -66,6 +68,10 @@ function toldBy({ exit_code, signal, verdict, escaped, heap_full }: Ending): { c
   if (verdict?.code === "output_limit") {
     const message = `the handler wrote more than ${verdict.output_bytes} bytes to stdout and stderr, and was killed`;
     return { code: "output_limit", message };
+  }
+  if (verdict?.code === "killed") {
+    const message = "the handler's process was killed, because something else wrote to its channel (descriptor 3)";
+    return { code: "killed", message };
   }
   if (verdict?.code === "out_of_memory") {
     const { used_mb, memory_mb } = verdict;

@@ -1,6 +1,6 @@
 // Forks the process of isolated handlers: its own process group, its own memory limit, no stdin, and an environment that
 // was stripped of the database's credentials.
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,13 +16,12 @@ export interface ForkSettings {
 }
 
 export function forkChild({ module, memory_mb, node_args, env }: ForkSettings): ChildProcess {
-  return fork(entry, [module, String(process.pid)], {
+  // Of two such flags the last one counts: the worker's own heap limit is not the child's.
+  const flags = [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args];
+  return spawn(process.execPath, [...flags, entry, module, String(process.pid)], {
     detached: true,
-    // Values of rows and errors travel as they are, not as JSON would have them.
-    serialization: "advanced",
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // Of two such flags the last one counts: the worker's own heap limit is not the child's.
-    execArgv: [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args],
+    // The last one is the channel.
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
     env: env as NodeJS.ProcessEnv,
   });
 }

@@ -1,5 +1,6 @@
 // One child process as the worker sees it: given one task at a time, watched, and ended with everything it has started. What becomes of it afterwards is the pool's to say.
 import type { ChildProcess } from "node:child_process";
+import type { Duplex, Readable } from "node:stream";
 import type { Handler } from "../../core/declare.js";
 import { Transient } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
@@ -12,6 +13,7 @@ import type { End, Escaped, FromChild, ToChild } from "./messages.js";
 import { Output } from "./output.js";
 import type { Member } from "./process_table.js";
 import { Service } from "./service.js";
+import { readMessages, writeMessage } from "./wire.js";
 
 /** For the child to come up and import its module; the task's own time-out starts afterwards. */
 const START_MS = 60_000;
@@ -66,6 +68,7 @@ export class HandlerProcess {
   idle_since = performance.now();
   readonly gone: Promise<void>;
   private readonly child: ChildProcess;
+  private readonly channel: Duplex | undefined;
   private readonly forked_at = performance.now();
   private readonly output: Output;
   private task: Task | null = null;
@@ -84,12 +87,19 @@ export class HandlerProcess {
       (level, line) => this.task?.ctx.log[level](line),
       (bytes) => this.written(bytes),
     );
-    this.output.read(this.child.stdout!, "info");
-    this.output.read(this.child.stderr!, "warn");
-    this.child.on("message", (message) => this.heard(message as FromChild));
+    const [, stdout, stderr, channel] = this.child.stdio;
+    this.channel = channel as Duplex | undefined;
+    if (stdout) this.output.read(stdout as Readable, "info");
+    if (stderr) this.output.read(stderr as Readable, "warn");
+    if (this.channel) {
+      const onBroken = () => this.condemn({ code: "killed" });
+      readMessages(this.channel, (message) => this.heard(message as FromChild), onBroken);
+      // A broken channel is the end of the child, which is told elsewhere.
+      this.channel.on("error", () => {});
+    }
     this.gone = new Promise((resolve) => {
       this.child.on("exit", (code, signal) => this.exited(code, signal, resolve));
-      // Not forked, or not to be spoken to: the first has no exit, the second will have one.
+      // What could not be forked has no exit; what could not be sent a signal will have one.
       this.child.on("error", (error) => this.group === 0 && this.notForked(error, resolve));
     });
   }
@@ -281,8 +291,7 @@ export class HandlerProcess {
     output.flush();
     const last_lines = output.lastLines();
     const { heap_full } = output;
-    this.child.stdout?.destroy();
-    this.child.stderr?.destroy();
+    for (const stream of this.child.stdio) stream?.destroy();
     if (task !== null) {
       this.release(task);
       task.reject(
@@ -305,7 +314,7 @@ export class HandlerProcess {
 
   private send(message: ToChild): void {
     // Whether it arrives shows in what the child does; if it is gone, that is told by its exit.
-    if (this.child.connected) this.child.send(message, () => {});
+    if (this.channel?.writable) writeMessage(this.channel, message);
   }
 }
 

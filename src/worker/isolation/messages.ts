@@ -1,5 +1,5 @@
-// What a worker and the child process of an isolated handler say to each other, over Node's IPC channel. Results and log
-// lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way to the child.
+// What a worker and the child process of an isolated handler say to each other, over a channel of their own. Results and
+// log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
 import type { Failure } from "../../core/failures.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
