@@ -144,11 +144,11 @@ test("what a handler writes to stdout and stderr is kept with its task", async (
   ]);
 });
 
-for (const then of ["exit", "wait"]) {
-  test(`a process that a handler has started ends with it (${then})`, async () => {
+for (const and of ["exit", "wait"]) {
+  test(`a process that a handler has started ends with it (${and})`, async () => {
     let grandchild = 0;
     await failBesideNeighbour(bad.breeds, {
-      parameters: { then },
+      parameters: { and },
       timeout_s: 1,
       meanwhile: async (shop) => {
         grandchild = pidIn(await shop.logged("grandchild "));
@@ -157,6 +157,19 @@ for (const then of ["exit", "wait"]) {
     await eventually(() => !isAlive(grandchild));
   });
 }
+
+test("a process that a handler has started outside of its group ends with it too", async () => {
+  let grandchild = 0;
+  const attempt = await failBesideNeighbour(bad.breeds, {
+    parameters: { and: "wait", detached: true },
+    timeout_s: 1,
+    meanwhile: async (shop) => {
+      grandchild = pidIn(await shop.logged("grandchild "));
+    },
+  });
+  expect(attempt.code).toBe("timeout");
+  await eventually(() => !isAlive(grandchild));
+});
 
 test("a process that a handler leaves behind when it returns is ended soon", async () => {
   const shop = await openIsolated([bad.breeds]);

@@ -151,11 +151,11 @@ export const talks = defineHandler("talks", here, () => {
 });
 
 /** Starts a process that outlives it, and says its pid. */
-export const breeds = defineHandler("breeds", here, async ({ then }, ctx) => {
-  const child = spawn("sleep", ["600"], { stdio: "inherit" });
+export const breeds = defineHandler("breeds", here, async ({ and, detached = false }, ctx) => {
+  const child = spawn("sleep", ["600"], { stdio: "inherit", detached });
   ctx.log.info(`grandchild ${child.pid}`);
-  if (then === "exit") process.exit(3);
-  if (then === "wait") await sleep(600_000);
+  if (and === "exit") process.exit(3);
+  if (and === "wait") await sleep(600_000);
   return { pid: process.pid, grandchild: child.pid };
 });
 

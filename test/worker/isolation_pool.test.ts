@@ -73,6 +73,15 @@ test("a process that keeps its memory is ended after a few tasks", async () => {
   expect(pids[3]).not.toBe(pids[0]);
 });
 
+test("a task sent to a process that has just died runs in another, at no cost", async () => {
+  const { run } = openPool();
+  const first = await run(calm);
+  process.kill(first, "SIGKILL");
+  // Its exit is heard of when the loop turns; until then it looks warm.
+  const second = await run(calm);
+  expect(second).not.toBe(first);
+});
+
 test("a closed pool leaves no process and starts none", async () => {
   const { pool, run } = openPool();
   const pids = await Promise.all([run(calm), run(calm)]);

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
 import type { Handler } from "../../core/declare.js";
-import { classify, Transient } from "../../core/errors.js";
+import { classify, Permanent, Transient } from "../../core/errors.js";
 import { openFolderStore } from "../../storage/folder_store.js";
 import { TimeoutError } from "../context.js";
 import { invoke } from "../invoke.js";
@@ -36,6 +36,8 @@ const channel: Channel = {
   send: (message) => say(message),
   call: (run, call) =>
     new Promise((resolve, reject) => {
+      // Nobody would answer: the worker has done with that task.
+      if (current === null || run !== current_run) throw new Permanent("the task is over: await what ctx gives you");
       const id = ++calls;
       waiting.set(id, { resolve, reject });
       say({ t: "call", run, id, call });

@@ -29,9 +29,3 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
 function killAll(): void {
   for (const group of led) signalGroup(group, "SIGKILL");
 }
-
-export function killOne(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {}
-}

@@ -1,4 +1,5 @@
-// One child process as the worker sees it: given one task at a time, watched, and ended with everything it has started. What becomes of it afterwards is the pool's to say.
+// One child process as the worker sees it: given one task at a time, watched, and ended with everything it has started. When
+// it is used again is the pool's to say.
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable } from "node:stream";
 import type { Handler } from "../../core/declare.js";
@@ -8,11 +9,11 @@ import { type TaskContext, TimeoutError } from "../context.js";
 import type { Done } from "../outcome.js";
 import { ChildFailure, crashOf, type Verdict } from "./crash.js";
 import { type ForkSettings, forkChild } from "./fork.js";
-import { addGroup, killOne, removeGroup, signalGroup } from "./groups.js";
-import type { End, Escaped, FromChild, ToChild } from "./messages.js";
+import { addGroup, removeGroup, signalGroup } from "./groups.js";
+import type { End, Escaped, FromChild, PackedError, ToChild } from "./messages.js";
 import { Output } from "./output.js";
-import type { Member } from "./process_table.js";
-import { Service } from "./service.js";
+import { killMember, type Member } from "./process_table.js";
+import { RunningTask } from "./running_task.js";
 import { readMessages, writeMessage } from "./wire.js";
 
 /** For the child to come up and import its module; the task's own time-out starts afterwards. */
@@ -38,17 +39,8 @@ export interface TaskPlace {
 
 export type Returned = string | Done | Failure;
 
-interface Task {
-  run: number;
-  ctx: TaskContext;
-  output_bytes: number;
-  began_at: number;
-  service: Service;
-  timers: NodeJS.Timeout[];
-  onAbort(): void;
-  resolve(returned: Returned): void;
-  reject(error: unknown): void;
-}
+/** The process was gone before the task began: another may take it. */
+export class Untouched extends Error {}
 
 export interface ProcessEvents {
   /** A task of it has ended, however; the process may be used again if it is `usable`. */
@@ -71,10 +63,11 @@ export class HandlerProcess {
   private readonly channel: Duplex | undefined;
   private readonly forked_at = performance.now();
   private readonly output: Output;
-  private task: Task | null = null;
+  private task: RunningTask | null = null;
   private peak_mb = 0;
   private verdict: Verdict | null = null;
   private escaped: Escaped | null = null;
+  private outsiders: Member[] = [];
 
   constructor(
     readonly settings: ProcessSettings,
@@ -109,29 +102,32 @@ export class HandlerProcess {
   }
 
   run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
-    return new Promise((resolve, reject) => {
-      const run = ++this.tasks;
-      const service = new Service(ctx, (id, value, error) => this.send({ t: "reply", id, value, error }));
-      const onAbort = () => this.abort();
-      const output_bytes = handler.options.output_bytes ?? Number.POSITIVE_INFINITY;
-      const began_at = performance.now();
-      this.task = { run, ctx, output_bytes, began_at, service, timers: [], onAbort, resolve, reject };
-      this.peak_mb = this.rss_mb;
-      this.output.reset();
-      ctx.kill = () => this.kill();
-      ctx.timed_from = Number.POSITIVE_INFINITY;
-      ctx.signal.addEventListener("abort", onAbort);
-      this.after(START_MS, () => this.notStarted());
-      const { claim, task } = ctx;
-      const { claim_id, attempt, stage } = claim;
-      this.send({ t: "run", order: { run, handler: handler.name, claim_id, attempt, stage, task, ...place } });
-    });
+    const run = ++this.tasks;
+    const task = new RunningTask(run, ctx, handler.options.output_bytes ?? Number.POSITIVE_INFINITY, this);
+    this.task = task;
+    this.peak_mb = this.rss_mb;
+    this.output.reset();
+    task.after(START_MS, () => this.notStarted());
+    const { claim_id, attempt, stage } = ctx.claim;
+    this.send({ t: "run", order: { run, handler: handler.name, claim_id, attempt, stage, task: ctx.task, ...place } });
+    return task.settled;
   }
+
+  readonly reply = (id: number, value: unknown, error?: PackedError): void => {
+    this.send({ t: "reply", id, value, error });
+  };
 
   /** Ends it and everything in its group at once. */
   kill(signal: NodeJS.Signals = "SIGKILL"): void {
     this.usable = false;
     signalGroup(this.group, signal);
+    if (signal === "SIGKILL") this.killOutsiders();
+  }
+
+  /** Those who have left the group, as far as they have been seen. */
+  private killOutsiders(): void {
+    for (const member of this.outsiders) killMember(member);
+    this.outsiders = [];
   }
 
   /** What the process table says about its group: too much memory, or processes that an earlier task has left. */
@@ -139,6 +135,7 @@ export class HandlerProcess {
     const { task, settings } = this;
     const leader = members.find(({ pid }) => pid === this.group);
     if (leader === undefined) return;
+    this.outsiders = members.filter(({ is_outside }) => is_outside);
     const used_mb = members.reduce((sum, { rss_mb }) => sum + rss_mb, 0);
     if (task === null) {
       this.rss_mb = leader.rss_mb;
@@ -151,8 +148,8 @@ export class HandlerProcess {
       return;
     }
     const task_started = leader.started + (task.began_at - this.forked_at) / TICK_MS - MARGIN_TICKS;
-    for (const { pid, started } of members) {
-      if (pid !== this.group && started < task_started) killOne(pid);
+    for (const member of members) {
+      if (member !== leader && member.started < task_started) killMember(member);
     }
   }
 
@@ -182,8 +179,7 @@ export class HandlerProcess {
     const { ctx } = task;
     switch (message.t) {
       case "started":
-        ctx.timed_from = performance.now();
-        clearTimers(task);
+        task.start();
         break;
       case "log":
         this.log(ctx, message.line);
@@ -216,7 +212,9 @@ export class HandlerProcess {
     ctx.log[level as "info"](message, data);
   }
 
-  private ended(task: Task, end: End): void {
+  private ended(task: RunningTask, end: End): void {
+    // Sentenced while it returned: its exit tells the rest.
+    if (this.verdict !== null) return;
     // What goes on behind an abort that was honoured is not known: the next task gets a fresh process.
     if (task.ctx.aborted !== null) this.usable = false;
     this.output.flush();
@@ -226,26 +224,22 @@ export class HandlerProcess {
     this.events.onFree(this);
   }
 
-  private abort(): void {
+  /** The task should stop: its handler is told, and after the grace its process is ended. */
+  abort(): void {
     const { task, settings } = this;
     if (task === null) return;
+    task.clearTimers();
+    if (!task.has_started) {
+      this.kill();
+      return;
+    }
     const { ctx, run } = task;
     const { reason } = ctx;
     const timeout_s = reason instanceof TimeoutError ? reason.timeout_s : null;
     const message = reason instanceof Error ? reason.message : String(reason);
-    const started = ctx.timed_from !== Number.POSITIVE_INFINITY;
-    clearTimers(task);
-    if (!started) {
-      this.kill();
-      return;
-    }
     this.send({ t: "abort", run, kind: ctx.aborted!, message, timeout_s });
-    this.after(settings.abort_grace_ms, () => this.kill("SIGTERM"));
-    this.after(settings.abort_grace_ms + TERM_MS, () => this.kill());
-  }
-
-  private after(ms: number, act: () => void): void {
-    this.task!.timers.push(setTimeout(act, ms));
+    task.after(settings.abort_grace_ms, () => this.kill("SIGTERM"));
+    task.after(settings.abort_grace_ms + TERM_MS, () => this.kill());
   }
 
   private notStarted(): void {
@@ -269,9 +263,8 @@ export class HandlerProcess {
   }
 
   private exited(exit_code: number | null, signal: NodeJS.Signals | null, resolve: () => void): void {
-    this.usable = false;
     // Before its number can be another's: those it has left behind end with it.
-    signalGroup(this.group, "SIGKILL");
+    this.kill();
     removeGroup(this.group);
     const bury = () => {
       clearTimeout(patience);
@@ -294,19 +287,16 @@ export class HandlerProcess {
     for (const stream of this.child.stdio) stream?.destroy();
     if (task !== null) {
       this.release(task);
-      task.reject(
-        crashOf({ pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped }),
-      );
+      const ending = { pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped };
+      // It died of an earlier task, in the moment this one was sent to it.
+      const untouched = !task.has_started && this.tasks > 1 && task.ctx.aborted === null;
+      task.reject(untouched ? new Untouched() : crashOf(ending));
     }
     this.events.onGone(this);
   }
 
-  /** The task has nothing more to do with this process. */
-  private release(task: Task): void {
-    clearTimers(task);
-    task.service.close();
-    task.ctx.kill = undefined;
-    task.ctx.signal.removeEventListener("abort", task.onAbort);
+  private release(task: RunningTask): void {
+    task.detach();
     this.task = null;
     this.idle_since = performance.now();
     this.output.reset();
@@ -316,9 +306,4 @@ export class HandlerProcess {
     // Whether it arrives shows in what the child does; if it is gone, that is told by its exit.
     if (this.channel?.writable) writeMessage(this.channel, message);
   }
-}
-
-function clearTimers(task: Task): void {
-  for (const timer of task.timers) clearTimeout(timer);
-  task.timers = [];
 }

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Handler } from "../../core/declare.js";
 import type { TaskContext } from "../context.js";
 import { settlesWithin } from "../wait.js";
-import { HandlerProcess, type Returned, type TaskPlace } from "./handler_process.js";
+import { HandlerProcess, type Returned, type TaskPlace, Untouched } from "./handler_process.js";
 import type { Escaped } from "./messages.js";
 import { ProcessTable } from "./process_table.js";
 
@@ -37,7 +37,7 @@ export class ProcessPool {
   /** The one used last at the end: the others may cool down. */
   private idle: HandlerProcess[] = [];
   private readonly high = new WeakMap<HandlerProcess, number>();
-  private readonly table = new ProcessTable();
+  private table = new ProcessTable();
   private looking: NodeJS.Timeout | undefined;
   private cooling: NodeJS.Timeout | undefined;
   /** Some process may have been left with company since the last look. */
@@ -53,11 +53,26 @@ export class ProcessPool {
   }
 
   /** Resolves with what the finish will say; rejects with a ChildFailure for what the handler threw or died of. */
-  run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
-    if (this.closed) return Promise.reject(new Error("the worker has stopped"));
+  async run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+    for (;;) {
+      try {
+        return await this.start(ctx, handler, place);
+      } catch (error) {
+        // Only a process that was warm can be gone already: the last one is a fresh one.
+        if (!(error instanceof Untouched) || ctx.aborted !== null) throw error;
+      }
+    }
+  }
+
+  private start(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+    if (this.closed) throw new Error("the worker has stopped");
     const process = this.take(handler);
     this.unseen = true;
-    this.looking ??= setTimeout(this.look, LOOK_MS);
+    if (this.looking === undefined) {
+      // What was known before the pause may be about processes long gone.
+      this.table = new ProcessTable();
+      this.looking = setTimeout(this.look, LOOK_MS);
+    }
     return process.run(ctx, handler, place);
   }
 
@@ -68,13 +83,13 @@ export class ProcessPool {
 
   private take(handler: Handler): HandlerProcess {
     const { module, memory_mb } = handler.options as { module: string; memory_mb: number };
+    this.idle = this.idle.filter(({ usable }) => usable);
     const at = this.idle.findLastIndex(
       ({ settings }) => settings.module === module && settings.memory_mb === memory_mb,
     );
     if (at >= 0) return this.idle.splice(at, 1)[0]!;
     // All slots are never busy here, because a task is about to start: if the pool is full, somebody idles.
-    if (this.processes.size >= this.options.slots) this.idle[0]?.kill();
-    this.idle = this.idle.filter(({ usable }) => usable);
+    if (this.processes.size >= this.options.slots) this.idle.shift()?.kill();
     const { node_args, env, abort_grace_ms, log } = this.options;
     const process = new HandlerProcess(
       { module, memory_mb, node_args, env, abort_grace_ms },
