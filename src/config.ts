@@ -69,6 +69,20 @@ export function environment(): Environment {
   return process.env;
 }
 
+/** Addresses of databases under any name, and what libpq and the usual images read. */
+const secret_name = /^(PG|POSTGRES)/;
+const secret_value = /^postgres(ql)?:\/\//;
+
+/** For the processes of isolated handlers: everything but the way into a database, and the faults of tests. */
+export function environmentForHandlers(env: Environment = process.env): Environment {
+  const hidden: ReadonlySet<string> = new Set([settings.database_url.name, "FANFOLD_DATABASE_URL", fault_name]);
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name, value]) => !hidden.has(name) && !secret_name.test(name) && !secret_value.test(value ?? ""),
+    ),
+  );
+}
+
 export function loadConfig(env: Environment = process.env, flags: ConfigFlags = {}): Config {
   const problems: Problem[] = unknownNames(env);
   const value = <T>(one: Setting<T>, flag?: NoInfer<T> | undefined): T => {

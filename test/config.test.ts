@@ -1,6 +1,6 @@
 // Configuration: one default each, flags before environment, and all that is wrong at once.
 import { expect, test } from "vitest";
-import { loadConfig, package_version } from "../src/config.js";
+import { environmentForHandlers, loadConfig, package_version } from "../src/config.js";
 
 const problemsOf = (env: Record<string, string>, flags = {}) => {
   try {
@@ -94,4 +94,17 @@ test.each(["localhost", "http://db/x", "postgres://u:pa ss@h:port/x"])("%s is no
 
 test.each(["0", "-1", "1.5", "many", "1e9", "NaN"])("%s slots are refused", (text) => {
   expect(problemsOf({ FANFOLD_SLOTS: text })).toEqual([expect.objectContaining({ path: "FANFOLD_SLOTS" })]);
+});
+
+test("the environment for handlers has no way into a database, whatever its name", () => {
+  const secrets = {
+    DATABASE_URL: "x",
+    FANFOLD_DATABASE_URL: "x",
+    PGPASSWORD: "x",
+    POSTGRES_PASSWORD: "x",
+    CATALOG: "postgresql://u:p@host/db",
+    FANFOLD_FAULTS: "after-claim:kill9",
+  };
+  const kept = { PATH: "/bin", FANFOLD_TENANT: "maps", AWS_REGION: "eu-central-1" };
+  expect(environmentForHandlers({ ...secrets, ...kept })).toEqual(kept);
 });

@@ -16,7 +16,7 @@ const may_import: Record<string, readonly string[]> = {
   handlers: ["core", "geo", "storage", "catalog"],
   jobs: ["core", "geo", "storage", "catalog", "handlers"],
   engine: ["core", "storage", "fault.ts"],
-  worker: ["core", "storage", "engine", "fault.ts"],
+  worker: ["core", "storage", "engine", "config.ts", "fault.ts"],
   platform: ["core", "engine", "fault.ts"],
   server: ["core", "storage", "catalog", "engine", "platform", "config.ts", "log.ts", "fault.ts"],
   cli: [

@@ -3,6 +3,7 @@
 // command line that touches `process`.
 import { createLogUpdate } from "log-update";
 import { environment } from "../config.js";
+import { crashWorkers } from "../worker/worker.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
 import type { Io } from "./io.js";
 import { run } from "./program.js";
@@ -55,10 +56,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exit_codes.done);
 });
 
-// A handler of the user's may throw outside of its promise: that too is said in words.
+// A handler of the user's may throw outside of its promise: that too is said in words, and a worker says what it can to the
+// database. Errors that follow from the first are said only.
+let crashing = false;
 process.on("uncaughtException", (error) => {
   for (const text of explanationLines(explain(error))) io.err(`${text}\n`);
-  process.exit(exit_codes.failed);
+  if (crashing) return;
+  crashing = true;
+  void crashWorkers(error).finally(() => process.exit(exit_codes.failed));
 });
 
 const code = await run(process.argv.slice(2), io, env);

@@ -6,7 +6,7 @@ import type { Loose, PlanContext, TaskContext } from "./context.js";
 import { taskTypeProblem } from "./names.js";
 import { isZodSchema } from "./parameter_schema.js";
 import type { PlanData } from "./plan_data.js";
-import { kindOf, type Problem, shorten } from "./problems.js";
+import { kindOf, type Problem, quoted, shorten } from "./problems.js";
 import { Report } from "./report.js";
 import type { Importance, OnTaskFailure, Parallelism } from "./statuses.js";
 
@@ -101,9 +101,22 @@ export function defineJob<Schema extends z.ZodObject | undefined = undefined>(
 export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType | undefined> {
   parameters?: Schema;
   timeout_s?: number;
-  /** Where it runs: in the worker's own process. */
-  isolation?: "none";
+  /** Where it runs: in the worker's own process (none, the default), or in a child process that may crash alone. */
+  isolation?: "none" | "process";
+  /** With isolation "process": the file that exports the handler, as `import.meta.url`. The child imports it. */
+  module?: string;
+  /** With isolation "process": the most memory the child and all it starts may use. Default: 2048. */
+  memory_mb?: number;
+  /** With isolation "process": the most it may write to stdout and stderr in one task. Default: 10 MB. */
+  output_bytes?: number;
 }
+
+export const default_memory_mb = 2048;
+export const default_output_bytes = 10 * 1024 * 1024;
+/** Node itself needs about half of it. */
+const least_memory_mb = 128;
+const most_memory_mb = 4 * 1024 * 1024;
+const isolations = ["none", "process"] as const;
 
 export interface Handler {
   readonly kind: "handler";
@@ -123,7 +136,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   const bad_name = taskTypeProblem(name);
   if (bad_name !== null) report.add("", bad_name, 'Write e.g. "raster.cog_tile".');
   const given = report.record("options", options, "Give {} when there are none.") ?? {};
-  report.at("options").unknownKeys(given, ["parameters", "timeout_s", "isolation"]);
+  report.at("options").unknownKeys(given, ["parameters", "timeout_s", "isolation", ...process_options]);
   const { parameters } = given;
   if (parameters !== undefined && !isZodSchema(parameters)) {
     report.add(
@@ -132,9 +145,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
       "Use z.object({ … }), or leave it out.",
     );
   }
-  if (given.isolation !== undefined && given.isolation !== "none") {
-    report.add("isolation", "this version runs handlers in the worker's process only", "Leave it out.");
-  }
+  const isolation = readIsolation(report, given);
   if (typeof run !== "function") report.add("", `must be a function, not ${kindOf(run)}`, "Give it as third argument.");
   return Object.freeze({
     kind: "handler" as const,
@@ -142,11 +153,47 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
     options: {
       parameters: isZodSchema(parameters) ? parameters : undefined,
       timeout_s: report.wholeNumber("timeout_s", given.timeout_s, 1, max_timeout_s) ?? undefined,
-      isolation: "none" as const,
+      ...isolation,
     },
     run,
     problems,
   });
+}
+
+const process_options = ["module", "memory_mb", "output_bytes"] as const;
+
+type Isolation = Pick<HandlerOptions, "isolation" | (typeof process_options)[number]>;
+
+function readIsolation(report: Report, given: Record<string, unknown>): Isolation {
+  const isolation = report.oneOf("isolation", given.isolation, isolations, "none");
+  const memory_mb = report.wholeNumber("memory_mb", given.memory_mb, least_memory_mb, most_memory_mb);
+  const output_bytes = report.wholeNumber("output_bytes", given.output_bytes, 1, Number.MAX_SAFE_INTEGER);
+  if (isolation === "none") {
+    // A misspelt isolation is one problem, not four.
+    const asked = given.isolation === undefined || given.isolation === "none" ? process_options : [];
+    for (const name of asked) {
+      if (given[name] === undefined) continue;
+      report.add(name, 'means nothing without isolation: "process"', 'Add isolation: "process", or leave it out.');
+    }
+    return { isolation };
+  }
+  return {
+    isolation,
+    module: readModule(report, given.module),
+    memory_mb: memory_mb ?? default_memory_mb,
+    output_bytes: output_bytes ?? default_output_bytes,
+  };
+}
+
+/** A child process cannot be given a function: it imports the file and takes the handler it exports. */
+function readModule(report: Report, module: unknown): string | undefined {
+  const fix = "Write module: import.meta.url in the file that exports the handler.";
+  if (module === undefined) {
+    report.add("module", 'is missing: with isolation "process" the child process imports the handler from it', fix);
+  } else if (typeof module !== "string" || !URL.canParse(module) || new URL(module).protocol !== "file:") {
+    report.add("module", `must be a file: URL, not ${quoted(module)}`, fix);
+  } else return module;
+  return undefined;
 }
 
 function label(name: unknown): string {

@@ -9,6 +9,17 @@ export interface FailureDetail {
   status?: number;
   sqlstate?: string;
   problems?: readonly Problem[];
+  process?: ProcessEnd;
+}
+
+/** How the process of an isolated handler ended, and what it did last. */
+export interface ProcessEnd {
+  pid: number;
+  exit_code?: number;
+  signal?: string;
+  peak_memory_mb?: number;
+  /** What it logged and wrote to stdout and stderr, the last line last. */
+  last_lines?: string[];
 }
 
 export interface Failure {

@@ -39,6 +39,6 @@ export type Importance = (typeof importances)[number];
 export const on_task_failures = ["finish_stage", "fail_fast"] as const;
 export type OnTaskFailure = (typeof on_task_failures)[number];
 
-/** Why a task failed, which decides whether and when it is tried again. */
+/** Why a task failed, which decides whether and when it is tried again. A crash took the handler's process with it. */
 export const categories = ["transient", "throttled", "permanent", "contract", "crash"] as const;
 export type Category = (typeof categories)[number];

@@ -10,6 +10,8 @@ export interface Ref {
 }
 
 export interface Store {
+  /** How a child process opens the same store for an isolated handler; a store without it serves this process only. */
+  readonly reopen?: { kind: "folder"; dir: string };
   put(key: string, content: Uint8Array | string): Promise<Ref>;
   /** Throws StorageError when the file is missing or is not what the reference says. */
   get(ref: Ref): Promise<Buffer>;

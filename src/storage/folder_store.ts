@@ -17,6 +17,7 @@ export function openFolderStore(dir: string): Store {
   const root = path.resolve(dir);
   const fileOf = (key: string) => path.join(root, ...keySegments(key));
   return {
+    reopen: { kind: "folder", dir: root },
     put: (key, content) => put(root, key, content),
     get: (ref) => get(fileOf, ref),
     remove: async (key) => {

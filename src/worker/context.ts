@@ -12,7 +12,7 @@ import type {
   TaskContext as TaskContextShape,
   TaskLog,
 } from "../core/context.js";
-import { Permanent } from "../core/errors.js";
+import { Permanent, Transient } from "../core/errors.js";
 import type { Store } from "../core/store.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
@@ -22,12 +22,18 @@ import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
 export interface Desk extends ResultSource {
-  logs: TaskLogs;
+  logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
 }
 
 /** Why a task was asked to stop. */
 export type AbortKind = "timeout" | "lost" | "cancelled" | "stopping";
+
+export class TimeoutError extends Transient {
+  constructor(readonly timeout_s: number) {
+    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
+  }
+}
 
 export interface Progress {
   done?: number;
@@ -43,6 +49,12 @@ export class TaskContext implements TaskContextShape {
   returned = false;
   /** Its slot was given to another task because the handler did not stop when asked. */
   given_up = false;
+  /** Of an isolated handler: ends its process at once. */
+  kill: (() => void) | undefined;
+  /** What its time-out counts from. An isolated handler starts when its process is up. */
+  timed_from: number;
+  /** An isolated handler has returned, and its process is writing the result to storage. */
+  storing = false;
   handed_over: unknown = undefined;
   progress_made: Progress | null = null;
   private controller: AbortController | undefined;
@@ -53,11 +65,13 @@ export class TaskContext implements TaskContextShape {
   private in_burst = false;
 
   constructor(
-    private readonly desk: Desk,
+    readonly desk: Desk,
     readonly claim: HeldClaim,
-    private readonly task: ClaimedTask,
+    readonly task: ClaimedTask,
     readonly started_at: number,
-  ) {}
+  ) {
+    this.timed_from = started_at;
+  }
 
   get task_id(): string {
     return `${this.claim.stage.stage_id}-${this.task[0]}`;
@@ -133,22 +147,26 @@ export class TaskContext implements TaskContextShape {
 
   /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
   async db<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    const { signal } = this;
-    signal.throwIfAborted();
+    this.signal.throwIfAborted();
     if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
     this.in_burst = true;
     try {
-      const db = await this.desk.connection();
-      return await db.transaction(async (session) => {
-        // Whatever the worker's own role may see, a handler sees its task's tenant.
-        await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
-        // The connection may have been waited for.
-        signal.throwIfAborted();
-        return orAborted(work(session), signal);
-      });
+      return await this.burst(work);
     } finally {
       this.in_burst = false;
     }
+  }
+
+  protected async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const { signal } = this;
+    const db = await this.desk.connection();
+    return await db.transaction(async (session) => {
+      // Whatever the worker's own role may see, a handler sees its task's tenant.
+      await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
+      // The connection may have been waited for.
+      signal.throwIfAborted();
+      return orAborted(work(session), signal);
+    });
   }
 
   /** A share between 0 and 1, or counts; sent with the next heartbeat. */

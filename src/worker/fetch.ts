@@ -7,6 +7,7 @@ import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
 import type { Finisher } from "./finish.js";
+import { deepFreeze } from "./freeze.js";
 import { HeldClaim, type Holdings } from "./held.js";
 import type { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
@@ -279,11 +280,4 @@ export class Fetcher {
     this.handBackAll();
     await this.claiming;
   }
-}
-
-/** The job's parameters are shared by the tasks of a claim: a handler that changes them would change its neighbours'. */
-function deepFreeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
 }

@@ -16,6 +16,7 @@ import { Finisher } from "./finish.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import { Housekeeping } from "./housekeeping.js";
+import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
@@ -35,6 +36,7 @@ export interface Shop {
   settings: WorkerSettings;
   stats: Stats;
   paces: Map<string, Pace>;
+  processes: ProcessPool;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
   onAbandoned(): void;
@@ -131,6 +133,7 @@ export class Incarnation {
       desk: { commands, connection, store, logs, scratch_dir: this.scratch_dir },
       spill: { store, worker_id },
       plan: (ctx) => planStage(planning, ctx),
+      isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();
@@ -275,6 +278,25 @@ export class Incarnation {
     else limit.addEventListener("abort", () => this.limit.abort(), { once: true });
     this.hurry.abort();
     await this.stop(0);
+  }
+
+  /**
+   * An error that nobody caught came out of what runs in this process, and one of its tasks is guilty: they are left to the
+   * lease, and lost. What has not started and what runs in processes of their own is handed back.
+   */
+  async crash(limit: AbortSignal): Promise<void> {
+    const { runner, fetcher, finisher } = this;
+    runner.close();
+    for (const ctx of [...runner.running]) {
+      if (ctx.kill === undefined) continue;
+      runner.abort(ctx, "stopping", new DOMException("the worker stops", "AbortError"));
+      runner.giveUp(ctx, performance.now());
+    }
+    await settlesWithin(fetcher.stop(), FAREWELL_MS, limit);
+    await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
+    this.disown("the worker has crashed");
+    this.stopping ??= this.close();
+    await settlesWithin(this.stopping, FAREWELL_MS, limit);
   }
 
   private async leave(grace_ms: number): Promise<void> {

@@ -44,8 +44,7 @@ export class TaskLogs {
     data: Record<string, unknown> | undefined,
   ): void {
     if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES || this.stopped) return;
-    const record = { level, message: bounded(message), data: storableData(data) };
-    let text = JSON.stringify(record);
+    let text = JSON.stringify(logRecord(level, message, data));
     budget.lines++;
     budget.bytes += text.length;
     if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES) {
@@ -87,6 +86,11 @@ export class TaskLogs {
     clearTimeout(this.timer);
     this.timer = undefined;
   }
+}
+
+/** A line as it is stored: bounded, and nothing in it that JSON or Postgres cannot hold. */
+export function logRecord(level: LogLevel, message: string, data: Record<string, unknown> | undefined) {
+  return { level, message: bounded(message), data: storableData(data) };
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Postgres cannot store

@@ -28,6 +28,10 @@ export interface WorkerOptions {
   scratch_dir?: string;
   /** Told of what the janitor found that should not be, after the log and the event. */
   on_alert?: (alert: Alert) => unknown;
+  /** Flags of node for the processes of isolated handlers, besides this process's own. */
+  isolation_node_args?: readonly string[];
+  /** Variables for them, besides this process's own without the database's credentials. */
+  isolation_env?: Readonly<Record<string, string>>;
   log?: Logger;
 }
 
@@ -48,6 +52,8 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     connections: 1,
     burst_connections: 1,
     scratch_dir: join(tmpdir(), "fanfold-scratch"),
+    isolation_node_args: [],
+    isolation_env: {},
     ...withoutUndefined(given),
     types,
     version: packageVersion(),

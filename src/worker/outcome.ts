@@ -1,6 +1,7 @@
 // From what a handler returned to what the finish says: JSON text, a reference to a spilled file, or a failure.
 // Small flat results take a short way, because at a hundred thousand a second a thorough walk is most of the work.
 import { randomUUID } from "node:crypto";
+import { classify } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import { resultToOutcome } from "../core/outcomes.js";
 import type { Store } from "../core/store.js";
@@ -24,6 +25,14 @@ export interface Done {
 
 /** The result as JSON text, with what else there is to tell, or why there is none. A promise only when a file is written. */
 export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
+  try {
+    return read(value, ctx, spill);
+  } catch (error) {
+    return { ...classify(error), category: "contract" };
+  }
+}
+
+function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
   if (ctx.handed_over === undefined) {
     if (value === undefined) return "null";
     if (isSimple(value)) return JSON.stringify(value);

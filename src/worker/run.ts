@@ -4,13 +4,14 @@ import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
 import type { Failure } from "../core/failures.js";
-import { taskParameters } from "../core/parameters.js";
 import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
-import { type AbortKind, type Desk, TaskContext } from "./context.js";
+import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
 import type { HeldClaim, Holdings } from "./held.js";
+import { invoke } from "./invoke.js";
+import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
 import { Moment } from "./wait.js";
@@ -18,6 +19,8 @@ import { Moment } from "./wait.js";
 /** Handlers that answer at once must still let the heartbeat and the network have their turn. */
 const TURN_MS = 10;
 const DEFAULT_TIMEOUT_S = 1800;
+/** A process is killed at the end of the grace, and gone soon after; if not even that helps, its slot is freed. */
+const KILL_PATIENCE_MS = 3000;
 
 export interface RunnerParts {
   slots: number;
@@ -31,14 +34,17 @@ export interface RunnerParts {
   log: Logger;
   /** Plans a stage (a claim of ordinal -1) and tells the database itself; rejects when the planning failed. */
   plan(ctx: TaskContext): Promise<void>;
+  /** Runs an isolated handler in a process of its own; resolves with what outcomeOf made of its result there. */
+  isolated(ctx: TaskContext, handler: Handler): Promise<Outcome>;
   /** Something started or ended: there may be room for more. */
   onRoom(): void;
 }
 
-export class TimeoutError extends Transient {
-  constructor(timeout_s: number) {
-    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
-  }
+type Outcome = string | Done | Failure;
+
+/** An outcome that needs no further reading. */
+class Settled {
+  constructor(readonly outcome: Outcome) {}
 }
 
 export class Runner {
@@ -107,13 +113,8 @@ export class Runner {
     const { task_type } = ctx.claim.stage;
     const handler = this.parts.handlers.get(task_type);
     if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
-    const parameters = taskParameters(handler, ctx.parameters);
-    if (!(parameters instanceof Promise)) return handler.run(parameters, ctx);
-    return parameters.then((checked) => {
-      // The checks may have taken longer than the task was ours.
-      ctx.signal.throwIfAborted();
-      return handler.run(checked, ctx);
-    });
+    if (handler.options.isolation !== "process") return invoke(handler, ctx);
+    return this.parts.isolated(ctx, handler).then((outcome) => new Settled(outcome));
   }
 
   /** The handler has settled. `error` undefined: it returned `value`. */
@@ -126,6 +127,8 @@ export class Runner {
     recordPace(ctx.claim.pace, duration_ms, busy_ms);
     if (ctx.has_scratch) this.clean(ctx);
     if (ctx.given_up) {
+      // Its process was killed then: this is only the news of it.
+      if (isProcessEnd(error)) return;
       parts.stats.late++;
       parts.log.info(
         { ...facts(ctx), duration_ms },
@@ -136,7 +139,7 @@ export class Runner {
     if (ctx.claim.lost || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
       this.drop(ctx);
       parts.log.info({ ...facts(ctx), duration_ms }, "task no longer held when it ended; its result is dropped");
-    } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, classify(ctx.reason));
+    } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, withEnd(classify(ctx.reason), error));
     else if (error === undefined) {
       if (ctx.ordinal >= 0) {
         this.finish(ctx, duration_ms, value);
@@ -144,18 +147,12 @@ export class Runner {
       }
       this.planned(ctx, duration_ms);
     } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else this.fail(ctx, duration_ms, classify(error));
+    else this.fail(ctx, duration_ms, failureFrom(error));
     this.free(ctx);
   }
 
   private finish(ctx: TaskContext, duration_ms: number, value: unknown): void {
-    const { parts } = this;
-    let outcome: string | Done | Failure | Promise<Done>;
-    try {
-      outcome = outcomeOf(value, ctx, parts.spill);
-    } catch (error) {
-      outcome = { ...classify(error), category: "contract" };
-    }
+    const outcome = value instanceof Settled ? value.outcome : outcomeOf(value, ctx, this.parts.spill);
     if (outcome instanceof Promise) {
       // The slot stays taken while the file is written: results must not pile up faster than storage takes them.
       outcome.then(
@@ -165,7 +162,7 @@ export class Runner {
     } else this.finished(ctx, duration_ms, outcome);
   }
 
-  private finished(ctx: TaskContext, duration_ms: number, outcome: string | Done | Failure): void {
+  private finished(ctx: TaskContext, duration_ms: number, outcome: Outcome): void {
     // Given up while its file was being written: it was settled then, and a second time would let go of its claim too early.
     if (ctx.given_up) return;
     if (ctx.claim.lost) this.drop(ctx);
@@ -235,12 +232,15 @@ export class Runner {
     for (const ctx of this.running) {
       if (ctx.aborted === null) {
         // Its handler was in time: how long storage takes is not its fault, and trying again would not be quicker.
-        if (ctx.returned) continue;
+        if (ctx.returned || ctx.storing) continue;
         const timeout_s = this.timeoutOf(ctx);
-        if (now - ctx.started_at < timeout_s * 1000) continue;
+        if (now - ctx.timed_from < timeout_s * 1000) continue;
         parts.stats.timed_out++;
         ctx.abort("timeout", new TimeoutError(timeout_s), now);
-      } else if (now - ctx.aborted_at >= parts.abort_grace_ms) this.giveUp(ctx, now);
+      } else {
+        const patience_ms = ctx.kill === undefined ? 0 : KILL_PATIENCE_MS;
+        if (now - ctx.aborted_at >= parts.abort_grace_ms + patience_ms) this.giveUp(ctx, now);
+      }
     }
   }
 
@@ -252,7 +252,10 @@ export class Runner {
   }
 
   private timeoutOf({ claim: { stage } }: TaskContext): number {
-    return stage.timeout_s ?? this.parts.handlers.get(stage.task_type)?.options.timeout_s ?? DEFAULT_TIMEOUT_S;
+    const own = this.parts.handlers.get(stage.task_type)?.options.timeout_s;
+    // The stage of lone tasks was declared by nobody: its time-out is only a default.
+    const declared = stage.job_id === null ? (own ?? stage.timeout_s) : (stage.timeout_s ?? own);
+    return declared ?? DEFAULT_TIMEOUT_S;
   }
 
   /** The handler does not stop: its slot goes to another task, and whatever it still returns is dropped. */
@@ -260,6 +263,7 @@ export class Runner {
     const { parts } = this;
     const duration_ms = now - ctx.started_at;
     ctx.given_up = true;
+    ctx.kill?.();
     parts.log.warn(
       { ...facts(ctx), duration_ms, aborted: ctx.aborted },
       "a handler ignored ctx.signal and was given up",

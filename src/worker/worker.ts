@@ -1,8 +1,11 @@
 // A worker: runs the tasks its registry has handlers for, until it is stopped. It lives through as many registrations as
 // it takes: one whose lease ran out is abandoned, and the next starts under a fresh id.
+
+import { environmentForHandlers } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
-import { type WorkerOptions, workerSettings } from "./options.js";
+import { ProcessPool } from "./isolation/pool.js";
+import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
 import { Stats } from "./stats.js";
 import { waitBeforeTry } from "./trouble.js";
 import { settlesWithin } from "./wait.js";
@@ -23,13 +26,26 @@ export interface Worker {
   stop(): Promise<void>;
   /** Hands back everything at once, within seconds whatever the database does. Also ends a stop() that is under way. */
   kill(): Promise<void>;
+  /**
+   * For an error that nobody caught (uncaughtException): within seconds, hands back what has not started and leaves what
+   * runs in this process to be lost, because one of these tasks is guilty. The process should end then.
+   */
+  crash(error: unknown): Promise<void>;
   stats(): WorkerStats;
   /** Resolves when there is nothing to run, nothing running, and nothing left to tell the database. */
   idle(): Promise<void>;
 }
 
+const live = new Set<Worker>();
+
+/** Crashes every worker of this process; resolves when they have said what they could. */
+export async function crashWorkers(error: unknown): Promise<void> {
+  await Promise.allSettled(Array.from(live, (worker) => worker.crash(error)));
+}
+
 export async function startWorker(engine: Engine, options: WorkerOptions = {}): Promise<Worker> {
   const settings = workerSettings(options, engine.registry);
+  refuseUnsharedStore(engine, settings);
   const stats = new Stats();
   let life: Incarnation;
   let again: NodeJS.Timeout | undefined;
@@ -38,10 +54,17 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   /** Those who wait for the next registration, or for there being none. */
   let waiters: (() => void)[] = [];
 
+  const log = options.log ?? engine.log;
+  const processes = new ProcessPool({
+    slots: settings.slots,
+    abort_grace_ms: settings.abort_grace_s * 1000,
+    node_args: settings.isolation_node_args,
+    env: { ...environmentForHandlers(), ...settings.isolation_env },
+    log,
+  });
   const shop: Shop = {
-    ...{ engine, settings, stats },
+    ...{ engine, settings, stats, processes, log },
     paces: new Map(),
-    log: options.log ?? engine.log,
     onAbandoned: () => restart(1),
   };
 
@@ -70,11 +93,24 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
 
   async function leave(by: (incarnation: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
     ended = true;
+    live.delete(worker);
     clearTimeout(again);
     wakeWaiters();
     // A registration that is answered after the limit ends by itself.
     await settlesWithin(starting, Number.POSITIVE_INFINITY, limit);
-    await by(life);
+    try {
+      await by(life);
+    } finally {
+      await processes.close();
+    }
+  }
+
+  function crash(error: unknown): Promise<void> {
+    const limit = AbortSignal.timeout(KILL_MS);
+    const suspects = Array.from(life.runner.running).filter((ctx) => ctx.kill === undefined);
+    const running = suspects.map(({ task_id, task_type }) => ({ task: task_id, task_type }));
+    log.fatal({ err: error, running }, "an error that nobody caught: the worker ends, and the tasks that ran are lost");
+    return leave((incarnation) => incarnation.crash(limit), limit);
   }
 
   function kill(): Promise<void> {
@@ -92,12 +128,13 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   }
 
   life = await startIncarnation(shop);
-  return {
+  const worker: Worker = {
     get worker_id() {
       return life.worker_id;
     },
     stop: () => leave((incarnation) => incarnation.stop(settings.grace_s)),
     kill,
+    crash,
     idle,
     stats: () => ({
       ...stats,
@@ -106,4 +143,15 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       queued: life.holdings.queued,
     }),
   };
+  live.add(worker);
+  return worker;
+}
+
+/** An isolated handler opens the store in its own process. */
+function refuseUnsharedStore({ registry, store }: Engine, { types }: WorkerSettings): void {
+  if (store.reopen !== undefined) return;
+  const isolated = types.filter((type) => registry.handlers.get(type)?.options.isolation === "process");
+  if (isolated.length === 0) return;
+  const why = `${isolated.join(", ")} runs in a process of its own, which cannot open a store without "reopen"`;
+  throw new RangeError(`worker options: ${why}`);
 }

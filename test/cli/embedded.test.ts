@@ -28,6 +28,24 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+test("the built program runs a handler in a process of its own", async () => {
+  const file = path.join(folder, "isolated.mjs");
+  const app_text = `
+    import { defineHandler, defineJob } from ${JSON.stringify(`${root}dist/index.js`)};
+    const options = { isolation: "process", module: import.meta.url };
+    export default {
+      jobs: [defineJob({ type: "who", stages: [{ name: "only", task: "who.am_i" }] })],
+      handlers: [defineHandler("who.am_i", options, () => ({ pid: process.pid }))],
+    };`;
+  await writeFile(file, app_text);
+  const spawned = spawnFanfold(["submit", "who", "--wait", "--json", "--app", file, ...data]);
+  const { code, out, err } = await spawned.ended;
+  expect(code, err).toBe(0);
+  const { pid } = JSON.parse(out).job.result;
+  expect(pid).toBeGreaterThan(0);
+  expect(pid).not.toBe(spawned.child.pid);
+});
+
 describe("with the embedded database", () => {
   test("submit stores a job and says that nothing runs yet; watch then works on it to its end", async () => {
     const submitted = await fanfold(["submit", "hello_world", "n=2"]);

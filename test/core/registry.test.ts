@@ -219,12 +219,61 @@ describe("a handler", () => {
       "timeout_s: must be a whole number from 1 to 2147483, not 0",
     ],
     [
-      "that wants a process",
+      "with an isolation there is not",
+      ["a", { isolation: "proces", memory_mb: 512 }, () => 1],
+      'isolation: "proces" is not one of none, process → Did you mean "process"?',
+    ],
+    [
+      "that wants a process without a module",
       ["a", { isolation: "process" }, () => 1],
-      "isolation: this version runs handlers in the worker's process only",
+      'module: is missing: with isolation "process" the child process imports the handler from it → Write module: import.meta.url',
+    ],
+    [
+      "whose module is a path",
+      ["a", { isolation: "process", module: "./handlers.js" }, () => 1],
+      'module: must be a file: URL, not "./handlers.js" → Write module: import.meta.url',
+    ],
+    [
+      "whose module is on the web",
+      ["a", { isolation: "process", module: "https://example.org/a.js" }, () => 1],
+      "module: must be a file: URL",
+    ],
+    [
+      "whose module is an object",
+      ["a", { isolation: "process", module: {} }, () => 1],
+      "module: must be a file: URL, not an object",
+    ],
+    [
+      "with too little memory for any process",
+      ["a", { isolation: "process", module: "file:///a.js", memory_mb: 16 }, () => 1],
+      "memory_mb: must be a whole number from 128 to",
+    ],
+    [
+      "that may write nothing",
+      ["a", { isolation: "process", module: "file:///a.js", output_bytes: 0 }, () => 1],
+      "output_bytes: must be a whole number from 1 to",
+    ],
+    [
+      "with a memory limit but no process",
+      ["a", { memory_mb: 512 }, () => 1],
+      'memory_mb: means nothing without isolation: "process"',
     ],
   ])("%s is refused", (_, parts, expected) => {
     expect(problemsOfHandler(...parts)).toContainEqual(expect.stringContaining(expected));
+  });
+
+  test("in a process of its own tells all its problems at once", () => {
+    const options = { isolation: "process", memory_mb: 1, output_bytes: -1 };
+    expect(problemsOfHandler("a", options, () => 1)).toHaveLength(3);
+    expect(problemsOfHandler("a", { isolation: "proces", memory_mb: 512 }, () => 1)).toHaveLength(1);
+  });
+
+  test("in a process of its own has a memory and an output limit, given or not", () => {
+    const { options, problems } = defineHandler("a", { isolation: "process", module: "file:///a.js" }, () => 1);
+    expect(problems).toEqual([]);
+    expect(options).toMatchObject({ module: "file:///a.js", memory_mb: 2048, output_bytes: 10_485_760 });
+    const given = { isolation: "process", module: "file:///a.js", memory_mb: 512, output_bytes: 1000 } as const;
+    expect(defineHandler("a", given, () => 1).options).toMatchObject(given);
   });
 
   test("may take alternatives as parameters", () => {

@@ -60,9 +60,10 @@ export function openRig(options: RigOptions) {
   const runner: Runner = new Runner({
     ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
-    desk: { logs, store } as Desk,
+    desk: { logs, store } as unknown as Desk,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
+    isolated: () => Promise.reject(new Error("there are no processes here")),
     onRoom: () => {},
   });
   const hold = (claim_id: number, task_type: string, count: number, parameters: unknown = {}): HeldClaim => {

@@ -1,0 +1,103 @@
+// ctx in a child process: the same class as in the worker, except that what needs the database, the scratch folder or the
+// heartbeat goes over the channel. The store it opens itself.
+import type { SqlSession } from "../../core/context.js";
+import type { Store } from "../../core/store.js";
+import type { Database, Scalar } from "../../engine/database.js";
+import { parameterText } from "../../engine/database.js";
+import { newPace } from "../batch.js";
+import { type Desk, TaskContext } from "../context.js";
+import { deepFreeze } from "../freeze.js";
+import { HeldClaim } from "../held.js";
+import { logRecord, MAX_BYTES, MAX_LINES } from "../logs.js";
+import { orAborted } from "../wait.js";
+import type { Call, FromChild, TaskOrder } from "./messages.js";
+
+const PROGRESS_MS = 100;
+
+/** The way to the worker. */
+export interface Channel {
+  send(message: FromChild): void;
+  call(run: number, call: Call): Promise<unknown>;
+}
+
+export class ChildContext extends TaskContext {
+  private progress_at = Number.NEGATIVE_INFINITY;
+  private progress_timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly order: TaskOrder,
+    private readonly channel: Channel,
+    store: Store,
+  ) {
+    const { claim_id, attempt, stage, task } = order;
+    deepFreeze(stage.parameters);
+    const batch = { claim_id, stage_id: stage.stage_id, attempt, crashes: 0, tasks: [task] };
+    super(deskOf(order, channel, store), new HeldClaim(batch, stage, newPace(), 0), task, performance.now());
+  }
+
+  protected override async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const { signal } = this;
+    await this.ask({ what: "begin" });
+    let value: T;
+    try {
+      signal.throwIfAborted();
+      value = await orAborted(work({ sql: this.sql }), signal);
+    } catch (error) {
+      // If it cannot be asked for, it has happened already.
+      await this.ask({ what: "rollback" }).catch(() => {});
+      throw error;
+    }
+    await this.ask({ what: "commit" });
+    return value;
+  }
+
+  private readonly sql: SqlSession["sql"] = async <Row>(strings: TemplateStringsArray, ...values: Scalar[]) => {
+    // Refused here, with the same words: a function could not even be sent.
+    for (const value of values) parameterText(value);
+    return (await this.ask({ what: "sql", strings: [...strings], values })) as Row[];
+  };
+
+  override scratch(): Promise<string> {
+    return this.ask({ what: "scratch" }) as Promise<string>;
+  }
+
+  /** Sent at most ten times a second: a loop may tell of every pixel. */
+  override progress(...made: Parameters<TaskContext["progress"]>): void {
+    super.progress(...made);
+    const wait = this.progress_at + PROGRESS_MS - performance.now();
+    if (wait <= 0) this.tellProgress();
+    else this.progress_timer ??= setTimeout(this.tellProgress, wait).unref();
+  }
+
+  private readonly tellProgress = (): void => {
+    clearTimeout(this.progress_timer);
+    this.progress_timer = undefined;
+    this.progress_at = performance.now();
+    if (!this.returned) this.channel.send({ t: "progress", run: this.order.run, made: this.progress_made! });
+  };
+
+  private ask(call: Call): Promise<unknown> {
+    return this.channel.call(this.order.run, call);
+  }
+}
+
+function deskOf({ run }: TaskOrder, channel: Channel, store: Store): Desk {
+  const commands = {
+    read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
+      channel.call(run, { what: "read_results", request }),
+    predecessor: () => channel.call(run, { what: "predecessor" }),
+  };
+  const logs: Desk["logs"] = {
+    add: (_claim, _ordinal, budget, level, message, data) => {
+      // The worker counts too, and says so when it is too much; beyond that nothing need travel.
+      if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES) return;
+      const line = JSON.stringify(logRecord(level, message, data));
+      budget.lines++;
+      budget.bytes += line.length;
+      channel.send({ t: "log", run, line });
+    },
+  };
+  // Results are read and written over the channel, so nobody looks at this.
+  const connection = async () => ({}) as Database;
+  return { commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" };
+}

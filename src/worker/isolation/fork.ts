@@ -1,0 +1,35 @@
+// Forks the process of isolated handlers: its own process group, its own memory limit, no stdin, and an environment that
+// was stripped of the database's credentials.
+import { type ChildProcess, spawn } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Compiled or as it was written: it lies beside this file and has the same ending. */
+const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
+
+export interface ForkSettings {
+  /** The file: URL of the module that exports the handlers. */
+  module: string;
+  memory_mb: number;
+  node_args: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export function forkChild({ module, memory_mb, node_args, env }: ForkSettings): ChildProcess {
+  // Of two such flags the last one counts: the worker's own heap limit is not the child's.
+  const flags = [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args];
+  return spawn(process.execPath, [...flags, entry, module, String(process.pid)], {
+    detached: true,
+    // The last one is the channel.
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    env: env as NodeJS.ProcessEnv,
+  });
+}
+
+const program = /^(-e|-p|-pe|--eval|--print)$/;
+const only_one = /^--(inspect|watch|test|input-type)/;
+
+/** The worker's own flags (a loader, conditions), without the program of `node -e` and what only one process can have. */
+export function inheritedArgs(args: readonly string[]): string[] {
+  return args.filter((arg, at) => !program.test(arg) && !program.test(args[at - 1] ?? "") && !only_one.test(arg));
+}

@@ -1,0 +1,89 @@
+// What a worker and the child process of an isolated handler say to each other, over a channel of their own. Results and
+// log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
+import type { Failure } from "../../core/failures.js";
+import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
+import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
+import type { AbortKind, Progress } from "../context.js";
+import type { Done } from "../outcome.js";
+
+export type ReadRequest = Parameters<WorkerCommands["read_results"]>[1];
+
+/** Everything a child must know about a task; `run` tells apart the tasks of one child. */
+export interface TaskOrder {
+  run: number;
+  handler: string;
+  claim_id: number;
+  attempt: number;
+  stage: ClaimedStage;
+  task: ClaimedTask;
+  worker_id: string;
+  storage_dir: string;
+}
+
+export type ToChild =
+  | { t: "run"; order: TaskOrder }
+  | { t: "abort"; run: number; kind: AbortKind; message: string; timeout_s: number | null }
+  | { t: "reply"; id: number; value?: unknown; error?: PackedError };
+
+/** `returned`: the handler settled, and this is what the finish will say. `threw`: it did not return. */
+export type End = { returned: string | Done | Failure } | { threw: Failure };
+
+/** An error nobody caught. */
+export interface Escaped {
+  name: string;
+  message: string;
+  stack: string;
+}
+
+export type FromChild =
+  | { t: "ready"; rss_mb: number }
+  | { t: "started"; run: number }
+  | { t: "log"; run: number; line: string }
+  | { t: "progress"; run: number; made: Progress }
+  | { t: "storing"; run: number }
+  | { t: "call"; run: number; id: number; call: Call }
+  | { t: "end"; run: number; end: End; rss_mb: number }
+  /** Of the running task, which ends with it. */
+  | { t: "escaped"; run: number; error: Escaped }
+  /** Of an earlier task of this child, or of none. */
+  | { t: "late"; error: Escaped };
+
+/** What a handler asks of the worker. Its transaction is held open there, between begin and commit or rollback. */
+export type Call =
+  | { what: "read_results"; request: ReadRequest }
+  | { what: "predecessor" }
+  | { what: "scratch" }
+  | { what: "begin" }
+  | { what: "sql"; strings: readonly string[]; values: readonly Scalar[] }
+  | { what: "commit" }
+  | { what: "rollback" };
+
+export interface PackedError {
+  name: string;
+  message: string;
+  stack: string | undefined;
+  /** Of a database error: its SQLSTATE and what came with it. */
+  database?: DatabaseErrorFields & { code: string };
+}
+
+export function packError(error: unknown): PackedError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
+  const { name, message, stack } = error;
+  if (!(error instanceof DatabaseError)) return { name, message, stack };
+  const { code, detail, hint, where, schema, table, column, constraint, position } = error;
+  return {
+    name,
+    message,
+    stack,
+    database: { code, detail, hint, where, schema, table, column, constraint, position },
+  };
+}
+
+export function unpackError({ name, message, stack, database }: PackedError): Error {
+  const error =
+    database === undefined
+      ? Object.assign(new Error(message), { name })
+      : new DatabaseError(database.code, message, database);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,61 @@
+// The task a child process has in hand, from its start there to its end: who waits for it, what may be asked meanwhile, and
+// the timers that are its alone.
+import type { TaskContext } from "../context.js";
+import type { HandlerProcess, Returned } from "./handler_process.js";
+import { Service } from "./service.js";
+
+export class RunningTask {
+  readonly began_at = performance.now();
+  readonly service: Service;
+  readonly settled: Promise<Returned>;
+  resolve!: (returned: Returned) => void;
+  reject!: (error: unknown) => void;
+  private timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    readonly run: number,
+    readonly ctx: TaskContext,
+    /** The most it may write. */
+    readonly output_bytes: number,
+    process: Pick<HandlerProcess, "abort" | "kill" | "reply">,
+  ) {
+    this.settled = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.service = new Service(ctx, process.reply);
+    this.onAbort = () => process.abort();
+    ctx.kill = () => process.kill();
+    ctx.timed_from = Number.POSITIVE_INFINITY;
+    ctx.signal.addEventListener("abort", this.onAbort);
+  }
+
+  private readonly onAbort: () => void;
+
+  get has_started(): boolean {
+    return this.ctx.timed_from !== Number.POSITIVE_INFINITY;
+  }
+
+  /** The module is there and the handler runs. */
+  start(): void {
+    this.ctx.timed_from = performance.now();
+    this.clearTimers();
+  }
+
+  after(ms: number, act: () => void): void {
+    this.timers.push(setTimeout(act, ms));
+  }
+
+  clearTimers(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers = [];
+  }
+
+  /** It has nothing more to do with its process. */
+  detach(): void {
+    this.clearTimers();
+    this.service.close();
+    this.ctx.kill = undefined;
+    this.ctx.signal.removeEventListener("abort", this.onAbort);
+  }
+}
