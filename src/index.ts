@@ -2,10 +2,12 @@
 export * from "./core/index.js";
 export type { Database, Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
+export { type Alert, Janitor, type Sweep } from "./engine/janitor.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
 export type {
   CancelReply,
+  DeliverableRecord,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
@@ -14,6 +16,7 @@ export type {
   JobPage,
   JobRecord,
   JobSummary,
+  OutcomeRecord,
   StageRecord,
   SubmitItem,
   SubmitOptions,
@@ -23,6 +26,18 @@ export type {
   TaskRecord,
   TaskSummary,
 } from "./engine/records.js";
+export { Recovery, type VerbOptions } from "./engine/recovery.js";
+export type {
+  ErrorGroup,
+  GateDecision,
+  GateReply,
+  JanitorHealth,
+  PauseReply,
+  RepairReply,
+  SkipReply,
+  VerifyReport,
+  Why,
+} from "./engine/recovery_records.js";
 export { openServer } from "./engine/server_database.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";

@@ -36,6 +36,17 @@ export interface Predecessor<Result = Loose> {
   error: Loose | null;
 }
 
+/** Something of use that a task made: the job's status adds them up by stage and name. */
+export interface Deliverable {
+  name: string;
+  /** Default: 1. */
+  count?: number;
+  /** Where it is: a prefix, a collection, a table. */
+  location?: string;
+  /** Default: true. */
+  usable?: boolean;
+}
+
 export interface TaskLog {
   debug(message: string, data?: Record<string, unknown>): void;
   info(message: string, data?: Record<string, unknown>): void;
@@ -84,6 +95,8 @@ export interface TaskContext {
   progress(made: number | { done: number; total: number; message?: string }, note?: string): void;
   /** Handed to the tasks of the next stage beside the result. */
   next_stage_params(value: Record<string, unknown>): void;
+  /** Tells what this task delivers; it counts when the task completes. */
+  deliver(what: Deliverable): void;
   /** Aborted on time-out, cancel, lost lease and shutdown. */
   readonly signal: AbortSignal;
   readonly log: TaskLog;

@@ -100,6 +100,8 @@ export function defineJob<Schema extends z.ZodObject | undefined = undefined>(
 
 export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType | undefined> {
   parameters?: Schema;
+  /** What it returns: anything else fails the task for good, with the path of the offence. */
+  result?: z.ZodType;
   timeout_s?: number;
   /** Where it runs: in the worker's own process (none, the default), or in a child process that may crash alone. */
   isolation?: "none" | "process";
@@ -136,22 +138,21 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   const bad_name = taskTypeProblem(name);
   if (bad_name !== null) report.add("", bad_name, 'Write e.g. "raster.cog_tile".');
   const given = report.record("options", options, "Give {} when there are none.") ?? {};
-  report.at("options").unknownKeys(given, ["parameters", "timeout_s", "isolation", ...process_options]);
-  const { parameters } = given;
-  if (parameters !== undefined && !isZodSchema(parameters)) {
-    report.add(
-      "parameters",
-      `is not a zod 4 schema but ${kindOf(parameters)}`,
-      "Use z.object({ … }), or leave it out.",
-    );
-  }
+  report.at("options").unknownKeys(given, ["parameters", "result", "timeout_s", "isolation", ...process_options]);
+  const [parameters, result] = (["parameters", "result"] as const).map((key) => {
+    const schema = given[key];
+    if (schema === undefined || isZodSchema(schema)) return schema;
+    report.add(key, `is not a zod 4 schema but ${kindOf(schema)}`, "Use z.object({ … }), or leave it out.");
+    return undefined;
+  });
   const isolation = readIsolation(report, given);
   if (typeof run !== "function") report.add("", `must be a function, not ${kindOf(run)}`, "Give it as third argument.");
   return Object.freeze({
     kind: "handler" as const,
     name: String(name),
     options: {
-      parameters: isZodSchema(parameters) ? parameters : undefined,
+      parameters,
+      result,
       timeout_s: report.wholeNumber("timeout_s", given.timeout_s, 1, max_timeout_s) ?? undefined,
       ...isolation,
     },

@@ -2,6 +2,7 @@
 export type { Blueprint, StageBlueprint } from "./blueprint.js";
 export { canonicalJson } from "./canonical.js";
 export type {
+  Deliverable,
   JobFacts,
   PlanContext,
   Predecessor,

@@ -6,6 +6,7 @@ import type { Handler, Job } from "./declare.js";
 import { ContractViolation, ParameterError, TooLarge, ValueProblems } from "./errors.js";
 import { zodProblems } from "./foreign_errors.js";
 import { examineJson, type JsonLimits, json_limits } from "./json_values.js";
+import { resultToOutcome } from "./outcomes.js";
 import { unknownKeys } from "./parameter_schema.js";
 import { formatProblems, kindOf, max_problems, type Problem } from "./problems.js";
 import { isRecord } from "./report.js";
@@ -132,6 +133,25 @@ export function taskParameters(handler: Handler, parameters: unknown): unknown {
   const outcome = parseEither(schema, parameters);
   if (!(outcome instanceof Promise)) return accepted(handler, outcome, parameters);
   return outcome.then((settled) => accepted(handler, settled, parameters));
+}
+
+/** What the handler returned, checked by its schema; a failure it returned, and what is none of ours, pass as they are. */
+export function taskResult(schema: z.ZodType, handler: Handler, returned: unknown): unknown {
+  const outcome = resultToOutcome(returned);
+  if (!outcome.success) return returned;
+  const { result = null, next_stage_params } = outcome;
+  const keep = (parsed: z.ZodSafeParseResult<unknown>) => {
+    if (parsed.success) return { success: true, result: parsed.data, next_stage_params };
+    const problems = issueProblems(parsed.error.issues, result).slice(0, max_problems);
+    throw new ContractViolation(
+      formatProblems(`The result of handler ${handler.name} is not what it declares:`, problems),
+      {
+        problems,
+      },
+    );
+  };
+  const parsed = parseEither(schema, result);
+  return parsed instanceof Promise ? parsed.then(keep) : keep(parsed);
 }
 
 function accepted(handler: Handler, outcome: z.ZodSafeParseResult<unknown>, parameters: unknown): unknown {

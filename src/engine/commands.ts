@@ -76,11 +76,12 @@ export interface DoneColumns {
   extras?: string;
 }
 
-/** What a completed task may have besides: hand-over (n), spilled result (s). `i` is its position, counted from 1. */
+/** What a completed task may have besides: hand-over (n), spilled result (s), deliverables (v). `i` is its position, from 1. */
 export interface DoneExtra {
   i: number;
   n?: unknown;
   s?: Ref;
+  v?: unknown;
 }
 
 export interface FailedItem {

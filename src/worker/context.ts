@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type {
+  Deliverable,
   JobFacts,
   Loose,
   Predecessor,
@@ -12,6 +13,7 @@ import type {
   TaskContext as TaskContextShape,
   TaskLog,
 } from "../core/context.js";
+import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
 import type { Store } from "../core/store.js";
 import type { ClaimedTask } from "../engine/commands.js";
@@ -56,6 +58,7 @@ export class TaskContext implements TaskContextShape {
   /** An isolated handler has returned, and its process is writing the result to storage. */
   storing = false;
   handed_over: unknown = undefined;
+  delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
   private controller: AbortController | undefined;
   reason: unknown;
@@ -181,6 +184,14 @@ export class TaskContext implements TaskContextShape {
   /** Handed to the tasks of the next stage beside the result. */
   next_stage_params(value: Record<string, unknown>): void {
     this.handed_over = value;
+  }
+
+  deliver(what: Deliverable): void {
+    this.delivered ??= [];
+    if (this.delivered.length === max_deliverables) {
+      throw new Permanent(`a task may tell of ${max_deliverables} deliverables: tell of many with a count`);
+    }
+    this.delivered.push(checkedDeliverable(what));
   }
 
   get signal(): AbortSignal {

@@ -3,10 +3,11 @@
 import type { FailedItem, FinishRequest } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
 
-/** What a completed task has besides its result: a hand-over, or the reference to a spilled result. JSON texts. */
+/** What a completed task has besides its result: a hand-over, the reference to a spilled result, deliverables. JSON texts. */
 export interface DoneExtra {
   next_stage_params?: string;
   spill?: string;
+  deliverables?: string;
 }
 
 export class FinishBatch {
@@ -30,7 +31,7 @@ export class FinishBatch {
     this.bytes += result.length + 24;
     if (extra === null) return;
     this.extras.set(this.holders.length, extra);
-    this.bytes += (extra.next_stage_params?.length ?? 0) + (extra.spill?.length ?? 0);
+    for (const text of Object.values(extra)) this.bytes += (text as string | undefined)?.length ?? 0;
   }
 
   addFailed(holder: HeldClaim, item: FailedItem): void {
@@ -59,9 +60,9 @@ export class FinishBatch {
     const named = Array.from(this.claims().keys(), ({ claim_id, stage, attempt }) => {
       return `{"c":${claim_id},"g":${stage.stage_id},"a":${attempt}}`;
     });
-    const extras = Array.from(this.extras, ([position, { next_stage_params, spill }]) => {
-      const hand_over = next_stage_params === undefined ? "" : `,"n":${next_stage_params}`;
-      return `{"i":${position}${hand_over}${spill === undefined ? "" : `,"s":${spill}`}}`;
+    const extras = Array.from(this.extras, ([position, { next_stage_params, spill, deliverables }]) => {
+      const member = (key: string, text: string | undefined) => (text === undefined ? "" : `,"${key}":${text}`);
+      return `{"i":${position}${member("n", next_stage_params)}${member("s", spill)}${member("v", deliverables)}}`;
     });
     return {
       worker_id,

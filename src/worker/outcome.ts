@@ -33,7 +33,7 @@ export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): strin
 }
 
 function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
-  if (ctx.handed_over === undefined) {
+  if (ctx.handed_over === undefined && ctx.delivered === undefined) {
     if (value === undefined) return "null";
     if (isSimple(value)) return JSON.stringify(value);
   }
@@ -51,6 +51,7 @@ function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | F
     if (typeof hand_over !== "string") return hand_over;
     extra.next_stage_params = hand_over;
   }
+  if (ctx.delivered !== undefined) extra.deliverables = JSON.stringify(ctx.delivered);
   const result = JSON.stringify(given.result) ?? "null";
   // A UTF-16 unit is at most three bytes: most results need not be measured.
   if (result.length * 3 < SPILL_BYTES || Buffer.byteLength(result) < SPILL_BYTES) return { result, extra };
