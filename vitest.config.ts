@@ -8,6 +8,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: [soak ? "test/**/*.soak.ts" : "test/**/*.test.ts"],
+      // How often each fault is repeated in a row.
+      env: soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {},
       globalSetup: ["test/global_setup.ts"],
       pool: "forks",
       maxWorkers: 2,

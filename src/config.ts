@@ -54,7 +54,7 @@ const settings = {
 
 const fault_name = "FANFOLD_FAULTS";
 /** Read by tests and the benchmark, not by the program. */
-const other_names = [fault_name, "FANFOLD_TEST_PG", "FANFOLD_TEST_SOAK"];
+const other_names = [fault_name, "FANFOLD_TEST_PG", "FANFOLD_TEST_SEED", "FANFOLD_TEST_SOAK"];
 
 const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 export const package_version: string = package_file.version;

@@ -113,7 +113,8 @@ async function openInMemory(): Promise<Opened> {
           from pg_class
          where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema\\_%');
     end $$;
-    insert into app.tenants (tenant_id) values ('default')`);
+    insert into app.tenants (tenant_id) values ('default');
+    insert into app.janitor default values`);
   return { db, close: () => db.close() };
 }
 

@@ -5,6 +5,7 @@ import {
   accessSync,
   chmodSync,
   chownSync,
+  closeSync,
   constants,
   cpSync,
   existsSync,
@@ -51,11 +52,18 @@ const settings = {
   timezone: "UTC",
 };
 
-export async function startServer(choice: ServerChoice = {}): Promise<RunningServer> {
+/** A server's binaries and its data, which outlive the process: faults stop it and start it again. */
+export interface Installation {
+  folder: string;
+  bin: string;
+  data_dir: string;
+  log_path: string;
+  user: User;
+}
+
+export function installServer(choice: ServerChoice = {}): Installation {
   const user = unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), "fanfold-pg-"));
-  let process_: ChildProcess | undefined;
-  const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     own(folder, user);
     const bin = usableBinaries(
@@ -70,36 +78,62 @@ export async function startServer(choice: ServerChoice = {}): Promise<RunningSer
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    const log_path = join(folder, "server.log");
+    return { folder, bin, data_dir, log_path: join(folder, "server.log"), user };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+export interface Launch {
+  port: number;
+  settings?: Record<string, string>;
+  env?: Record<string, string>;
+}
+
+/** The postmaster. It ends with this process, because a run that is killed must not leave a server behind. */
+export function launchServer(installed: Installation, { port, settings: more, env }: Launch): ChildProcess {
+  const { bin, data_dir, folder, log_path, user } = installed;
+  const log = openSync(log_path, "a");
+  const given = Object.entries({ ...settings, ...more, port: String(port) }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
+  const server = spawn(join(bin, "postgres"), ["-D", data_dir, ...given], {
+    ...user,
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  const killWithUs = () => server.kill("SIGQUIT");
+  process.once("exit", killWithUs);
+  server.once("exit", () => process.removeListener("exit", killWithUs));
+  return server;
+}
+
+export async function startServer(choice: ServerChoice = {}): Promise<RunningServer> {
+  const installed = installServer(choice);
+  const { folder, log_path } = installed;
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  let server: ChildProcess | undefined;
+  try {
     const port = await freePort();
-    const log = openSync(log_path, "a");
-    const given = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
-      "-c",
-      `${name}=${value}`,
-    ]);
-    const started = spawn(join(bin, "postgres"), ["-D", data_dir, ...given], {
-      ...user,
-      cwd: folder,
-      stdio: ["ignore", log, log],
-    });
-    process_ = started;
-    // A run that is killed must not leave a server behind.
-    const killWithUs = () => started.kill("SIGQUIT");
-    process.once("exit", killWithUs);
+    const started = launchServer(installed, { port });
+    server = started;
     const admin_url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    const version = await answers(admin_url, started, log_path);
+    const version = await serverAnswers(admin_url, started, log_path);
     return {
       admin_url,
       version,
       log_path,
       stop: async () => {
-        process.removeListener("exit", killWithUs);
-        await stopped(started);
+        await serverStopped(started);
         remove();
       },
     };
   } catch (error) {
-    process_?.kill("SIGQUIT");
+    server?.kill("SIGQUIT");
     remove();
     throw error;
   }
@@ -125,7 +159,8 @@ async function serverVersion(url: string): Promise<string> {
   }
 }
 
-async function answers(url: string, server: ChildProcess, log_path: string): Promise<string> {
+/** Resolves with its version when it takes connections. */
+export async function serverAnswers(url: string, server: ChildProcess, log_path: string): Promise<string> {
   for (let tries = 0; ; tries++) {
     try {
       return await serverVersion(url);
@@ -138,12 +173,12 @@ async function answers(url: string, server: ChildProcess, log_path: string): Pro
   }
 }
 
-function stopped(server: ChildProcess): Promise<void> {
+/** Immediate unless told otherwise: what is in it is thrown away anyway. */
+export function serverStopped(server: ChildProcess, signal: NodeJS.Signals = "SIGQUIT"): Promise<void> {
   return new Promise((resolve) => {
     if (server.exitCode !== null || server.signalCode !== null) return resolve();
     server.once("exit", () => resolve());
-    // Immediate: what is in it is thrown away anyway.
-    server.kill("SIGQUIT");
+    server.kill(signal);
   });
 }
 

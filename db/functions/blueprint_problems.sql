@@ -18,6 +18,9 @@ begin
   if coalesce(blueprint ->> 'type', '') !~ '^[a-z][a-z0-9_]{0,62}$' then
     v_problems := v_problems || jsonb_build_object('path', '$.type', 'problem', 'malformed job type', 'fix', 'lower-case letters, digits and _, starting with a letter');
   end if;
+  if app.not_a_count(blueprint -> 'deadline_s', 1, 315360000) then
+    v_problems := v_problems || jsonb_build_object('path', '$.deadline_s', 'problem', 'not a whole number of seconds from 1', 'fix', 'leave it out for two hours');
+  end if;
   if jsonb_typeof(blueprint -> 'stages') is distinct from 'array' or jsonb_array_length(blueprint -> 'stages') not between 1 and 1000 then
     return v_problems || jsonb_build_object('path', '$.stages', 'problem', 'stages must be a list of 1 to 1000 stages', 'fix', 'declare at least one stage');
   end if;
@@ -51,6 +54,12 @@ begin
         (jsonb_typeof(coalesce(v_stage #> '{failure_budget,percent}', 'null')) not in ('null', 'number')
           or case jsonb_typeof(v_stage #> '{failure_budget,percent}') when 'number' then (v_stage #>> '{failure_budget,percent}')::numeric not between 0 and 100 else false end,
           'failure_budget.percent|not a number from 0 to 100'),
+        (coalesce(v_stage ->> 'on_task_failure', 'finish_stage') not in ('finish_stage', 'fail_fast'), 'on_task_failure|not one of finish_stage, fail_fast'),
+        (jsonb_typeof(coalesce(v_stage -> 'description', 'null')) not in ('null', 'string') or length(v_stage ->> 'description') > 4000,
+          'description|not a text of at most 4000 characters'),
+        (jsonb_typeof(coalesce(v_stage -> 'gate', 'null')) not in ('null', 'object')
+          or (jsonb_typeof(v_stage -> 'gate') = 'object' and (jsonb_typeof(v_stage -> 'gate' -> 'message') is distinct from 'string'
+            or length(v_stage -> 'gate' ->> 'message') not between 1 and 1000)), 'gate|not {"message": "what is to be approved"}'),
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),

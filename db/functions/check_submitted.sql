@@ -13,15 +13,16 @@ begin
     into v_problems
     from (
       select j.position, c.*
-        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, position),
+        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text))
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
           ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', j.priority not between -32768 and 32767 or j.priority <> trunc(j.priority)),
           ('labels', 'not an object of short strings', '{"team": "hydro"}', jsonb_typeof(j.labels) <> 'object' or octet_length(j.labels::text) > 16384),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
-          ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000)
+          ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000),
+          ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false'))
         ) as c(field, problem, fix, bad)
        where c.bad
        order by j.position

@@ -23,6 +23,8 @@ declare
   v_taken app.taken_range[] := '{}'::app.taken_range[];
   v_locked boolean := false;
   v_touched boolean;
+  v_capped boolean := exists (select from app.limits l where l.concurrent_tasks is not null);
+  v_allowance bigint := 9223372036854775807;
   v_share bigint;
   v_tenant text;
   v_served text := request ->> 'after_tenant';
@@ -47,9 +49,17 @@ begin
     v_share := case when v_round = 1 then (v_limit + cardinality(v_tenants) - 1) / cardinality(v_tenants) else v_limit end;
     foreach v_tenant in array v_tenants loop
       exit when v_limit <= 0 or v_bytes <= 0;
+      if v_capped then
+        v_allowance := app.tenant_allowance(v_tenant, v_taken);
+        if v_allowance <= 0 then
+          -- There is nothing to wait for either.
+          v_locked := true;
+          continue;
+        end if;
+      end if;
       select t.taken, t.left_over, t.bytes_left, t.touched
         into v_taken, v_limit, v_bytes, v_touched
-        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit), v_limit, v_bytes, false, v_taken) t;
+        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit, v_allowance), v_limit, v_bytes, false, v_taken) t;
       v_locked := v_locked or v_touched;
       if v_round = 1 then
         v_served := v_tenant;

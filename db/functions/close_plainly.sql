@@ -24,7 +24,7 @@ begin
             from app.stages o
            where o.tenant_id = c.tenant_id and o.job_id = c.job_id and o.stage_id <> c.stage_id
         ) around
-       where ledger.completed = ledger.total and c.status = 'processing'
+       where ledger.completed = ledger.total and c.status = 'processing' and c.repaired is null
          and ((around.open = 0 and around.all_well is not false) or (around.open = 1 and around.next is not null))
     ) f;
   if v_closed is null then

@@ -14,11 +14,17 @@ begin
   elsif v_ledger.is_open then
     update app.stage_progress set is_open = false where stage_id = stage.stage_id;
   end if;
+  if stage.replan then
+    delete from app.task_drafts d where d.stage_id = stage.stage_id;
+  end if;
   if outcome is null then
     outcome := case
-      when v_ledger.stage_id is null then 'failed'
+      when v_ledger.stage_id is null or stage.status = 'planning' then 'failed'
       else app.stage_outcome(v_ledger.total, v_ledger.failed, stage.budget_count, stage.budget_percent)
     end;
+  end if;
+  if stage.repaired is not null and why_skipped is null then
+    perform app.tell_successors(stage);
   end if;
   update app.stages
      set status = outcome,
@@ -26,14 +32,14 @@ begin
          total = coalesce(v_ledger.total, total, 0),
          opened_at = coalesce(opened_at, now()),
          closed_at = now(),
-         error = coalesce(error, case when outcome = 'failed' and v_ledger.stage_id is null then (
+         error = coalesce(error, case when outcome = 'failed' and (v_ledger.stage_id is null or stage.status = 'planning') then (
            select jsonb_build_object('category', a.category, 'code', a.code, 'message', a.message, 'while', 'planning')
              from app.attempts a
             where a.stage_id = stage.stage_id and a.ordinal = -1 and a.outcome in ('failed', 'lost')
             order by a.attempt_id desc
             limit 1) end),
          summary = case when v_ledger.stage_id is not null then jsonb_build_object(
-           'completed', v_ledger.completed, 'failed', v_ledger.failed, 'skipped', v_ledger.skipped) end
+           'completed', v_ledger.completed, 'failed', v_ledger.failed, 'skipped', v_ledger.skipped, 'cancelled', v_ledger.remaining) end
    where stage_id = stage.stage_id;
   update app.stages
      set waiting_for = waiting_for - 1
@@ -41,7 +47,7 @@ begin
   if outcome = 'failed' and stage.importance = 'critical' then
     update app.stages
        set status = 'cancelled', closed_at = now()
-     where tenant_id = stage.tenant_id and job_id = stage.job_id and status = 'waiting';
+     where tenant_id = stage.tenant_id and job_id = stage.job_id and status in ('waiting', 'waiting_approval');
   end if;
   perform app.note(
     stage.tenant_id, 'stage.' || outcome, stage.job_id, stage.stage_id, why_skipped,

@@ -1,6 +1,6 @@
--- Fails one job that is past its deadline; returns how many that were, so that the caller asks again until it is none. One job
--- a call: ending a job takes locks in an order that holds for one job at a time.
-create or replace function app.expire_jobs()
+-- Fails one job that is past its deadline. One job a call: ending a job takes locks in an order that holds for one job at a time.
+-- `after` is the `next` of the call before, so that a job which cannot be ended is passed over; null: none is left.
+create or replace function app.expire_jobs(run uuid default null, after json default null)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
@@ -9,17 +9,35 @@ set jit = off
 as $$
 declare
   v_job app.jobs;
+  v_alerts jsonb := '[]'::jsonb;
+  v_expired integer := 0;
 begin
   select * into v_job
     from app.jobs j
    where j.deadline_at < now() and j.finished_at is null
-   order by j.deadline_at
+     and (after is null or (j.deadline_at, j.job_id) > ((after ->> 0)::timestamptz, after ->> 1))
+   order by j.deadline_at, j.job_id
    limit 1;
   if not found then
-    return json_build_object('expired', 0);
+    return json_build_object('expired', 0, 'next', null, 'alerts', '[]'::json);
   end if;
-  perform app.end_job(v_job, 'failed', jsonb_build_object(
-    'code', 'deadline', 'message', 'it had not ended by its deadline, ' || v_job.deadline_at));
-  return json_build_object('expired', 1);
+  begin
+    -- It may have ended by itself while we waited for it.
+    if (app.end_job(v_job, 'failed', jsonb_build_object(
+      'code', 'deadline', 'message', 'it had not ended by its deadline, ' || v_job.deadline_at))).finished_at is null then
+      v_expired := 1;
+      perform app.janitor_note(run, v_job.tenant_id, 'expired', 'job ' || v_job.job_id, 'past its deadline, ' || v_job.deadline_at, v_job.job_id);
+      v_alerts := app.alert(v_job.tenant_id, 'deadline', 'job ' || v_job.job_id, 'job ' || left(v_job.job_id, 12) || ' (' || v_job.job_type
+        || ') had not ended by its deadline', v_job.job_id);
+    end if;
+  exception
+    when others then
+      v_expired := 0;
+      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        raise;
+      end if;
+      v_alerts := app.alert(v_job.tenant_id, 'expire_failed', 'job ' || v_job.job_id, sqlerrm, v_job.job_id);
+  end;
+  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', v_alerts);
 end $$;
-grant execute on function app.expire_jobs() to fanfold_worker, fanfold_admin;
+grant execute on function app.expire_jobs(uuid, json) to fanfold_worker, fanfold_admin;

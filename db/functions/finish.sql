@@ -1,7 +1,7 @@
 -- Ends tasks a worker holds: stores results, decides retries, and with the last one out closes the stage and opens the next.
 -- claims: [{c, g: stage, a: attempt}] of everything named. Completed tasks come as columns, because that is read twice as fast
 -- as rows: done_claims, done_ordinals, done_ms, and results as one JSON array of the same length; what few tasks have besides
--- comes in extras: [{i: position from 1, n: next_stage_params, s: spill}]. failed: [{c, o, d, category, code, message,
+-- comes in extras: [{i: position from 1, n: next_stage_params, s: spill, v: deliverables}]. failed: [{c, o, d, category, code, message,
 -- retry_after_s, detail}]; logs: the last lines of these tasks. What the worker no longer holds, or holds under a claim it did
 -- not name, is refused and recorded, never an error.
 -- Lock order: claims, stage_progress, jobs, each ascending; the progress row is the last thing written before a stage closes.

@@ -6,12 +6,20 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), get_job.job_id);
+  v_resumable boolean := v_job.status in ('failed', 'cancelled', 'partial_success');
 begin
   return (
     select json_build_object(
       'job_id', v_job.job_id, 'job_type', v_job.job_type, 'tenant_id', v_job.tenant_id, 'run', v_job.run, 'status', v_job.status,
       'priority', v_job.priority, 'parameters', v_job.parameters, 'labels', v_job.labels, 'correlation_id', v_job.correlation_id,
       'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at, 'deadline_at', v_job.deadline_at,
+      'epoch', v_job.epoch, 'resume_count', v_job.resume_count, 'paused_at', v_job.paused_at, 'paused_by', v_job.paused_by,
+      'pause_reason', v_job.pause_reason, 'resumable', v_resumable,
+      'resume_from_stage', case when v_resumable then (
+        select min(s.number) from app.stages s
+         where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status in ('failed', 'cancelled', 'partial_success')) end,
+      'resume_hint', case when v_resumable then 'fanfold resume ' || left(v_job.job_id, 12) end,
+      'outcomes', app.stage_outcomes(v_job), 'deliverables', app.job_deliverables(v_job),
       'error', v_job.error, 'hint', app.job_hint(v_job.status, v_job.job_id), 'now', now(),
       'result', r.result, 'result_spill', r.spill,
       'stages', (

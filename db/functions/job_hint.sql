@@ -6,6 +6,6 @@ as $$
   select case
     when status in ('queued', 'processing') then 'it is under way: fanfold watch ' || left(job_id, 12)
     when status = 'completed' then 'it is done; submit with mode "force" to run it once more'
-    else 'it ended ' || status || ': fanfold status ' || left(job_id, 12) || ' says why; submit with mode "force" for a new run'
+    else 'it ended ' || status || ', and can go on: fanfold resume ' || left(job_id, 12) || ' (or submit with mode "resume")'
   end
 $$;

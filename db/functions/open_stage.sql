@@ -1,5 +1,5 @@
--- Opens one stage whose predecessors have all ended: skips it, plans it here and now when that is cheap, or asks a worker.
--- The caller holds the job's row.
+-- Opens one stage whose predecessors have all ended: skips it, asks a person, plans it here and now when that is cheap, or asks
+-- a worker. A stage that ran before is opened for repair. The caller holds the job's row.
 create or replace function app.open_stage(stage app.stages, job app.jobs)
 returns void
 language plpgsql
@@ -18,7 +18,8 @@ begin
       from app.stages p
      where p.tenant_id = stage.tenant_id and p.job_id = stage.job_id and p.number = stage.of_number;
   end if;
-  if v_decision = 'open' and stage.condition ? 'path' then
+  -- A stage that ran before met its condition then, and its results stand.
+  if v_decision = 'open' and stage.condition ? 'path' and stage.total is null then
     begin
       v_decision := case when app.stage_condition(stage, job) then 'open' else 'when' end;
     exception
@@ -38,12 +39,20 @@ begin
     perform app.close_stage(stage, 'skipped', v_decision);
     return;
   end if;
+  if stage.gate is not null and stage.decision is null then
+    perform app.ask_for_approval(stage, job);
+    return;
+  end if;
+  if stage.total is not null and not stage.replan then
+    perform app.reopen_stage(stage, job);
+    return;
+  end if;
   -- A function is code: only a worker that registered the blueprint has it.
   if stage.plan ? 'function' or stage.condition ? 'function' then
     perform app.ask_for_plan(stage, '#plan:' || job.job_type);
     return;
   end if;
-  if stage.plan is null and (stage.parallelism = 'single' or (stage.parallelism = 'fan_in' and stage.batch is null)) then
+  if stage.plan is null and stage.total is null and (stage.parallelism = 'single' or (stage.parallelism = 'fan_in' and stage.batch is null)) then
     insert into app.tasks (stage_id, ordinal, tenant_id) values (stage.stage_id, 0, stage.tenant_id);
     perform app.start_stage(stage, 1, 0, '{[0,1)}', 0);
     return;

@@ -1,4 +1,5 @@
--- The plan is complete: the stage starts with `total` tasks, or is skipped with a reason.
+-- The plan is complete: the stage starts with `total` tasks, or is skipped with a reason. The plan of a stage that ran before
+-- is merged into what it has.
 create or replace function app.plan_done(worker uuid, claim bigint, total bigint, task_bytes integer, plan_hash text, skip text default null)
 returns json
 language plpgsql security definer
@@ -13,9 +14,16 @@ declare
   v_planned bigint;
 begin
   select * into v_stage from app.stages where stage_id = app.planning_stage(worker, claim);
-  select coalesce(max(t.ordinal) + 1, 0) into v_planned from app.tasks t where t.stage_id = v_stage.stage_id;
+  if v_stage.total is null then
+    select coalesce(max(t.ordinal) + 1, 0) into v_planned from app.tasks t where t.stage_id = v_stage.stage_id;
+  else
+    select coalesce(max(d.ordinal) + 1, 0) into v_planned from app.task_drafts d where d.stage_id = v_stage.stage_id;
+  end if;
   if total = 0 or skip is not null then
-    delete from app.tasks t where t.stage_id = v_stage.stage_id;
+    if v_stage.total is null then
+      delete from app.tasks t where t.stage_id = v_stage.stage_id;
+    end if;
+    delete from app.task_drafts d where d.stage_id = v_stage.stage_id;
   elsif v_planned <> total then
     raise exception 'stage "%" has % planned tasks, not %', v_stage.name, v_planned, total using errcode = 'FF006', hint = 'plan it again';
   end if;
@@ -25,6 +33,8 @@ begin
     jsonb_build_object('stage', v_stage.name, 'total', total, 'plan_hash', plan_hash));
   if skip is not null then
     perform app.close_stage(v_stage, 'skipped', 'when');
+  elsif v_stage.total is not null then
+    total := app.merge_plan(v_stage, v_job);
   else
     perform app.start_stage(v_stage, total, 0, case when total > 0 then int8multirange(int8range(0, total)) else '{}' end, task_bytes);
   end if;

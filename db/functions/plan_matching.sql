@@ -1,5 +1,5 @@
 -- match_previous: one task per task of the stage before, with its ordinal and index. What did not complete there is skipped
--- here, so that ordinals stay aligned and a later repair knows its place.
+-- here.
 create or replace function app.plan_matching(stage app.stages, previous app.stages)
 returns bigint
 language plpgsql
@@ -19,12 +19,7 @@ begin
     from app.results r
    where r.stage_id = previous.stage_id and r.status = 'completed';
   if app.held_count(v_runnable) < v_total then
-    insert into app.results (stage_id, ordinal, tenant_id, status, error)
-    select stage.stage_id, o, stage.tenant_id, 'skipped',
-      jsonb_build_object('code', 'no_predecessor', 'message', 'the task with this index did not complete in stage "' || previous.name || '"')
-      from generate_series(0, v_total - 1) o
-     where not v_runnable @> o;
-    get diagnostics v_skipped = row_count;
+    v_skipped := app.skip_without_predecessor(stage, previous, int8multirange(int8range(0, v_total)) - v_runnable);
   end if;
   perform app.start_stage(stage, v_total, v_skipped, v_runnable, app.largest_parameters(stage));
   return v_total;

@@ -32,7 +32,10 @@ begin
   end if;
   delete from app.claims where claim_id = plan_stage.claim;
   v_job := app.lock_planned_job(v_stage);
-  delete from app.tasks t where t.stage_id = v_stage.stage_id;
+  if v_stage.total is null then
+    delete from app.tasks t where t.stage_id = v_stage.stage_id;
+  end if;
+  delete from app.task_drafts d where d.stage_id = v_stage.stage_id;
   v_total := app.plan_by_data(v_stage, v_job, v_previous, v_loaded);
   perform app.note(v_stage.tenant_id, 'stage.planned', v_stage.job_id, v_stage.stage_id, null,
     jsonb_build_object('stage', v_stage.name, 'total', v_total));

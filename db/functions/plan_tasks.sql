@@ -1,4 +1,5 @@
--- One page of a plan made by code. It replaces what a planner that died, or the same page sent before, may have left.
+-- One page of a plan made by code. It replaces what a planner that died, or the same page sent before, may have left. The plan
+-- of a stage that ran before waits as a draft until plan_done merges it.
 -- tasks: [{i: index, p: parameters, m: metadata, parent, bbox}]
 create or replace function app.plan_tasks(worker uuid, claim bigint, from_ordinal bigint, tasks json)
 returns json
@@ -9,15 +10,23 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_stage bigint := app.planning_stage(worker, claim);
-  v_tenant text := (select s.tenant_id from app.stages s where s.stage_id = v_stage);
+  v_stage app.stages;
   v_inserted bigint;
 begin
-  delete from app.tasks t where t.stage_id = v_stage and t.ordinal >= from_ordinal;
-  insert into app.tasks (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
-  select v_stage, from_ordinal + t.position - 1, v_tenant, t.i, t.p, t.m, t.parent, t.bbox
-    from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
-      as t(i, p, m, parent, bbox, position);
+  select * into v_stage from app.stages s where s.stage_id = app.planning_stage(worker, claim);
+  if v_stage.total is null then
+    delete from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal >= from_ordinal;
+    insert into app.tasks (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
+    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id, t.i, t.p, t.m, t.parent, t.bbox
+      from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
+        as t(i, p, m, parent, bbox, position);
+  else
+    delete from app.task_drafts t where t.stage_id = v_stage.stage_id and t.ordinal >= from_ordinal;
+    insert into app.task_drafts (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
+    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id, t.i, t.p, t.m, t.parent, t.bbox
+      from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
+        as t(i, p, m, parent, bbox, position);
+  end if;
   get diagnostics v_inserted = row_count;
   return json_build_object('inserted', v_inserted);
 exception

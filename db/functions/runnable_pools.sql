@@ -70,6 +70,12 @@ begin
       end if;
     end loop;
   end loop;
+  if pools <> '{}' and exists (select from app.paused_types) then
+    pools := array(
+      select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool
+        from unnest(pools) p
+       where not exists (select from app.paused_types z where z.tenant_id = p.tenant_id and z.task_type = p.task_type));
+  end if;
   if cardinality(pools) > 1 then
     pools := array(
       select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool

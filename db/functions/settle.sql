@@ -1,5 +1,5 @@
--- The last step of whatever ends tasks: moves the ledgers, and closes and opens stages when one reaches zero.
--- `plans` are stages whose planning failed for good. Returns whether a stage closed.
+-- The last step of whatever ends tasks: moves the ledgers, and closes and opens stages when one reaches zero, or has failed
+-- too often and was declared to fail fast. `plans` are stages whose planning failed for good. Returns whether a stage closed.
 create or replace function app.settle(
   done_stages bigint[], done_counts bigint[], failed_stages bigint[], plans bigint[], worker uuid)
 returns boolean
@@ -11,6 +11,7 @@ declare
   v_failed bigint[];
   v_moved bigint[];
   v_closing bigint[];
+  v_fast bigint[];
   v_job app.jobs;
   v_stage app.stages;
 begin
@@ -42,20 +43,15 @@ begin
     if cardinality(v_moved) is distinct from cardinality(v_stages) then
       perform app.undo_in_closed_stages(v_stages, coalesce(v_moved, '{}'), worker);
     end if;
+    if failed_stages <> '{}' then
+      v_fast := app.failing_fast(v_moved);
+    end if;
   end if;
-  v_closing := v_closing || plans;
+  v_closing := v_closing || v_fast || plans;
   if v_closing is null or v_closing = '{}' then
     return false;
   end if;
-  perform 1
-     from (
-       select distinct s.tenant_id, s.job_id
-         from unnest(v_closing) u(stage_id)
-         cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
-        order by 1, 2
-     ) k
-     cross join lateral (
-       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for no key update) locked;
+  perform app.lock_jobs_of(v_closing);
   v_closing := app.close_plainly(v_closing);
   for v_job in
     select j.*
@@ -72,5 +68,8 @@ begin
     end loop;
     perform app.advance_job(v_job);
   end loop;
+  if v_fast <> '{}' then
+    perform app.empty_closed(v_fast);
+  end if;
   return true;
 end $$;

@@ -3,7 +3,7 @@ create or replace function app.stage_definitions(blueprint jsonb)
 returns table (
   number integer, name text, task_type text, parallelism app.parallelism, importance app.importance, after integer[],
   of_number integer, batch integer, max_parallel integer, timeout_s integer, max_attempts smallint, budget_count bigint,
-  budget_percent numeric, condition jsonb, plan jsonb)
+  budget_percent numeric, condition jsonb, plan jsonb, description text, on_task_failure text, gate jsonb)
 language sql immutable rows 5
 as $$
   select
@@ -16,7 +16,8 @@ as $$
     case when s.stage ? 'timeout_s' then (s.stage ->> 'timeout_s')::numeric::integer else 1800 end,
     coalesce((s.stage ->> 'max_attempts')::numeric::smallint, 3::smallint),
     (s.stage #>> '{failure_budget,count}')::numeric::bigint, (s.stage #>> '{failure_budget,percent}')::numeric,
-    nullif(s.stage -> 'when', 'null'), nullif(s.stage -> 'plan', 'null')
+    nullif(s.stage -> 'when', 'null'), nullif(s.stage -> 'plan', 'null'), s.stage ->> 'description',
+    coalesce(s.stage ->> 'on_task_failure', 'finish_stage'), nullif(s.stage -> 'gate', 'null')
   from jsonb_array_elements(blueprint -> 'stages') with ordinality s(stage, number)
   cross join lateral (
     select case

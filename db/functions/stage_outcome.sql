@@ -5,7 +5,7 @@ language sql immutable
 as $$
   select case
     when failed = 0 then 'completed'
-    when failed <= coalesce(budget_count, floor(total * budget_percent / 100), 0) then 'partial_success'
+    when failed <= app.stage_allows(total, budget_count, budget_percent) then 'partial_success'
     else 'failed'
   end::app.stage_status
 $$;

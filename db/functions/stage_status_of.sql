@@ -7,7 +7,8 @@ as $$
     'stage_id', stage.stage_id, 'number', stage.number, 'name', stage.name, 'task_type', stage.task_type,
     'parallelism', stage.parallelism, 'importance', stage.importance, 'status', stage.status, 'skip_reason', stage.skip_reason,
     'total', stage.total, 'completed', coalesce(p.completed, 0), 'failed', coalesce(p.failed, 0), 'skipped', coalesce(p.skipped, 0),
-    'cancelled', case when stage.status = 'cancelled' then coalesce(p.remaining, 0) else 0 end,
+    'cancelled', case when stage.closed_at is not null then coalesce(p.remaining, 0) else 0 end, 'epoch', stage.epoch,
+    'description', stage.description, 'gate', stage.gate, 'decision', stage.decision,
     'processing', h.held, 'queued', q.queued, 'retrying', q.retrying,
     'opened_at', stage.opened_at, 'closed_at', stage.closed_at,
     'error', coalesce(stage.error, (

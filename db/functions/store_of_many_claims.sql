@@ -15,10 +15,10 @@ begin
      where k.claim_id = any (locked) and k.worker_id = worker and k.held @> i.o and i.o >= 0
   ),
   inserted as (
-    insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, result, next_stage_params, spill)
-    select a.stage_id, a.o, a.tenant_id, 'completed', a.attempt, worker, a.d, a.r, x.n, x.s
+    insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, result, next_stage_params, spill, deliverables)
+    select a.stage_id, a.o, a.tenant_id, 'completed', a.attempt, worker, a.d, a.r, x.n, x.s, x.v
       from accepted a
-      left join json_to_recordset(extras) as x(i bigint, n jsonb, s jsonb) on x.i = a.position
+      left join json_to_recordset(extras) as x(i bigint, n jsonb, s jsonb, v jsonb) on x.i = a.position
   )
   select array_agg(p.claim_id), array_agg(p.stage_id), array_agg(p.n), array_agg(p.mr), coalesce(sum(p.n), 0)
     into claims, stages, counts, ranges, stored

@@ -14,10 +14,10 @@ begin
     return;
   end if;
   select range_agg(int8range(o, o + 1)) into v_done from unnest(ordinals) o where v_claim.held @> o and o >= 0;
-  insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, result, next_stage_params, spill)
-  select v_claim.stage_id, i.o, v_claim.tenant_id, 'completed', v_claim.attempt, worker, i.d, nullif(i.r, 'null'), x.n, x.s
+  insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, result, next_stage_params, spill, deliverables)
+  select v_claim.stage_id, i.o, v_claim.tenant_id, 'completed', v_claim.attempt, worker, i.d, nullif(i.r, 'null'), x.n, x.s, x.v
     from rows from (unnest(ordinals, durations), jsonb_array_elements(given)) with ordinality as i(o, d, r, position)
-    left join json_to_recordset(extras) as x(i bigint, n jsonb, s jsonb) on x.i = i.position
+    left join json_to_recordset(extras) as x(i bigint, n jsonb, s jsonb, v jsonb) on x.i = i.position
    where v_claim.held @> i.o and i.o >= 0;
   get diagnostics stored = row_count;
   if stored > 0 then

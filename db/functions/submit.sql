@@ -29,6 +29,7 @@ begin
       from jsonb_array_elements_text(blueprint -> 'identity') i;
   end if;
   return app.submit_jobs(blueprint, json_build_object('tenant', tenant, 'mode', mode, 'jobs', jsonb_build_array(
-    coalesce(options, '{}') || jsonb_build_object('parameters', app.canonical(parameters)) || coalesce(jsonb_build_object('identity', v_identity), '{}')))) -> 0;
+    coalesce(options, '{}') || case when options -> 'deadline_s' = 'null' then '{"no_deadline": true}' else '{}' end::jsonb
+      || jsonb_build_object('parameters', app.canonical(parameters)) || coalesce(jsonb_build_object('identity', v_identity), '{}')))) -> 0;
 end $$;
 grant execute on function app.submit(jsonb, jsonb, text, jsonb, text) to fanfold_api, fanfold_admin;

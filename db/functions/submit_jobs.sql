@@ -1,6 +1,6 @@
 -- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
--- deadline_s?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
--- exists is returned and nothing is written for it. Rows go in by ascending id, so that two bulk submits of the same jobs
+-- deadline_s?, no_deadline?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
+-- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by ascending id, so that two bulk submits of the same jobs
 -- wait for each other and never in a circle.
 create or replace function app.submit_jobs(blueprint jsonb, request json)
 returns json
@@ -23,9 +23,10 @@ declare
   v_seen integer;
   v_last integer;
   v_reply json;
+  v_resumed text[] := '{}'::text[];
 begin
-  if v_mode not in ('reuse', 'force') then
-    raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse or force';
+  if v_mode not in ('reuse', 'force', 'resume') then
+    raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse, resume or force';
   end if;
   perform app.check_submitted(request -> 'jobs');
   v_blueprint_hash := app.save_blueprint(v_tenant, blueprint);
@@ -33,7 +34,7 @@ begin
     into v_hashes
     from json_to_recordset(request -> 'jobs') as j(parameters text, identity text);
 
-  if v_mode = 'reuse' then
+  if v_mode <> 'force' then
     select array_agg(h), array_agg(1)
       into v_new_hashes, v_new_runs
       from unnest(v_hashes) h
@@ -55,10 +56,15 @@ begin
     v_created := app.insert_jobs(v_tenant, v_blueprint_hash, blueprint, request -> 'jobs', v_new_hashes, v_new_runs);
   end if;
 
+  if v_mode = 'resume' then
+    v_resumed := app.resume_submitted(v_tenant, v_hashes, v_created);
+  end if;
+
   select json_agg(
       json_build_object(
         'job_id', e.job_id, 'job_type', e.job_type, 'run', e.run, 'status', e.status,
-        'created', c.job_id is not null and j.first, 'hint', app.job_hint(e.status, e.job_id))
+        'created', c.job_id is not null and j.first,
+        'resumed', e.job_id = any (v_resumed), 'epoch', e.epoch, 'hint', app.job_hint(e.status, e.job_id))
       order by j.position)
     into v_reply
     from (

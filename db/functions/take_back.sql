@@ -3,20 +3,26 @@ create or replace function app.take_back(claim app.claims, out failed bigint, ou
 language plpgsql
 as $$
 declare
-  c_crash_budget constant integer := 3;
-  v_error jsonb := '{"category": "crash", "code": "worker_lost", "message": "its worker died three times while it held this task"}'::jsonb;
+  c_message constant text := 'its worker stopped sending heartbeats';
+  v_error jsonb;
+  v_epoch integer := (select s.epoch from app.stages s where s.stage_id = claim.stage_id);
 begin
   failed := 0;
   failed_plan := false;
-  insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, category, code, message, worker_id)
-  select claim.tenant_id, claim.stage_id, o, claim.attempt, 'lost', 'crash', 'worker_lost', 'its worker stopped sending heartbeats', claim.worker_id
+  insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, category, code, signature, message, worker_id)
+  select claim.tenant_id, claim.stage_id, o, claim.attempt, coalesce(v_epoch, 1), 'lost', 'crash', 'worker_lost',
+    app.error_signature('crash', 'worker_lost', c_message), c_message, claim.worker_id
     from unnest(claim.held) r, generate_series(lower(r), upper(r) - 1) o;
   delete from app.claims where claim_id = claim.claim_id;
-  if claim.crashes + 1 < c_crash_budget then
+  if claim.crashes + 1 < app.crash_budget() then
     perform app.put_back(claim, claim.held, 1);
   elsif claim.held = '{[-1,0)}' then
     failed_plan := true;
   else
+    v_error := jsonb_build_object(
+      'category', 'crash', 'code', 'worker_lost', 'quarantined', true,
+      'message', 'its worker died ' || app.crash_budget() || ' times while it held this task',
+      'signature', app.error_signature('crash', 'worker_lost', c_message));
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, error)
     select claim.stage_id, o, claim.tenant_id, 'failed', claim.attempt, claim.worker_id, v_error
       from unnest(claim.held) r, generate_series(lower(r), upper(r) - 1) o;

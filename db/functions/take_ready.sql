@@ -51,6 +51,10 @@ begin
         v_gone := v_gone || v_row.ready_id;
         continue;
       end if;
+      if v_stage.paused then
+        perform app.park(v_row);
+        continue;
+      end if;
       -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.
       continue when v_row.crashes > 0 and cardinality(taken) > 0;
       v_take := least(v_row.hi - v_row.lo, want, v_allowance, greatest(1, bytes_left / greatest(v_row.task_bytes, 1)));

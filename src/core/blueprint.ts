@@ -8,7 +8,14 @@ import { type PlanData, pathProblem, readPlanData } from "./plan_data.js";
 import { quoted, suggestion } from "./problems.js";
 import type { Report } from "./report.js";
 import { orderStages } from "./stage_order.js";
-import { type Importance, importances, type Parallelism, parallelisms } from "./statuses.js";
+import {
+  type Importance,
+  importances,
+  type OnTaskFailure,
+  on_task_failures,
+  type Parallelism,
+  parallelisms,
+} from "./statuses.js";
 
 export interface StageBlueprint {
   number: number;
@@ -27,6 +34,11 @@ export interface StageBlueprint {
   failure_budget: { count: number } | { percent: number } | null;
   when: { path: string } | { function: string } | null;
   plan: PlanData | { function: string } | null;
+  /** The objective, in words. */
+  description: string | null;
+  on_task_failure: OnTaskFailure;
+  /** A person approves before the stage opens. */
+  gate: { message: string } | null;
 }
 
 export interface Blueprint {
@@ -34,6 +46,8 @@ export interface Blueprint {
   description: string | null;
   parameters: JsonSchema | null;
   identity: string[] | null;
+  /** null: two hours, unless the submit says otherwise. */
+  deadline_s: number | null;
   stages: StageBlueprint[];
 }
 
@@ -54,7 +68,11 @@ export const max_timeout_s = 2_147_483;
 const max_stages = 1000;
 const max_description = 4000;
 
-const job_keys = ["type", "description", "parameters", "identity", "stages"];
+const max_gate_message = 1000;
+/** Ten years. */
+const max_deadline_s = 315_360_000;
+
+const job_keys = ["type", "description", "parameters", "identity", "deadline_s", "stages"];
 const stage_keys = [
   "name",
   "task",
@@ -67,6 +85,9 @@ const stage_keys = [
   "max_attempts",
   "importance",
   "failure_budget",
+  "on_task_failure",
+  "description",
+  "gate",
   "when",
   "tasks",
 ];
@@ -84,6 +105,7 @@ export function buildJob(declaration: unknown, report: Report): BuiltJob {
     description: readDescription(declared.description, report),
     parameters: schema === null ? null : readJsonSchema(schema, report),
     identity: readIdentity(declared.identity, schema, report),
+    deadline_s: report.wholeNumber("deadline_s", declared.deadline_s, 1, max_deadline_s),
     stages: readStages(declared.stages, schema, code, report),
   };
   return { blueprint, schema, ...code };
@@ -191,6 +213,9 @@ function readStage(value: unknown, position: number, schema: z.ZodObject | null,
     failure_budget: readBudget(declared.failure_budget, report),
     when: readCondition(name, declared.when, code.conditions, report),
     plan: readPlan(name, parallelism, declared.tasks, schema, code.planners, report),
+    description: readDescription(declared.description, report),
+    on_task_failure: report.oneOf("on_task_failure", declared.on_task_failure, on_task_failures, "finish_stage"),
+    gate: readGate(declared.gate, report),
     declared,
     report,
   };
@@ -213,6 +238,14 @@ function readBudget(budget: unknown, report: Report): StageBlueprint["failure_bu
   }
   if (typeof percent === "number" && percent >= 0 && percent <= 100) return { percent };
   report.add("failure_budget percent", `must be a number from 0 to 100, not ${quoted(percent)}`, fix);
+  return null;
+}
+
+function readGate(gate: unknown, report: Report): StageBlueprint["gate"] {
+  if (gate === undefined || gate === null) return null;
+  if (typeof gate === "string" && gate.length >= 1 && gate.length <= max_gate_message) return { message: gate };
+  const problem = `must be text of 1 to ${max_gate_message} characters`;
+  report.add("gate", problem, 'Write what is to be approved, e.g. "Publish these tiles?".');
   return null;
 }
 

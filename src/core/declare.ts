@@ -8,7 +8,7 @@ import { isZodSchema } from "./parameter_schema.js";
 import type { PlanData } from "./plan_data.js";
 import { kindOf, type Problem, quoted, shorten } from "./problems.js";
 import { Report } from "./report.js";
-import type { Importance, Parallelism } from "./statuses.js";
+import type { Importance, OnTaskFailure, Parallelism } from "./statuses.js";
 
 /** What a schema gives after validation; without a schema, whatever was sent. */
 export type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<string, Loose>;
@@ -49,6 +49,12 @@ export interface StageDeclaration<Parameters = Loose> {
   /** Default: critical. */
   importance?: Importance;
   failure_budget?: { count: number } | { percent: number };
+  /** Default: finish_stage. fail_fast ends the stage at the first failure beyond the budget. */
+  on_task_failure?: OnTaskFailure;
+  /** The objective, in words: outcomes and the dashboard show it. */
+  description?: string;
+  /** What a person approves before the stage opens. */
+  gate?: string;
   when?: string | Condition<Parameters>;
   tasks?: Planner<Parameters> | PlanData;
 }
@@ -59,6 +65,8 @@ export interface JobDeclaration<Schema extends z.ZodObject | undefined = undefin
   parameters?: Schema;
   /** The parameters that tell two jobs apart; all of them when left out. */
   identity?: readonly (keyof Output<Schema> & string)[];
+  /** Seconds until a job of this type is failed if it has not ended; 7200 when left out. */
+  deadline_s?: number;
   stages: readonly StageDeclaration<Output<Schema>>[];
 }
 

@@ -35,6 +35,10 @@ export type Parallelism = (typeof parallelisms)[number];
 export const importances = ["critical", "important", "optional"] as const;
 export type Importance = (typeof importances)[number];
 
+/** What one failed task beyond the budget means for the others of its stage. */
+export const on_task_failures = ["finish_stage", "fail_fast"] as const;
+export type OnTaskFailure = (typeof on_task_failures)[number];
+
 /** Why a task failed, which decides whether and when it is tried again. A crash took the handler's process with it. */
 export const categories = ["transient", "throttled", "permanent", "contract", "crash"] as const;
 export type Category = (typeof categories)[number];

@@ -194,10 +194,9 @@ export const worker_commands = {
   stop_worker: (db: Queryable, request: { worker_id: string }) =>
     reply<{ released: number }>(db.sql`select app.stop_worker(${request.worker_id}::text::uuid) as reply`),
 
+  /** Two of the janitor's duties; see janitor.ts for all of them. */
   reap_workers: (db: Queryable) =>
     reply<{ lost_workers: number; tasks: number }>(db.sql`select app.reap_workers() as reply`),
-
-  /** Fails jobs past their deadline, one a call: ask again while it says 1. */
   expire_jobs: (db: Queryable) => reply<{ expired: number }>(db.sql`select app.expire_jobs() as reply`),
 
   claim: (db: Queryable, request: ClaimRequest) =>

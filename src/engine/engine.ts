@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
-import { fromSqlError } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, findJob, type Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
@@ -27,6 +26,8 @@ import type {
   TaskPage,
   TaskRecord,
 } from "./records.js";
+import { Recovery } from "./recovery.js";
+import { asked } from "./reply.js";
 
 export interface EngineParts {
   db: Database;
@@ -51,6 +52,8 @@ export class Engine {
   readonly store: Store;
   readonly log: Logger;
   readonly worker_commands = worker_commands;
+  /** Resume, retry, skip, pause, approve, verify, why. */
+  readonly recovery: Recovery;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -59,6 +62,7 @@ export class Engine {
     this.tenant = parts.tenant;
     this.registry = parts.registry;
     this.store = parts.store;
+    this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -91,13 +95,17 @@ export class Engine {
     const jobs = mapped(items, async ({ parameters, priority, labels, deadline_s, correlation_id }) => {
       const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
       return {
-        text: JSON.stringify({ parameters: canonical, identity, priority, labels, deadline_s, correlation_id }),
+        text: JSON.stringify({
+          ...{ parameters: canonical, identity, priority, labels, correlation_id },
+          // SQL cannot tell a null from nothing given.
+          ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
+        }),
       };
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
       replies.push(
-        ...(await this.#reply<SubmitReply[]>(
+        ...(await asked<SubmitReply[]>(
           db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
         )),
       );
@@ -137,7 +145,7 @@ export class Engine {
   async #enqueuePage(db: Queryable, task_type: string, page: { item: EnqueueItem; text: string }[]) {
     const texts = page.map(({ text }) => text);
     if (page.every(({ item }) => Object.keys(item).length === 1)) {
-      const { created, stage_id, ordinals } = await this.#reply<{
+      const { created, stage_id, ordinals } = await asked<{
         created: number;
         stage_id: number;
         ordinals: number[];
@@ -158,17 +166,17 @@ export class Engine {
       }),
     );
     const request = JSON.stringify({ tenant: this.tenant, task_type, tasks });
-    return this.#reply<{ task_ids: string[]; created: number }>(
+    return asked<{ task_ids: string[]; created: number }>(
       db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
     );
   }
 
   status(job_id: string): Promise<JobRecord> {
-    return this.#reply(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
+    return asked(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
   jobs({ status = null, type = null, limit = 50, cursor = null }: JobFilter = {}): Promise<JobPage> {
-    return this.#reply(
+    return asked(
       this.db.sql`select app.list_jobs(
         ${status}::text, ${type}::text, ${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`,
     );
@@ -182,7 +190,7 @@ export class Engine {
     limit = 50,
     cursor = null,
   }: TaskFilter = {}): Promise<TaskPage> {
-    return this.#reply(
+    return asked(
       this.db.sql`select app.list_tasks(
         ${job_id}::text, ${stage === null ? null : String(stage)}::text, ${task_type}::text, ${status}::text,
         ${limit}::integer, ${cursor}::bigint, ${this.tenant}::text) as reply`,
@@ -190,23 +198,26 @@ export class Engine {
   }
 
   task(task_id: string): Promise<TaskRecord> {
-    return this.#reply(this.db.sql`select app.get_task(${task_id}::text, ${this.tenant}::text) as reply`);
+    return asked(this.db.sql`select app.get_task(${task_id}::text, ${this.tenant}::text) as reply`);
   }
 
   events(job_id: string): Promise<EventRecord[]> {
-    return this.#reply(this.db.sql`select app.list_events(${job_id}::text, ${this.tenant}::text) as reply`);
+    return asked(this.db.sql`select app.list_events(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  cancelJob(job_id: string, reason: string | null = null): Promise<CancelReply> {
-    return this.#reply(
-      this.db.sql`select app.cancel_job(${job_id}::text, ${reason}::text, ${this.tenant}::text) as reply`,
+  cancelJob(
+    job_id: string,
+    reason: string | null = null,
+    { dry_run = false, actor = null }: { dry_run?: boolean; actor?: string | null } = {},
+  ): Promise<CancelReply> {
+    return asked(
+      this.db.sql`select app.cancel_job(
+        ${job_id}::text, ${reason}::text, ${this.tenant}::text, ${dry_run}::boolean, ${actor}::text) as reply`,
     );
   }
 
   cancelTask(task_id: string, reason: string | null = null): Promise<CancelReply> {
-    return this.#reply(
-      this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`,
-    );
+    return asked(this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
   }
 
   rescheduleTask(
@@ -215,7 +226,7 @@ export class Engine {
     priority: number | null = null,
   ): Promise<{ task_id: string; run_at: string; priority: number }> {
     const at = run_at instanceof Date ? run_at.toISOString() : run_at;
-    return this.#reply(
+    return asked(
       this.db.sql`select app.reschedule_task(
         ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text) as reply`,
     );
@@ -243,15 +254,6 @@ export class Engine {
   /** A task may be meant for workers that run elsewhere, so an unknown type is refused only when this registry has any. */
   #handler(task_type: string): Handler | null {
     return this.registry.handlers.size === 0 ? null : findHandler(this.registry, task_type);
-  }
-
-  async #reply<T>(rows: Promise<Record<string, unknown>[]>): Promise<T> {
-    try {
-      const [row] = await rows;
-      return (row as { reply: T }).reply;
-    } catch (error) {
-      throw fromSqlError(error) ?? error;
-    }
   }
 }
 

@@ -2,14 +2,16 @@
 import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
+import type { GateDecision } from "./recovery_records.js";
 
 export interface SubmitOptions {
-  /** reuse: the job there is, whatever its status; force: a new run. */
-  mode?: "reuse" | "force";
+  /** reuse: the job there is, whatever its status; resume: that one, and it goes on if it did not end well; force: a new run. */
+  mode?: "reuse" | "resume" | "force";
   /** Higher runs first; 0 is usual. */
   priority?: number;
   labels?: Record<string, string>;
-  deadline_s?: number;
+  /** Seconds until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
+  deadline_s?: number | null;
   correlation_id?: string;
   /** A transaction of the caller's: the job exists when it commits, or not at all. */
   db?: Queryable;
@@ -23,6 +25,9 @@ export interface SubmitReply {
   run: number;
   status: JobStatus;
   created: boolean;
+  /** It had not ended well and goes on (mode resume). */
+  resumed: boolean;
+  epoch: number;
   /** What can be done with it, in one sentence. */
   hint: string;
 }
@@ -48,6 +53,10 @@ export interface TaskError {
   category?: string;
   code: string;
   message: string;
+  /** The error group it belongs to. */
+  signature?: string;
+  /** It crashed too often, and is not tried again by itself. */
+  quarantined?: boolean;
   task_id?: string;
 }
 
@@ -60,6 +69,11 @@ export interface StageRecord {
   importance: string;
   status: StageStatus;
   skip_reason: string | null;
+  /** The epoch of the job in which it was last opened. */
+  epoch: number;
+  description: string | null;
+  gate: { message: string } | null;
+  decision: GateDecision | null;
   total: number | null;
   completed: number;
   failed: number;
@@ -92,12 +106,51 @@ export interface JobRecord extends JobSummary {
   correlation_id: string | null;
   deadline_at: string | null;
   hint: string;
+  /** 1, and one more for each repair. */
+  epoch: number;
+  resume_count: number;
+  paused_at: string | null;
+  paused_by: string | null;
+  pause_reason: string | null;
+  resumable: boolean;
+  resume_from_stage: number | null;
+  resume_hint: string | null;
+  outcomes: OutcomeRecord[];
+  deliverables: DeliverableRecord[];
   /** The database's clock, for ages and rates. */
   now: string;
   /** Of the last stage, when that was one task. */
   result: unknown;
   result_spill: Ref | null;
   stages: StageRecord[];
+}
+
+/** One objective: what succeeded, what failed, how to recover. */
+export interface OutcomeRecord {
+  stage: string;
+  number: number;
+  /** The stage's description, or its name. */
+  objective: string;
+  importance: string;
+  status: "succeeded" | "partly_succeeded" | "failed" | "skipped" | "cancelled" | "pending";
+  total: number;
+  completed: number;
+  failed: number;
+  skipped: number;
+  error: TaskError | null;
+  recovery: string | null;
+}
+
+/** What tasks said they delivered, added up by stage and name. */
+export interface DeliverableRecord {
+  name: string;
+  stage: string;
+  count: number;
+  /** The one location they share; null when there are none or several. */
+  location: string | null;
+  locations: string[] | null;
+  usable: boolean;
+  tasks: number;
 }
 
 export interface JobFilter {
@@ -178,5 +231,9 @@ export interface CancelReply {
   job_id?: string;
   task_id?: string;
   status: string;
+  /** What was, or would be, taken out of the queue and away from workers; for jobs. */
+  queued?: number;
+  running?: number;
+  dry_run?: boolean;
   changed: boolean;
 }

@@ -32,6 +32,8 @@ export interface FinisherParts {
   onAnswer(reply: FinishReply, jobs: boolean): void;
   /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
   onStale(why?: string): void;
+  /** What was sent has not been answered for as long as a lease lasts. */
+  onSilent(what: string): void;
   /** Nothing is left to be said. */
   onQuiet(): void;
 }
@@ -145,9 +147,12 @@ export class Finisher {
     const { parts } = this;
     let odd_since: number | null = null;
     for (let tries = 1; !parts.lease.over(); tries++) {
+      // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
+      const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms);
       try {
         return { reply: await send() };
       } catch (error) {
+        clearTimeout(timer);
         const trouble = sendTrouble(error);
         if (trouble === "content") return { refusal: error };
         if (trouble === "stale") parts.onStale();
@@ -158,6 +163,8 @@ export class Finisher {
           if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
         }
         await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
+      } finally {
+        clearTimeout(timer);
       }
     }
     return null;

@@ -58,8 +58,6 @@ export interface HeartbeatParts {
   lease: Lease;
   /** Kept for the heartbeat alone. */
   db: Database;
-  /** For looking after others, which may take longer than a heartbeat may wait. */
-  work_db: Database;
   commands: WorkerCommands;
   log: Logger;
   state(): { running: RunningItem[]; claims: number[] };
@@ -71,10 +69,9 @@ export class Heartbeat {
   private timer: NodeJS.Timeout | undefined;
   private beating: Promise<void> = Promise.resolve();
   private stopped = false;
-  private reap_at: number;
+  private waiting = false;
 
   constructor(private readonly parts: HeartbeatParts) {
-    this.reap_at = performance.now() + this.reapPeriod() * Math.random();
     this.after(this.period);
   }
 
@@ -82,13 +79,11 @@ export class Heartbeat {
     return (this.parts.lease_s * 1000) / 3;
   }
 
-  private reapPeriod(): number {
-    return this.period * (0.75 + Math.random() * 0.5);
-  }
-
   private after(ms: number): void {
     if (this.stopped) return;
+    this.waiting = true;
     this.timer = setTimeout(() => {
+      this.waiting = false;
       this.beating = this.beat();
     }, ms);
   }
@@ -111,28 +106,13 @@ export class Heartbeat {
       parts.log.warn({ err: error }, "heartbeat not delivered, trying again");
       this.after(this.period / 4);
     }
-    void this.lookAfterOthers();
   }
 
-  /** Any process may take back what dead workers hold and end jobs past their deadline; each does so at its own time. */
-  private async lookAfterOthers(): Promise<void> {
-    const { parts } = this;
-    const now = performance.now();
-    if (now < this.reap_at || this.stopped) return;
-    this.reap_at = now + this.reapPeriod();
-    await parts.commands.reap_workers(parts.work_db).then(
-      ({ lost_workers, tasks }) => {
-        if (lost_workers > 0) parts.log.warn({ lost_workers, tasks }, "took back the tasks of dead workers");
-      },
-      (error: unknown) => parts.log.warn({ err: error }, "dead workers not looked for"),
-    );
-    if (this.stopped) return;
-    await parts.commands.expire_jobs(parts.work_db).then(
-      ({ expired }) => {
-        if (expired > 0) parts.log.warn({ expired }, "failed jobs that were past their deadline");
-      },
-      (error: unknown) => parts.log.warn({ err: error }, "jobs past their deadline not looked for"),
-    );
+  /** Something was cancelled: the next heartbeat, which says what, is sent now. */
+  hurry(): void {
+    if (this.stopped || !this.waiting) return;
+    clearTimeout(this.timer);
+    this.after(0);
   }
 
   async stop(): Promise<void> {

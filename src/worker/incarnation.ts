@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
+import { type Alert, Janitor } from "../engine/janitor.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
 import type { TaskContext } from "./context.js";
@@ -14,6 +15,7 @@ import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
+import { Housekeeping } from "./housekeeping.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
@@ -23,6 +25,8 @@ import type { Stats } from "./stats.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 const SWEEP_MS = 100;
+/** The hint that something running was cancelled: the heartbeat's answer says what. */
+const CANCELLED = "#cancelled";
 /** How long the last words to a database that may not answer are waited for. */
 const FAREWELL_MS = 5000;
 
@@ -73,6 +77,7 @@ export class Incarnation {
   readonly fetcher: Fetcher;
   private readonly lease: Lease;
   private readonly heartbeat: Heartbeat;
+  private readonly housekeeping: Housekeeping;
   private readonly logs: TaskLogs;
   private readonly log: Logger;
   private readonly quiet = new Moment(() => this.is_quiet);
@@ -94,16 +99,17 @@ export class Incarnation {
   ) {
     const { engine, settings, stats, paces } = shop;
     const { worker_commands: commands, registry, store } = engine;
-    const { holdings } = this;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
     const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
+    // A stop has limits of its own.
+    const onSilent = (what: string) => void (this.stopping ?? this.abandon(`no answer to a ${what}`));
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
-    const { lease, logs } = this;
-    const shared = { worker_id, db, commands, holdings, stats, log, onStale };
+    const { holdings, lease, logs } = this;
+    const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
     this.finisher = new Finisher({
       ...shared,
       lease,
@@ -143,6 +149,8 @@ export class Incarnation {
       slots: settings.slots,
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
+      lease_ms: lease_s * 1000,
+      onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
     this.heartbeat = new Heartbeat({
@@ -150,10 +158,11 @@ export class Incarnation {
       lease_s,
       lease,
       db: heart,
-      work_db: db,
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
     });
+    const janitor = new Janitor({ db, log, on_alert: (alert) => this.alerted(alert) });
+    this.housekeeping = new Housekeeping(janitor, log, lease_s);
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 
@@ -161,6 +170,7 @@ export class Incarnation {
     const types = new Set(this.shop.settings.types);
     const hint = (task_type: string) => {
       if (types.has(task_type)) this.fetcher.hint(task_type);
+      else if (task_type === CANCELLED && this.runner.running.size > 0) this.heartbeat.hurry();
     };
     await this.connections.listen(this.log, hint, this.fetcher.wake);
     this.fetcher.wake();
@@ -195,6 +205,11 @@ export class Incarnation {
       else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
         this.take(ctx, "cancelled", "the task was cancelled");
     }
+  }
+
+  private alerted(alert: Alert): unknown {
+    this.shop.stats.alerts++;
+    return this.shop.settings.on_alert?.(alert);
   }
 
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
@@ -312,6 +327,7 @@ export class Incarnation {
 
   private async close(): Promise<void> {
     clearTimeout(this.sweep_timer);
+    this.housekeeping.stop();
     this.logs.stop();
     await settlesWithin(this.heartbeat.stop(), FAREWELL_MS, this.limit.signal);
     await this.connections.close(this.limit.signal);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "../core/registry.js";
+import type { Alert } from "../engine/janitor.js";
 
 export interface WorkerOptions {
   /** Tasks that run at the same time. */
@@ -29,10 +30,13 @@ export interface WorkerOptions {
   isolation_node_args?: readonly string[];
   /** Variables for them, besides this process's own without the database's credentials. */
   isolation_env?: Readonly<Record<string, string>>;
+  /** Told of what the janitor found that should not be, after the log and the event. */
+  on_alert?: (alert: Alert) => unknown;
   log?: Logger;
 }
 
-export interface WorkerSettings extends Required<Omit<WorkerOptions, "log">> {
+export interface WorkerSettings extends Required<Omit<WorkerOptions, "log" | "on_alert">> {
+  on_alert?: WorkerOptions["on_alert"];
   version: string;
 }
 

@@ -16,4 +16,6 @@ export class Stats {
   timed_out = 0;
   planned = 0;
   fenced = 0;
+  /** What the janitor found that should not be. */
+  alerts = 0;
 }

@@ -66,6 +66,7 @@ describe("a declared job", () => {
         additionalProperties: false,
       },
       identity: ["source"],
+      deadline_s: null,
       stages: [
         {
           number: 1,
@@ -82,6 +83,9 @@ describe("a declared job", () => {
           failure_budget: null,
           when: null,
           plan: null,
+          description: null,
+          on_task_failure: "finish_stage",
+          gate: null,
         },
         {
           number: 2,
@@ -98,6 +102,9 @@ describe("a declared job", () => {
           failure_budget: { percent: 1 },
           when: null,
           plan: { function: sourceHash(planTiles) },
+          description: null,
+          on_task_failure: "finish_stage",
+          gate: null,
         },
         {
           number: 3,
@@ -114,6 +121,9 @@ describe("a declared job", () => {
           failure_budget: null,
           when: null,
           plan: null,
+          description: null,
+          on_task_failure: "finish_stage",
+          gate: null,
         },
         {
           number: 4,
@@ -130,6 +140,9 @@ describe("a declared job", () => {
           failure_budget: null,
           when: { path: "$.parameters.publish == true" },
           plan: null,
+          description: null,
+          on_task_failure: "finish_stage",
+          gate: null,
         },
       ],
     });

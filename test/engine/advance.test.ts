@@ -259,10 +259,10 @@ bothDatabases("advancing", (open) => {
       { type: "calm", options: { deadline_s: 60 } },
     );
     const held = await claim(db, worker, ["t.slow"], 2);
-    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 0 });
+    expect(await worker_commands.expire_jobs(db)).toMatchObject({ expired: 0 });
     await db.sql`update app.jobs set deadline_at = now() - interval '1 second' where job_id = ${slow.job_id}`;
-    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 1 });
-    expect(await worker_commands.expire_jobs(db)).toEqual({ expired: 0 });
+    expect(await worker_commands.expire_jobs(db)).toMatchObject({ expired: 1 });
+    expect(await worker_commands.expire_jobs(db)).toMatchObject({ expired: 0 });
     expect((await finish(db, worker, held)).accepted).toBe(0);
     const seen = await status(db, slow.job_id);
     expect([seen.status, seen.error]).toMatchObject(["failed", { code: "deadline" }]);

@@ -40,7 +40,7 @@ export async function submit(
   stages: StageData[],
   parameters: object = {},
   options: { type?: string; tenant?: string; mode?: string; options?: object } = {},
-): Promise<{ job_id: string; run: number; created: boolean; status: string }> {
+): Promise<{ job_id: string; run: number; created: boolean; status: string; resumed?: boolean; epoch?: number }> {
   const { type = "test_job", tenant = "default", mode = "reuse" } = options;
   const [row] = await db.sql<{ reply: { job_id: string; run: number; created: boolean; status: string } }>`
     select app.submit(

@@ -1,0 +1,20 @@
+-- Something that should not happen did: an event, and a record for the caller to log, count and hand to the alert hook. The same
+-- alert about the same target is told once an hour.
+create or replace function app.alert(
+  tenant text, alert text, target text, reason text, job text default null, stage bigint default null, data jsonb default '{}')
+returns jsonb
+language plpgsql
+as $$
+declare
+  v_data jsonb := data || jsonb_build_object('target', target);
+begin
+  if exists (
+    select from app.events e
+     where e.event_id > (select coalesce(max(event_id), 0) - 100000 from app.events)
+       and e.kind like 'alert.%' and e.kind = 'alert.' || alert.alert and e.data ->> 'target' = target and e.at > now() - interval '1 hour') then
+    return '[]'::jsonb;
+  end if;
+  perform app.note(tenant, 'alert.' || alert, job, stage, reason, v_data);
+  return jsonb_build_array(jsonb_build_object(
+    'alert', alert, 'reason', reason, 'tenant_id', tenant, 'job_id', job, 'stage_id', stage, 'data', v_data));
+end $$;

@@ -1,0 +1,60 @@
+-- Fails attempts that run longer than their time-out although their worker is alive and should have ended them a minute ago. The
+-- worker is told with its next heartbeat. One worker a call; `after` is the `next` of the call before.
+create or replace function app.expire_tasks(run uuid default null, after uuid default null)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  c_grace_s constant integer := 60;
+  v_worker uuid;
+  v_late record;
+  v_expired bigint := 0;
+  v_failed bigint[] := '{}'::bigint[];
+  v_plans bigint[] := '{}'::bigint[];
+  v_alerts jsonb := '[]'::jsonb;
+begin
+  select w.worker_id into v_worker
+    from app.workers w
+   where w.status = 'live' and w.worker_id > coalesce(after, '00000000-0000-0000-0000-000000000000')
+     and exists (
+       select from jsonb_array_elements(w.running) r
+         join app.stages s on s.stage_id = (r ->> 'stage_id')::bigint
+        where (r ->> 'elapsed_s')::numeric > s.timeout_s + c_grace_s)
+   order by w.worker_id
+   limit 1;
+  if not found then
+    return json_build_object('expired', 0, 'next', null, 'alerts', '[]'::json);
+  end if;
+  perform 1 from app.claims k where k.worker_id = v_worker order by k.claim_id for update;
+  for v_late in
+    -- Read anew under the locks: what has been finished or taken back meanwhile is not there any more.
+    select k.claim_id, k.stage_id, k.tenant_id, s.job_id, s.name, s.timeout_s, (r ->> 'ordinal')::bigint as ordinal, (r ->> 'elapsed_s')::numeric as elapsed_s
+      from app.workers w
+      cross join lateral jsonb_array_elements(w.running) r
+      join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::bigint
+      join app.stages s on s.stage_id = k.stage_id
+     where w.worker_id = v_worker and (r ->> 'elapsed_s')::numeric > s.timeout_s + c_grace_s
+     order by k.claim_id
+  loop
+    if not app.fail_attempt(v_worker, v_late.claim_id, v_late.ordinal, (v_late.elapsed_s * 1000)::integer, 'transient', 'timeout',
+        'the task ran longer than its time-out of ' || v_late.timeout_s || ' s, and its worker did not end it', null, null) then
+      if v_late.ordinal < 0 then
+        v_plans := v_plans || v_late.stage_id;
+      else
+        v_failed := v_failed || v_late.stage_id;
+      end if;
+    end if;
+    perform app.let_go(array[v_late.claim_id], array[int8multirange(int8range(v_late.ordinal, v_late.ordinal + 1))]);
+    perform app.janitor_note(run, v_late.tenant_id, 'timed_out', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
+      'it ran for ' || v_late.elapsed_s || ' s, its time-out is ' || v_late.timeout_s || ' s', v_late.job_id, v_late.stage_id);
+    v_alerts := v_alerts || app.alert(v_late.tenant_id, 'task_overdue', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
+      'worker ' || v_worker || ' did not end a task that was past its time-out', v_late.job_id, v_late.stage_id);
+    v_expired := v_expired + 1;
+  end loop;
+  perform app.settle(null, null, v_failed, v_plans, null);
+  return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', v_alerts);
+end $$;
+grant execute on function app.expire_tasks(uuid, uuid) to fanfold_worker, fanfold_admin;

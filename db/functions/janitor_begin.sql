@@ -1,0 +1,22 @@
+-- A run of the janitor starts. Its own silence is an alert: told by the first run that comes after five minutes without a
+-- successful one. `lately`: another run began within these two seconds, so that the long duties may be left to it.
+create or replace function app.janitor_begin(run uuid)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_before app.janitor;
+  v_alerts jsonb := '[]'::jsonb;
+begin
+  select * into v_before from app.janitor;
+  update app.janitor set run_id = run, last_run_at = now();
+  if v_before.last_success_at < now() - interval '5 minutes' then
+    v_alerts := app.alert('default', 'janitor_silent', 'janitor',
+      'nobody swept for ' || date_trunc('second', now() - v_before.last_success_at) || ': no worker was running, or its sweeps failed'
+        || coalesce(' (' || v_before.last_error || ')', ''));
+  end if;
+  return json_build_object('last_success_at', v_before.last_success_at, 'lately', v_before.last_run_at > now() - interval '2 seconds',
+    'alerts', v_alerts);
+end $$;
+grant execute on function app.janitor_begin(uuid) to fanfold_worker, fanfold_admin;

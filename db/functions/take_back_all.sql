@@ -1,0 +1,33 @@
+-- Takes back every claim of workers that were declared lost, and tells of it. Returns how many tasks that were.
+create or replace function app.take_back_all(run uuid, workers uuid[])
+returns bigint
+language plpgsql
+as $$
+declare
+  v_claim app.claims;
+  v_back record;
+  v_tasks bigint := 0;
+  v_types text[] := '{}'::text[];
+  v_failed bigint[] := '{}'::bigint[];
+  v_plans bigint[] := '{}'::bigint[];
+begin
+  perform 1 from app.claims k where k.worker_id = any (workers) order by k.claim_id for update;
+  perform app.janitor_note(run, k.tenant_id, 'took_back', 'worker ' || k.worker_id, 'its lease was over', s.job_id, k.stage_id,
+      jsonb_build_object('stage', s.name, 'tasks', k.tasks))
+     from (
+       select c.tenant_id, c.stage_id, c.worker_id, sum(app.held_count(c.held)) as tasks
+         from app.claims c where c.worker_id = any (workers) group by 1, 2, 3) k
+     join app.stages s on s.stage_id = k.stage_id;
+  for v_claim in select * from app.claims k where k.worker_id = any (workers) order by k.claim_id loop
+    v_tasks := v_tasks + app.held_count(v_claim.held);
+    v_types := v_types || v_claim.task_type;
+    v_back := app.take_back(v_claim);
+    v_failed := v_failed || array(select v_claim.stage_id from generate_series(1, v_back.failed));
+    if v_back.failed_plan then
+      v_plans := v_plans || v_claim.stage_id;
+    end if;
+  end loop;
+  perform app.settle(null, null, v_failed, v_plans, null);
+  perform app.wake(array(select distinct t from unnest(v_types) t));
+  return v_tasks;
+end $$;

@@ -1,0 +1,115 @@
+// What the recovery verbs answer, with the names it has in SQL. Types only.
+import type { JobStatus, StageStatus } from "../core/statuses.js";
+
+export interface RepairReply {
+  job_id: string;
+  status: JobStatus;
+  epoch: number;
+  resume_count: number;
+  from_stage: number;
+  /** Tasks that run again in any case; what follows them runs again as far as its input changes. */
+  again: number;
+  kept: number;
+  stages: { number: number; stage: string; again: number; at_most: number; kept: number; follows: boolean }[];
+  dry_run: boolean;
+  changed: boolean;
+}
+
+export interface SkipReply {
+  task_id: string;
+  status: string;
+  dry_run: boolean;
+  changed: boolean;
+}
+
+export interface PauseReply {
+  job_id?: string;
+  task_type?: string;
+  paused: boolean;
+  queued: number;
+  dry_run: boolean;
+  changed: boolean;
+}
+
+export interface GateDecision {
+  approved: boolean;
+  by: string;
+  why: string | null;
+  at: string;
+}
+
+export interface GateReply {
+  job_id: string;
+  stage: string;
+  status?: StageStatus;
+  decision: GateDecision | null;
+  dry_run: boolean;
+  changed: boolean;
+}
+
+export interface ErrorGroup {
+  signature: string;
+  category: string;
+  code: string;
+  /** With paths, ids and numbers masked. */
+  message: string;
+  sample: string;
+  tasks: number;
+  quarantined: boolean;
+  stages: string[];
+  first_at: string;
+  last_at: string;
+  task_ids: string[];
+  /** The command that runs this group again. */
+  retry: string;
+}
+
+export interface VerifiedStage {
+  number: number;
+  stage: string;
+  status: StageStatus;
+  total: number;
+  ready: number;
+  claims: number;
+  completed: number;
+  failed: number;
+  skipped: number;
+  absent: number;
+  problems: string[];
+}
+
+export interface VerifyReport {
+  job_id: string;
+  job_type: string;
+  status: JobStatus;
+  epoch: number;
+  stages: VerifiedStage[];
+  /** Spilled files that were read and compared with their checksums. */
+  files: number;
+  problems: string[];
+  ok: boolean;
+}
+
+export interface Why {
+  /** The job or task that was asked about. */
+  id: string;
+  status: string;
+  /** A word of the closed list, e.g. NO_WORKER_FOR_TYPE. */
+  code: string;
+  reason: string;
+  evidence: Record<string, unknown>;
+  since: string | null;
+  /** When it changes by itself, as far as rows can tell; null: it does not, or nobody knows. */
+  heals_at: string | null;
+  heals: string | null;
+  /** The one command to run; null when waiting is all there is to do. */
+  command: string | null;
+}
+
+export interface JanitorHealth {
+  last_run_at: string | null;
+  last_success_at: string | null;
+  last_error: string | null;
+  age_s: number | null;
+  late: boolean;
+}

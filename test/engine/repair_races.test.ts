@@ -1,0 +1,141 @@
+// The operator's verbs and the janitor's duties meet each other and the workers' verbs, in both orders, on an open job and on an
+// ended one. Whatever happens: no deadlock, every task in one place, and honest workers bring the job to an end.
+import { describe, expect, test } from "vitest";
+import { worker_commands } from "../../src/engine/commands.js";
+import type { Queryable } from "../../src/engine/database.js";
+import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
+import { twoSessions, type Verb } from "./interleave.js";
+
+interface Scene {
+  job_id: string;
+  ann: string;
+  bob: string;
+  /** Ordinals 0 and 1 of the first stage, which Ann holds, or held when the job ended. */
+  held: Held[];
+  stage_id: number;
+}
+
+const types = ["t.race", "t.after", "t.fold"];
+const stages = (on_task_failure: string) => [
+  { name: "race", task: "t.race", plan: { count: 6 }, failure_budget: { count: 1 }, on_task_failure },
+  { name: "after", task: "t.after", parallelism: "match_previous" },
+  { name: "fold", task: "t.fold", parallelism: "fan_in", batch: 2 },
+];
+
+const by_operators: Record<string, Verb<Scene>> = {
+  pause: (db, { job_id }) => db.sql`select app.pause_job(${job_id})`,
+  continue: (db, { job_id }) => db.sql`select app.continue_job(${job_id})`,
+  skip_waiting: (db, { stage_id }) => db.sql`select app.skip_task(${`${stage_id}-4`}, 'unwanted')`,
+  skip_held: (db, { stage_id }) => db.sql`select app.skip_task(${`${stage_id}-0`}, 'unwanted')`,
+  cancel: (db, { job_id }) => db.sql`select app.cancel_job(${job_id})`,
+  resume: (db, { job_id }) => db.sql`select app.resume_job(${job_id})`,
+  retry_stage: (db, { job_id }) => db.sql`select app.retry_stage(${job_id}, 'race')`,
+  retry_task: (db, { stage_id }) => db.sql`select app.retry_task(${`${stage_id}-5`})`,
+  submit_resume: (db) => submit(db, stages("finish_stage"), { scene: 1 }, { mode: "resume" }),
+};
+
+const by_the_janitor: Record<string, Verb<Scene>> = {
+  reap: async (db, { ann }) => {
+    await db.sql`update app.workers set heartbeat_at = 'epoch' where worker_id = ${ann}::text::uuid`;
+    return worker_commands.reap_workers(db);
+  },
+  expire_job: async (db, { job_id }) => {
+    await db.sql`update app.workers set running = '[]'`;
+    return db.sql`select app.end_job(j, 'failed', '{"message": "late"}') from app.jobs j where j.job_id = ${job_id}`;
+  },
+  mend: (db, { job_id }) => db.sql`select app.mend_job(gen_random_uuid(), 'default', ${job_id})`,
+  sweep_ready: (db) => db.sql`select app.sweep_ready()`,
+  sweep_claims: (db) => db.sql`select app.sweep_claims()`,
+};
+
+const by_workers: Record<string, Verb<Scene>> = {
+  claim: (db, { bob }) => claim(db, bob, types, 3),
+  finish: (db, { ann, held }) => finish(db, ann, held),
+  fail: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "permanent" })),
+  retry: (db, { ann, held }) => finish(db, ann, held, () => ({ category: "throttled", retry_after_s: 0 })),
+  release: (db, { ann, held }) =>
+    worker_commands.release(db, { worker_id: ann, items: [{ c: held[0]!.claim_id, o: [0, 1] }] }),
+};
+
+const verbs = { ...by_operators, ...by_the_janitor, ...by_workers };
+const new_verbs = { ...by_operators, ...by_the_janitor };
+
+describe("operators, janitor and workers meet on a real server", () => {
+  const floor = twoSessions();
+
+  async function openJob(on_task_failure: string): Promise<Scene> {
+    const { db } = floor;
+    await floor.clear();
+    const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
+    const { job_id } = await submit(db, stages(on_task_failure), { scene: 1 });
+    const held = await claim(db, ann, ["t.race"], 2);
+    return { job_id, ann, bob, held, stage_id: held[0]!.stage_id };
+  }
+
+  /** Ended as a partial success: one task of the first stage failed, and a resume began and was cancelled half way. */
+  async function endedJob(): Promise<Scene> {
+    const scene = await openJob("finish_stage");
+    const { db } = floor;
+    await finish(db, scene.ann, scene.held);
+    await drain(db, scene.ann, types, ({ stage, ordinal }) =>
+      stage === "race" && ordinal === 5 ? { category: "permanent" } : {},
+    );
+    expect((await status(db, scene.job_id)).status).toBe("partial_success");
+    await db.sql`select app.retry_stage(${scene.job_id}, 'race')`;
+    const held = await claim(db, scene.ann, ["t.race"], 2);
+    await db.sql`select app.cancel_job(${scene.job_id})`;
+    return { ...scene, held };
+  }
+
+  async function expectEnds({ job_id }: Scene, story: string): Promise<void> {
+    const { db } = floor;
+    await expectSound(db);
+    await db.sql`update app.workers set heartbeat_at = 'epoch' where status = 'live'`;
+    await worker_commands.reap_workers(db);
+    await db.sql`select app.continue_job(${job_id})`;
+    const worker = await register(db, [], 3600);
+    await drain(db, worker, types);
+    if ((await status(db, job_id)).status !== "completed") {
+      await db.sql`select app.resume_job(${job_id})`;
+      await drain(db, worker, types);
+    }
+    expect([story, (await status(db, job_id)).status]).toEqual([story, "completed"]);
+    await expectSound(db);
+    await expectNothingLeft(db, story);
+  }
+
+  async function expectNothingLeft(db: Queryable, story: string): Promise<void> {
+    const left = await one(
+      db.sql`select (select count(*)::int from app.ready) as ready, (select count(*)::int from app.claims) as claims`,
+    );
+    expect([story, left]).toEqual([story, { ready: 0, claims: 0 }]);
+  }
+
+  const scenes: [string, () => Promise<Scene>][] = [
+    ["an open job", () => openJob("finish_stage")],
+    ["a job that fails fast", () => openJob("fail_fast")],
+    ["an ended job", endedJob],
+  ];
+  for (const [place, setScene] of scenes) {
+    for (const [a, first] of Object.entries(new_verbs)) {
+      test(`on ${place}, ${a} against each other verb, whoever commits first`, async () => {
+        for (const [b, second] of Object.entries(verbs)) {
+          for (const [x, y] of [
+            [
+              [a, first],
+              [b, second],
+            ],
+            [
+              [b, second],
+              [a, first],
+            ],
+          ] as [[string, Verb<Scene>], [string, Verb<Scene>]][]) {
+            const scene = await setScene();
+            await floor.meet(scene, x, y);
+            await expectEnds(scene, `${place}: ${x[0]} then ${y[0]}`);
+          }
+        }
+      }, 60_000);
+    }
+  }
+});

@@ -1,0 +1,105 @@
+// The effect log: what handlers really did, whatever the database says about it. One append-only file per process, one
+// line per start, per end and per finish the database has confirmed, written with a single system call, so that a kill -9 leaves whole lines.
+import { mkdirSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { TaskContext } from "../../src/core/context.js";
+import type { FinishClaim, FinishReply, FinishRequest } from "../../src/engine/commands.js";
+import type { TaskContext as WorkerContext } from "../../src/worker/context.js";
+
+export interface Effect {
+  /** Nanoseconds of CLOCK_MONOTONIC, which is the same for all processes of a machine. */
+  at: number;
+  what: "start" | "end";
+  /** Names one execution of one task; the task's result carries it. */
+  run: string;
+  job_id: string;
+  stage: string;
+  stage_id: number;
+  ordinal: number;
+  attempt: number;
+  claim_id: number;
+  worker_id: string;
+  effect_key: string;
+  process: string;
+  /** Of an end: whether the handler returned or threw. */
+  outcome?: "returned" | "threw";
+}
+
+/** The database answered a finish and took this task's result: from here on it must never be lost. */
+export interface Ack {
+  at: number;
+  what: "ack";
+  stage_id: number;
+  ordinal: number;
+  claim_id: number;
+  /** The execution whose result was confirmed; null when it went to storage. */
+  run: string | null;
+}
+
+/** Notes the start of an execution; gives its name, and how to note its end. */
+export type Recorder = (ctx: TaskContext) => { run: string; end(outcome: Effect["outcome"]): void };
+
+export interface EffectLog {
+  record: Recorder;
+  acknowledged(finish: FinishRequest, reply: FinishReply): void;
+}
+
+export function openEffects(dir: string, process_name: string): EffectLog {
+  mkdirSync(dir, { recursive: true });
+  const file = openSync(join(dir, `${process_name}.jsonl`), "a");
+  let runs = 0;
+  const acknowledged = ({ claims, done }: FinishRequest, { refused }: FinishReply) => {
+    const stages = new Map((JSON.parse(claims) as FinishClaim[]).map(({ c, g }) => [c, g]));
+    const late = new Set(refused.map(([claim_id, ordinal]) => `${claim_id}/${ordinal}`));
+    const ordinals = numbers(done.ordinals);
+    const results = JSON.parse(`[${done.results}]`) as ({ run: string } | null)[];
+    const lines = numbers(done.claims).flatMap((claim_id, number) => {
+      const ordinal = ordinals[number]!;
+      if (late.has(`${claim_id}/${ordinal}`)) return [];
+      const run = results[number]?.run ?? null;
+      const ack: Ack = { at: now(), what: "ack", stage_id: stages.get(claim_id)!, ordinal, claim_id, run };
+      return [`${JSON.stringify(ack)}\n`];
+    });
+    if (lines.length > 0) writeSync(file, lines.join(""));
+  };
+  const record: Recorder = (ctx) => {
+    const facts = { ...claimOf(ctx), run: `${process_name}/${++runs}`, process: process_name };
+    const write = (what: Effect["what"], more: Partial<Effect>) =>
+      writeSync(file, `${JSON.stringify({ at: now(), what, ...facts, ...more })}\n`);
+    write("start", {});
+    return { run: facts.run, end: (outcome) => void write("end", { outcome }) };
+  };
+  return { record, acknowledged };
+}
+
+const now = () => Number(process.hrtime.bigint());
+const numbers = (text: string) => (text === "" ? [] : text.split(",").map(Number));
+
+export function readEffects(dir: string): { effects: Effect[]; acks: Ack[] } {
+  const lines = readdirSync(dir)
+    .flatMap((name) => readFileSync(join(dir, name), "utf8").split("\n"))
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Effect | Ack)
+    .sort((a, b) => a.at - b.at);
+  return {
+    effects: lines.filter((line): line is Effect => line.what !== "ack"),
+    acks: lines.filter((line): line is Ack => line.what === "ack"),
+  };
+}
+
+/** The claim and the worker are not a handler's business, so the context does not offer them: here they are the evidence. */
+function claimOf(ctx: TaskContext) {
+  const { claim } = ctx as WorkerContext;
+  // The worker's id changes with each registration of a process; its scratch folder is named by the one that runs this task.
+  const { desk } = ctx as unknown as { desk: { scratch_dir: string } };
+  return {
+    job_id: ctx.job_id ?? "",
+    stage: ctx.stage,
+    stage_id: claim.stage.stage_id,
+    ordinal: ctx.ordinal,
+    attempt: ctx.attempt,
+    claim_id: claim.claim_id,
+    worker_id: basename(desk.scratch_dir),
+    effect_key: ctx.effect_key,
+  };
+}

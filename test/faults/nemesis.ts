@@ -1,0 +1,44 @@
+// Who does the killing, and does not kill too much: a task held through three crashes is failed, by design, so a nemesis
+// that means to prove that work survives spares a worker that holds such a task.
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../worker/shop.js";
+import type { Scene } from "./scene.js";
+import type { Fleet, WorkerProcess } from "./worker_process.js";
+
+/** Kills a random member every so often, until there have been `most` kills or the jobs have ended. */
+export async function killWorkers(
+  scene: Scene,
+  fleet: Fleet,
+  { pause_ms, most }: { pause_ms: number; most: number },
+): Promise<number[]> {
+  const killed: number[] = [];
+  while (killed.length < most && !(await scene.settled())) {
+    const { working } = fleet;
+    const victim = working[Math.floor(scene.random() * working.length)];
+    if (victim !== undefined && (await killUnlessLastChance(scene, victim))) killed.push(victim.pid);
+    await sleep(pause_ms);
+  }
+  return killed;
+}
+
+/** Frozen first: what it holds can then be looked at without it changing in between. */
+async function killUnlessLastChance(scene: Scene, victim: WorkerProcess): Promise<boolean> {
+  const { db } = scene;
+  victim.freeze();
+  // What it had sent before it froze may still be under way.
+  const [moment] = await db.sql<{ at: string }>`select clock_timestamp()::text as at`;
+  await eventually(async () => {
+    const busy = await db.sql`
+      select from pg_stat_activity
+       where application_name = 'fanfold work' and state = 'active' and query_start < ${moment!.at}::text::timestamptz`;
+    return busy.length === 0;
+  });
+  const last_chances = await db.sql`
+    select from app.claims join app.workers using (worker_id) where crashes >= 2 and pid = ${victim.pid}::integer`;
+  if (last_chances.length > 0) {
+    victim.thaw();
+    return false;
+  }
+  await victim.kill();
+  return true;
+}
