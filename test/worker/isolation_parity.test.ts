@@ -9,7 +9,7 @@ import { eventually } from "./shop.js";
 async function fateOf({ db }: IsolatedShop, task_id: string): Promise<Record<string, unknown> | undefined> {
   const [stage_id, ordinal] = task_id.split("-");
   const [done] = await db.sql`
-    select status, result, next_stage_params, error, spill ->> 'bytes' as bytes, spill ->> 'sha256' as sha256
+    select status, result, next_stage_params, error - 'signature' as error, spill ->> 'bytes' as bytes, spill ->> 'sha256' as sha256
       from app.results where stage_id = ${stage_id!}::bigint and ordinal = ${ordinal!}::bigint`;
   const [failed] = await db.sql<{ detail: Record<string, unknown> | null }>`
     select outcome, category, code, message, detail, retry_at > now() + interval '1 minute' as waits
