@@ -56,7 +56,7 @@ test("a second SIGTERM ends the busy processes of up and hands their tasks back"
   const { child, ended, text } = await startUp(shop);
   const pids = [await running(shop, "app.deaf"), await running(shop, "app.spin")];
   child.kill("SIGTERM");
-  await eventually(() => text().includes("again: at once)\n"));
+  await eventually(() => text().includes("SIGTERM: finishing"));
   child.kill("SIGTERM");
   expect(await ended).toBe(0);
   expect(pids.flatMap(aliveIn)).toEqual([]);

@@ -17,7 +17,11 @@ test("a handler that throws fails as it would in the worker, and its process is 
 for (const code of [0, 3]) {
   test(`a handler that calls process.exit(${code}) fails with that exit code and its last words`, async () => {
     const attempt = await failBesideNeighbour(bad.exits, { parameters: { code } });
-    expect(attempt).toMatchObject({ code: "exited", message: expect.stringContaining(`exit code ${code}`) });
+    expect(attempt).toMatchObject({
+      category: "crash",
+      code: "exited",
+      message: expect.stringContaining(`exit code ${code}`),
+    });
     expect(attempt.detail.process).toMatchObject({ exit_code: code, last_lines: ["last words"] });
     expect(attempt.detail.process!.peak_memory_mb).toBeGreaterThan(20);
   });
@@ -25,7 +29,7 @@ for (const code of [0, 3]) {
 
 test("a handler that aborts fails with the signal", async () => {
   const attempt = await failBesideNeighbour(bad.aborts);
-  expect(attempt).toMatchObject({ code: "killed", message: expect.stringContaining("SIGABRT") });
+  expect(attempt).toMatchObject({ category: "crash", code: "killed", message: expect.stringContaining("SIGABRT") });
   expect(attempt.detail.process).toMatchObject({ signal: "SIGABRT" });
 });
 
@@ -35,7 +39,7 @@ test("a handler whose process is killed from outside fails with the signal", asy
       process.kill(pidIn(await shop.logged("pid ")), "SIGKILL");
     },
   });
-  expect(attempt).toMatchObject({ code: "killed", message: expect.stringContaining("SIGKILL") });
+  expect(attempt).toMatchObject({ category: "crash", code: "killed", message: expect.stringContaining("SIGKILL") });
   expect(attempt.detail.process!.last_lines.at(-1)).toMatch(/^info: pid \d+$/);
 });
 
@@ -43,13 +47,21 @@ test("a full JavaScript heap is out_of_memory", async () => {
   const attempt = await failBesideNeighbour(bad.heap, {
     worker: { isolation_node_args: [...node_args, "--max-old-space-size=64"] },
   });
-  expect(attempt).toMatchObject({ code: "out_of_memory", message: expect.stringContaining("JavaScript heap") });
+  expect(attempt).toMatchObject({
+    category: "crash",
+    code: "out_of_memory",
+    message: expect.stringContaining("JavaScript heap"),
+  });
   expect(attempt.detail.process!.peak_memory_mb).toBeGreaterThan(50);
 });
 
 test("memory outside of the heap beyond memory_mb is out_of_memory", async () => {
   const attempt = await failBesideNeighbour(bad.native);
-  expect(attempt).toMatchObject({ code: "out_of_memory", message: expect.stringContaining("memory_mb is 320") });
+  expect(attempt).toMatchObject({
+    category: "crash",
+    code: "out_of_memory",
+    message: expect.stringContaining("memory_mb is 320"),
+  });
   expect(attempt.detail.process!.peak_memory_mb).toBeGreaterThan(320);
 });
 
@@ -88,7 +100,11 @@ test("an unhandled rejection ends its own task", async () => {
 
 test("an error thrown outside of any promise ends its own task", async () => {
   const attempt = await failBesideNeighbour(bad.throws_aside);
-  expect(attempt).toMatchObject({ code: "exited", message: expect.stringContaining("Error: out of a timer") });
+  expect(attempt).toMatchObject({
+    category: "crash",
+    code: "exited",
+    message: expect.stringContaining("Error: out of a timer"),
+  });
 });
 
 test("an unhandled rejection of an earlier task leaves the next one alone, and the process is not used again", async () => {
@@ -120,13 +136,21 @@ test("an unhandled rejection while nothing runs costs no task anything", async (
 
 test("a process that writes into its channel to the worker is killed, and the worker reads on", async () => {
   const attempt = await failBesideNeighbour(bad.babbles);
-  expect(attempt).toMatchObject({ code: "killed", message: expect.stringContaining("descriptor 3") });
+  expect(attempt).toMatchObject({
+    category: "crash",
+    code: "killed",
+    message: expect.stringContaining("descriptor 3"),
+  });
 });
 
 test("a gigabyte on stdout ends at output_bytes", async () => {
   const before = process.memoryUsage.rss();
   const attempt = await failBesideNeighbour(bad.floods);
-  expect(attempt).toMatchObject({ code: "output_limit", message: expect.stringContaining("1000000 bytes") });
+  expect(attempt).toMatchObject({
+    category: "crash",
+    code: "output_limit",
+    message: expect.stringContaining("1000000 bytes"),
+  });
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent, Throttled, Transient } from "../../src/core/errors.js";
+import { orAborted } from "../../src/worker/wait.js";
 import { attemptsOf, eventually, gate, openEmbeddedShop, openShop } from "./shop.js";
 
 const echo = defineHandler("echo", {}, (parameters) => parameters);
@@ -170,4 +171,13 @@ test("a handler that ignores its time-out gives up its slot, and its late result
   await eventually(() => worker.stats().late === 1);
   await worker.idle();
   expect(worker.stats()).toMatchObject({ completed: 2, refused: 0 });
+});
+
+test("a lone task has the time-out of its handler", async () => {
+  const slow = defineHandler("slow", { timeout_s: 1 }, (_, ctx) => orAborted(new Promise(() => {}), ctx.signal));
+  const shop = await openShop({ handlers: [slow] });
+  await shop.worker();
+  const { task_id } = await shop.engine.enqueue("slow", {}, { max_attempts: 1 });
+  await eventually(async () => (await shop.engine.task(task_id)).status === "failed");
+  expect(await attemptsOf(shop.db)).toMatchObject([{ code: "timeout" }]);
 });
