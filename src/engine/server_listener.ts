@@ -1,6 +1,7 @@
 // LISTEN on a server: one connection for all channels of a pool, opened at the first and closed after the last. After a
 // connection loss it connects and listens again until it is stopped; what was notified in between is gone, so each
-// listener is told when it listens again and may look for itself.
+// listener is told when it listens again and may look for itself. Nothing is ever sent on a connection that only listens,
+// so a loss that nobody told us of would stay unnoticed: every few seconds it is asked for an answer.
 import { closedError, DatabaseError, quoteName, type Stoppable } from "./database.js";
 import type { Lane } from "./server_lane.js";
 
@@ -14,11 +15,13 @@ type OpenLane = (on_lost: () => void, on_notify: (channel: string, payload: stri
 
 const first_wait_ms = 100;
 const longest_wait_ms = 5_000;
+const check_ms = 5_000;
 
 export class ServerListener {
   private readonly listeners = new Set<Listener>();
   private lane: Lane | null = null;
   private timer: NodeJS.Timeout | null = null;
+  private check_timer: NodeJS.Timeout | undefined;
   private wait_ms = first_wait_ms;
   private closed = false;
 
@@ -45,11 +48,30 @@ export class ServerListener {
   }
 
   private currentLane(): Lane {
-    this.lane ??= this.open(
-      () => this.onLost(),
-      (channel, payload) => this.onNotify(channel, payload),
-    );
+    if (this.lane === null) {
+      const lane = this.open(
+        () => this.onLost(),
+        (channel, payload) => this.onNotify(channel, payload),
+      );
+      this.lane = lane;
+      this.checkLater(lane);
+    }
     return this.lane;
+  }
+
+  private checkLater(lane: Lane): void {
+    clearTimeout(this.check_timer);
+    this.check_timer = setTimeout(() => void this.check(lane), check_ms);
+  }
+
+  /** An answer that takes as long as the time between two checks is taken for none. */
+  private async check(lane: Lane): Promise<void> {
+    const silence = new DatabaseError("08006", "the connection for LISTEN no longer answers");
+    const timer = setTimeout(() => lane.lose(silence), check_ms);
+    // A refusal is an answer; a lost lane has come back through onLost.
+    await lane.script("select 1").catch(() => {});
+    clearTimeout(timer);
+    if (this.lane === lane && !lane.lost) this.checkLater(lane);
   }
 
   private async listenOn(lane: Lane, channel: string): Promise<void> {
@@ -71,6 +93,7 @@ export class ServerListener {
 
   private onLost(): void {
     this.lane = null;
+    clearTimeout(this.check_timer);
     if (this.listeners.size === 0 || this.timer) return;
     this.timer = setTimeout(() => void this.listenAgain(), this.wait_ms * (0.5 + Math.random() / 2));
     this.wait_ms = Math.min(this.wait_ms * 2, longest_wait_ms);
@@ -103,6 +126,7 @@ export class ServerListener {
   private async hangUp(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
+    clearTimeout(this.check_timer);
     const { lane } = this;
     this.lane = null;
     await lane?.end(1);

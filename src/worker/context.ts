@@ -128,7 +128,7 @@ export class TaskContext implements TaskContextShape {
       if (this.in_burst) throw new Permanent("ctx.db is open: read results and compute first, then write in ctx.db");
       return desk.connection();
     };
-    return { commands: desk.commands, store: desk.store, connection };
+    return { commands: desk.commands, store: desk.store, connection, signal: () => this.signal };
   }
 
   /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */

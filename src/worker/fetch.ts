@@ -20,6 +20,7 @@ export interface FetcherParts {
   slots: number;
   batch_max: number;
   poll_s: number;
+  lease_ms: number;
   db: Database;
   commands: WorkerCommands;
   holdings: Holdings;
@@ -29,7 +30,9 @@ export interface FetcherParts {
   paces: Map<string, Pace>;
   stats: Stats;
   log: Logger;
-  onStale(): void;
+  onStale(why?: string): void;
+  /** The database has forgotten these claims: it gave out their numbers again. */
+  onForgotten(claim_ids: number[]): void;
   /** Nothing to claim, nothing held. */
   onIdle(): void;
 }
@@ -81,10 +84,14 @@ export class Fetcher {
     if (limit === 0) return;
     this.again = false;
     clearTimeout(this.poll_timer);
-    this.claiming = this.claim(limit).then(
-      (found) => this.claimed(found),
-      (error: unknown) => this.claimFailed(error),
-    );
+    // While heartbeats are answered on their connection, this one may have fallen silent.
+    const silent = setTimeout(() => parts.onStale("the database does not answer a claim"), parts.lease_ms);
+    this.claiming = this.claim(limit)
+      .finally(() => clearTimeout(silent))
+      .then(
+        (found) => this.claimed(found),
+        (error: unknown) => this.claimFailed(error),
+      );
   };
 
   private wanted(): number {
@@ -143,6 +150,7 @@ export class Fetcher {
       deepFreeze(stage.parameters);
       this.stages.set(stage.stage_id, stage);
     }
+    this.noteForgotten(reply);
     const mix = new Map<Pace, number>();
     let count = 0;
     for (const batch of reply.claims) {
@@ -162,6 +170,17 @@ export class Fetcher {
     parts.stats.claimed += count;
     parts.stats.largest_batch = Math.max(parts.stats.largest_batch, count);
     return count;
+  }
+
+  /**
+   * Claims are numbered in order, and commit without waiting for the disk. A number that does not lie above those held
+   * says that the server crashed and has forgotten them: what runs under them was given out again.
+   */
+  private noteForgotten({ claims }: ClaimReply): void {
+    const { holdings, onForgotten } = this.parts;
+    const lowest = claims.reduce((least, { claim_id }) => Math.min(least, claim_id), Number.POSITIVE_INFINITY);
+    const forgotten = [...holdings.claims.keys()].filter((claim_id) => claim_id >= lowest);
+    if (forgotten.length > 0) onForgotten(forgotten);
   }
 
   private paceOf(type: string): Pace {

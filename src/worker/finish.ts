@@ -145,9 +145,13 @@ export class Finisher {
     const { parts } = this;
     let odd_since: number | null = null;
     for (let tries = 1; !parts.lease.over(); tries++) {
+      // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
+      const silent = () => parts.onStale(`the database does not answer a ${what}`);
+      const timer = setTimeout(silent, parts.lease.lease_ms);
       try {
         return { reply: await send() };
       } catch (error) {
+        clearTimeout(timer);
         const trouble = sendTrouble(error);
         if (trouble === "content") return { refusal: error };
         if (trouble === "stale") parts.onStale();
@@ -158,6 +162,8 @@ export class Finisher {
           if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
         }
         await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
+      } finally {
+        clearTimeout(timer);
       }
     }
     return null;

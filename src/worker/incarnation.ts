@@ -140,6 +140,8 @@ export class Incarnation {
       slots: settings.slots,
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
+      lease_ms: lease_s * 1000,
+      onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
     this.heartbeat = new Heartbeat({

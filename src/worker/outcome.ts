@@ -1,5 +1,6 @@
 // From what a handler returned to what the finish says: JSON text, a reference to a spilled file, or a failure.
 // Small flat results take a short way, because at a hundred thousand a second a thorough walk is most of the work.
+import { randomUUID } from "node:crypto";
 import { type Failure, failureOf } from "../core/failures.js";
 import { resultToOutcome } from "../core/outcomes.js";
 import type { Store } from "../core/store.js";
@@ -59,11 +60,11 @@ function handOver(value: unknown): string | Failure {
 }
 
 /**
- * Written before the finish that names it, under a key of this claim: a zombie can never overwrite what was accepted. The
- * attempt and the worker are not enough, because a task handed back can come again as the same attempt to the same worker.
+ * Written before the finish that names it, under a key of this execution: a zombie can never overwrite what was accepted.
+ * Attempt, claim and worker are not enough: a server crash may forget a claim, and give its number to the same worker again.
  */
 async function spilled(json: string, { claim, ordinal }: TaskContext, { store, worker_id }: Spill): Promise<string> {
-  const key = `results/${claim.stage.stage_id}/${ordinal}/${claim.attempt}-${claim.claim_id}-${worker_id}.json`;
+  const key = `results/${claim.stage.stage_id}/${ordinal}/${claim.attempt}-${claim.claim_id}-${worker_id}-${randomUUID()}.json`;
   return JSON.stringify(await store.put(key, json));
 }
 

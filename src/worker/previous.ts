@@ -1,10 +1,12 @@
 // Reads the results of the stages before, page by page in ordinal order, for handlers and planners alike. Touches the
 // database through read_results and predecessor only, and storage for results that were spilled.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Loose, Predecessor, Previous, PreviousItem } from "../core/context.js";
 import { Permanent } from "../core/errors.js";
 import type { Ref, Store } from "../core/store.js";
 import type { ClaimedStage, PreviousStage, StoredItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import { isConnectionLost, waitBeforeTry } from "./trouble.js";
 
 const PAGE_ITEMS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -14,6 +16,8 @@ export interface ResultSource {
   commands: Pick<WorkerCommands, "read_results" | "predecessor">;
   connection(): Promise<Database>;
   store: Store;
+  /** Aborted when the reader is no longer wanted. */
+  signal?(): AbortSignal;
 }
 
 interface Range {
@@ -41,8 +45,8 @@ export async function readPredecessor(
   stage: ClaimedStage,
   ordinal: number,
 ): Promise<Predecessor | null> {
-  const db = await source.connection();
-  const found = await source.commands.predecessor(db, { stage_id: stage.stage_id, ordinal });
+  const request = { stage_id: stage.stage_id, ordinal };
+  const found = await persistently(source, (db) => source.commands.predecessor(db, request));
   if (found === null) return null;
   const { spill, ...facts } = found;
   return { ...facts, result: spill ? await loadSpilled(source.store, spill) : found.result };
@@ -101,9 +105,9 @@ async function* storedPages(
   source: ResultSource,
   { stage, from, to }: Range,
 ): AsyncGenerator<StoredItem[], void, void> {
-  const db = await source.connection();
   const page = (start: number) => {
-    const reply = source.commands.read_results(db, { stage_id: stage.stage_id, from: start, to, limit: PAGE_ITEMS });
+    const request = { stage_id: stage.stage_id, from: start, to, limit: PAGE_ITEMS };
+    const reply = persistently(source, (db) => source.commands.read_results(db, request));
     // A reader may stop early: then nobody waits for the page read ahead, and its error is nobody's.
     reply.catch(() => {});
     return reply;
@@ -114,6 +118,19 @@ async function* storedPages(
     if (next !== null) reading = page(next);
     yield items;
     if (next === null) return;
+  }
+}
+
+/** A read changes nothing and may be sent again: a lost connection costs the task a moment, and not an attempt. */
+async function persistently<T>(source: ResultSource, read: (db: Database) => Promise<T>): Promise<T> {
+  const db = await source.connection();
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read(db);
+    } catch (error) {
+      if (source.signal === undefined || !isConnectionLost(error)) throw error;
+      await sleep(waitBeforeTry(tries), undefined, { signal: source.signal() });
+    }
   }
 }
 

@@ -28,6 +28,8 @@ const parameters = z.object({
   fail_every: z.int().default(0),
   /** Every so many tasks of the first stage return more than the database takes, so that their result goes to storage. */
   spill_every: z.int().default(0),
+  /** Tasks of the first stage write a line to their log. */
+  log: z.boolean().default(false),
   /** Leaves a row per task in public.effects, once per effect_key. */
   mark: z.boolean().default(false),
   hold: hold.optional(),
@@ -73,6 +75,7 @@ export function chainHandlers(record: Recorder): Handler[] {
     });
   return [
     handler("chain.make", async (given, ctx) => {
+      if (given.log) ctx.log.info("runs");
       await pause(given.ms, ctx);
       if (every(given.fail_every, ctx) && ctx.attempt === 1) throw new Transient("fails once");
       const padding = every(given.spill_every, ctx) ? "x".repeat(1024 * 1024) : undefined;

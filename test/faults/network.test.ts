@@ -84,6 +84,8 @@ fault("F8 connections are reset, again and again", async (scene) => {
   }
   scene.notes.push(`${dropped} connections reset`);
   expect(dropped).toBeGreaterThan(9);
+  await scene.settle();
+  expect(await scene.db.sql`select from app.attempts where outcome = 'failed'`).toEqual([]);
 });
 
 fault("F9 the network of one worker stalls, without a FIN", async (scene) => {

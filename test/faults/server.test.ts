@@ -78,4 +78,8 @@ fault("F7 pg_terminate_backend on everybody, every 500 ms", async (scene) => {
   }
   scene.notes.push(`${ended} sessions ended in ${rounds} rounds`);
   expect(ended).toBeGreaterThan(rounds);
+  await scene.settle();
+  // Of the attempts that errors have, it cost none: only those that fail by themselves did.
+  const failed = await scene.db.sql`select from app.attempts where outcome = 'failed'`;
+  expect(failed).toHaveLength(10);
 });
