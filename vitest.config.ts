@@ -8,7 +8,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: [soak ? "test/**/*.soak.ts" : "test/**/*.test.ts"],
-      env: soak ? { FANFOLD_TEST_SOAK: "1" } : {},
+      // How often each fault is repeated in a row.
+      env: soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {},
       globalSetup: ["test/global_setup.ts"],
       pool: "forks",
       maxWorkers: 2,

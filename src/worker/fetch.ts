@@ -30,7 +30,9 @@ export interface FetcherParts {
   paces: Map<string, Pace>;
   stats: Stats;
   log: Logger;
-  onStale(why?: string): void;
+  onStale(): void;
+  /** What was sent has not been answered for as long as a lease lasts. */
+  onSilent(what: string): void;
   /** The database has forgotten these claims: it gave out their numbers again. */
   onForgotten(claim_ids: number[]): void;
   /** Nothing to claim, nothing held. */
@@ -85,7 +87,7 @@ export class Fetcher {
     this.again = false;
     clearTimeout(this.poll_timer);
     // While heartbeats are answered on their connection, this one may have fallen silent.
-    const silent = setTimeout(() => parts.onStale("the database does not answer a claim"), parts.lease_ms);
+    const silent = setTimeout(() => parts.onSilent("claim"), parts.lease_ms);
     this.claiming = this.claim(limit)
       .finally(() => clearTimeout(silent))
       .then(

@@ -32,6 +32,8 @@ export interface FinisherParts {
   onAnswer(reply: FinishReply, jobs: boolean): void;
   /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
   onStale(why?: string): void;
+  /** What was sent has not been answered for as long as a lease lasts. */
+  onSilent(what: string): void;
   /** Nothing is left to be said. */
   onQuiet(): void;
 }
@@ -146,8 +148,7 @@ export class Finisher {
     let odd_since: number | null = null;
     for (let tries = 1; !parts.lease.over(); tries++) {
       // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
-      const silent = () => parts.onStale(`the database does not answer a ${what}`);
-      const timer = setTimeout(silent, parts.lease.lease_ms);
+      const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms);
       try {
         return { reply: await send() };
       } catch (error) {

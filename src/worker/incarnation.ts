@@ -92,16 +92,17 @@ export class Incarnation {
   ) {
     const { engine, settings, stats, paces } = shop;
     const { worker_commands: commands, registry, store } = engine;
-    const { holdings } = this;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
     const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
+    // A stop has limits of its own.
+    const onSilent = (what: string) => void (this.stopping ?? this.abandon(`no answer to a ${what}`));
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
-    const { lease, logs } = this;
-    const shared = { worker_id, db, commands, holdings, stats, log, onStale };
+    const { holdings, lease, logs } = this;
+    const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
     this.finisher = new Finisher({
       ...shared,
       lease,

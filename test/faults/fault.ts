@@ -16,7 +16,8 @@
 // scene.cluster   the file's own Postgres server: stop, restart, kill a backend, read the log
 // scene.random    seeded: FANFOLD_TEST_SEED repeats a run   scene.gate()  a file that tasks can be held at (`hold`)
 //
-// Each fault runs once as a test and 20 times in the soak run (npm run test:soak). A server of its own per file; a fresh
+// Each fault runs once as a test and 20 times in the soak run (npm run test:soak; FANFOLD_TEST_SOAK says how often). A new
+// file of faults needs a .soak.ts beside it, one import long. A server of its own per file; a fresh
 // database per run. Files run two at a time, so put a fault into the file it shares a subject with.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Cluster, startCluster } from "./cluster.js";
@@ -29,7 +30,7 @@ export type FaultBody = (scene: Scene) => Promise<void>;
 /** All faults of the files that were loaded, by name. */
 export const faults = new Map<string, FaultBody>();
 
-const repeats = process.env.FANFOLD_TEST_SOAK ? 20 : 1;
+const repeats = Number(process.env.FANFOLD_TEST_SOAK || 1);
 /** No fault takes half as long; what hangs is told with its story before the runner gives up. */
 const limit_ms = 90_000;
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));

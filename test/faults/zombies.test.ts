@@ -1,4 +1,4 @@
-// F9, F11, F12: workers that are given up for dead and go on.
+// F11, F12: workers that are given up for dead and go on.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";

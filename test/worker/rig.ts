@@ -54,6 +54,7 @@ export function openRig(options: RigOptions) {
       stale.push(why);
       lease.end();
     },
+    onSilent: () => {},
     onQuiet: () => {},
   });
   const runner: Runner = new Runner({

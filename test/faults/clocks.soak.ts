@@ -1,0 +1,2 @@
+// F13, F14, each many times in a row.
+import "./clocks.test.js";

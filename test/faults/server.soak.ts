@@ -1,0 +1,2 @@
+// F5–F7, each many times in a row.
+import "./server.test.js";
