@@ -1,5 +1,6 @@
-// Who does the killing, and does not kill too much: a task held through three crashes is failed, by design, so a nemesis
-// that means to prove that work survives spares a worker that holds such a task.
+// Who does the killing, and does not kill too much: a task held through three crashes is failed, by design, and a worker that
+// a busy machine keeps from sending heartbeats counts as one. A nemesis that means to prove that work survives therefore
+// spares a worker that holds what was lost before.
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../worker/shop.js";
 import type { Scene } from "./scene.js";
@@ -15,14 +16,14 @@ export async function killWorkers(
   while (killed.length < most && !(await scene.settled())) {
     const { working } = fleet;
     const victim = working[Math.floor(scene.random() * working.length)];
-    if (victim !== undefined && (await killUnlessLastChance(scene, victim))) killed.push(victim.pid);
+    if (victim !== undefined && (await killUnlessBurdened(scene, victim))) killed.push(victim.pid);
     await sleep(pause_ms);
   }
   return killed;
 }
 
 /** Frozen first: what it holds can then be looked at without it changing in between. */
-async function killUnlessLastChance(scene: Scene, victim: WorkerProcess): Promise<boolean> {
+async function killUnlessBurdened(scene: Scene, victim: WorkerProcess): Promise<boolean> {
   const { db } = scene;
   victim.freeze();
   // What it had sent before it froze may still be under way.
@@ -33,9 +34,9 @@ async function killUnlessLastChance(scene: Scene, victim: WorkerProcess): Promis
        where application_name = 'fanfold work' and state = 'active' and query_start < ${moment!.at}::text::timestamptz`;
     return busy.length === 0;
   });
-  const last_chances = await db.sql`
-    select from app.claims join app.workers using (worker_id) where crashes >= 2 and pid = ${victim.pid}::integer`;
-  if (last_chances.length > 0) {
+  const burden = await db.sql`
+    select from app.claims join app.workers using (worker_id) where crashes >= 1 and pid = ${victim.pid}::integer`;
+  if (burden.length > 0) {
     victim.thaw();
     return false;
   }

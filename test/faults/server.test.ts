@@ -5,6 +5,12 @@ import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
 import type { Scene } from "./scene.js";
 
+/**
+ * Longer than the outages: a lease that runs out while the server is away counts as a crash of the worker, and a task is
+ * failed at its third, which on a busy machine two outages and a slow recovery can come to.
+ */
+const options = { lease_s: 15 };
+
 /** Submits small jobs one after the other until told to stop; what is not answered is asked again, with the same content. */
 function keepSubmitting(scene: Scene): { stop(): Promise<number> } {
   let stopped = false;
@@ -26,11 +32,10 @@ function keepSubmitting(scene: Scene): { stop(): Promise<number> } {
 
 fault("F5 pg_ctl stop -m immediate in the middle of a drain, and a restart", async (scene) => {
   const { cluster } = scene;
-  await scene.fleet();
+  await scene.fleet({ options });
   const submitting = keepSubmitting(scene);
   await scene.submit({ ms: 40, spill_every: 100 });
   const starts = cluster.startCount();
-  // Two, because three long ones are what a task may be lost through at most.
   for (const progress of [100, 500]) {
     await scene.progress(progress);
     await cluster.restart("immediate", scene.random() * 2000);
@@ -43,7 +48,7 @@ fault("F5 pg_ctl stop -m immediate in the middle of a drain, and a restart", asy
 
 fault("F6 kill -9 of a backend, which takes all others down", async (scene) => {
   const { cluster } = scene;
-  await scene.fleet();
+  await scene.fleet({ options });
   const submitting = keepSubmitting(scene);
   await scene.submit({ ms: 40 });
   for (const progress of [100, 500]) {

@@ -68,10 +68,14 @@ export class WorkerProcess {
       if (line.startsWith('{"level":')) this.logs.push(JSON.parse(line) as LogLine);
       else this.stderr.push(line);
     });
+    // A run that is killed must not leave workers behind.
+    const killWithUs = () => this.child.kill("SIGKILL");
+    process.once("exit", killWithUs);
     // "close" and not "exit": only then has everything it said arrived.
     this.exited = new Promise((resolve) => {
       this.child.once("close", (code, signal) => {
         this.ended = true;
+        process.removeListener("exit", killWithUs);
         resolve({ name: this.name, code, signal, asked: this.asked || code === 0, stderr: this.stderr });
       });
     });

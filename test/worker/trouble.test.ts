@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DatabaseError } from "../../src/engine/database.js";
-import { sendTrouble } from "../../src/worker/trouble.js";
+import { isConnectionLost, sendTrouble } from "../../src/worker/trouble.js";
 
 const of = (code: string) => sendTrouble(new DatabaseError(code, "said no"));
 
@@ -11,4 +11,11 @@ test("what a failed call means is told by its SQLSTATE alone", () => {
   expect(of("FF007")).toBe("stale");
   expect(sendTrouble(new TypeError("not of the database"))).toBe("other");
   expect(sendTrouble(null)).toBe("other");
+});
+
+test("a lost connection is told from a pool that was closed and from a refusal", () => {
+  const lost = (code: string) => isConnectionLost(new DatabaseError(code, "said no"));
+  for (const code of ["08006", "08001", "57P01", "57P03"]) expect(lost(code)).toBe(true);
+  for (const code of ["08003", "57014", "42883", "FF001"]) expect(lost(code)).toBe(false);
+  expect(isConnectionLost(null)).toBe(false);
 });
