@@ -36,8 +36,13 @@ begin
     raise exception 'the columns of finished tasks differ in length' using errcode = 'FF002';
   end if;
   perform app.assert_my_worker(worker);
-  -- "is not distinct from", because the index on worker_id must never be the way in: it leads past all the worker holds.
-  perform 1 from app.claims k where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker order by k.claim_id for update;
+  -- "is not distinct from", because the index on worker_id must never be the way in: it leads past all the worker holds. And of
+  -- the stage it names: after a crash of the server a number it forgot can come again, for other tasks.
+  v_ids := array(
+    select k.claim_id from app.claims k
+     where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker
+       and k.stage_id = any (array(select x.g from json_to_recordset(claims) as x(g bigint)))
+     order by k.claim_id for update);
   if json_array_length(logs) > 0 then
     perform app.store_logs(worker, logs);
   end if;

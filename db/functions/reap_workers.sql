@@ -17,6 +17,9 @@ begin
   v_workers := array(
     select w.worker_id from app.workers w
      where w.status = 'live' and w.heartbeat_at < now() - make_interval(secs => w.lease_s)
+       -- While the server was down nobody could send a heartbeat: who was alive shortly before gets a lease's time to show up.
+       and not (now() < pg_postmaster_start_time() + make_interval(secs => w.lease_s)
+         and w.heartbeat_at > pg_postmaster_start_time() - interval '10 minutes')
      order by w.worker_id
      limit 50
      for update skip locked);

@@ -1,5 +1,5 @@
 -- Records what a worker reported on tasks it does not hold (any more), as [[claim, ordinal, reason]]. A finish that is sent
--- again because its answer was lost is no refusal: the result there is its own.
+-- again because its answer was lost is no refusal: the result, or the failed attempt, there is its own.
 create or replace function app.refuse_late(worker uuid, claims json, items json)
 returns jsonb
 language sql
@@ -12,6 +12,9 @@ as $$
        select from app.claims k where k.claim_id = i.c and k.worker_id is not distinct from worker and k.held @> i.o)
        and not exists (
          select from app.results r where r.stage_id = n.g and r.ordinal = i.o and r.worker_id = worker and r.attempt = n.a)
+       and not exists (
+         select from app.attempts t
+          where t.stage_id = n.g and t.ordinal = i.o and t.worker_id = worker and t.attempt = n.a and t.outcome = 'failed')
   ),
   recorded as (
     insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)

@@ -32,7 +32,7 @@ begin
     if v_stage.stage_id is null or v_stage.closed_at is not null then
       delete from app.claims where claim_id = v_claim.claim_id;
     else
-      v_back := app.take_back(v_claim);
+      v_back := app.take_back(v_claim, 9223372036854775807);
       perform app.settle(null, null, array(select v_claim.stage_id from generate_series(1, v_back.failed)),
         case when v_back.failed_plan then array[v_claim.stage_id] else '{}' end, null);
       perform app.wake(array[v_claim.task_type]);

@@ -6,6 +6,8 @@ as $$
 declare
   v_claim app.claims;
   v_back record;
+  v_worker uuid;
+  v_suspects bigint;
   v_tasks bigint := 0;
   v_types text[] := '{}'::text[];
   v_failed bigint[] := '{}'::bigint[];
@@ -18,10 +20,19 @@ begin
        select c.tenant_id, c.stage_id, c.worker_id, sum(app.held_count(c.held)) as tasks
          from app.claims c where c.worker_id = any (workers) group by 1, 2, 3) k
      join app.stages s on s.stage_id = k.stage_id;
-  for v_claim in select * from app.claims k where k.worker_id = any (workers) order by k.claim_id loop
+  for v_claim in select * from app.claims k where k.worker_id = any (workers) order by k.worker_id, k.claim_id loop
+    if v_claim.worker_id is distinct from v_worker then
+      v_worker := v_claim.worker_id;
+      -- Its slots were busy; results of short tasks that had ended may not have been sent, so of many held it is a few more.
+      select greatest(w.slots, (sum(app.held_count(k.held)) + 3) / 4) into v_suspects
+        from app.workers w join app.claims k on k.worker_id = w.worker_id
+       where w.worker_id = v_worker
+       group by w.slots;
+    end if;
     v_tasks := v_tasks + app.held_count(v_claim.held);
     v_types := v_types || v_claim.task_type;
-    v_back := app.take_back(v_claim);
+    v_back := app.take_back(v_claim, v_suspects);
+    v_suspects := v_suspects - app.held_count(v_claim.held);
     v_failed := v_failed || array(select v_claim.stage_id from generate_series(1, v_back.failed));
     if v_back.failed_plan then
       v_plans := v_plans || v_claim.stage_id;

@@ -42,12 +42,17 @@ export interface Shop {
   onAbandoned(): void;
 }
 
-export async function startIncarnation(shop: Shop): Promise<Incarnation> {
+/** `former`: the life before, which gave up everything. What it may still hold goes back unharmed: nobody died. */
+export async function startIncarnation(shop: Shop, former: string | null = null): Promise<Incarnation> {
   const { engine, settings } = shop;
   const worker_id = randomUUID();
   const connections = new Connections(engine, settings);
   try {
     const { types, slots, lease_s, version } = settings;
+    if (former !== null) {
+      // It may be unknown by now, which is as good.
+      await engine.worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
+    }
     const sent_at = performance.now();
     const own = engine.db.kind === "server" ? settings.connections + settings.burst_connections + 2 : 0;
     const registration = {

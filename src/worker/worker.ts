@@ -71,7 +71,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   function restart(tries: number): void {
     if (ended) return;
     again = setTimeout(() => {
-      starting = startIncarnation(shop).then(
+      starting = startIncarnation(shop, life.worker_id).then(
         async (incarnation) => {
           life = incarnation;
           wakeWaiters();
