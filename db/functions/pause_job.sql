@@ -15,7 +15,8 @@ begin
   perform app.lock_job_for_verbs(v_job);
   select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
   if v_job.finished_at is not null then
-    raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status using errcode = 'FF006';
+    raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
+      using errcode = 'FF006', hint = 'see: fanfold status ' || left(v_job.job_id, 12);
   end if;
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages);

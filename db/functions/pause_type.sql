@@ -9,6 +9,7 @@ declare
   v_tenant text := app.acting_tenant(tenant);
   v_queued bigint;
   v_new boolean := false;
+  v_paused boolean;
 begin
   if coalesce(pause_type.task_type, '') !~ '^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$' then
     raise exception '"%" is not a task type', left(coalesce(pause_type.task_type, 'null'), 80) using errcode = 'FF002', hint = 'dotted lower-case names such as raster.cog';
@@ -24,7 +25,8 @@ begin
         jsonb_build_object('task_type', pause_type.task_type, 'queued', v_queued), actor);
     end if;
   end if;
-  return json_build_object('task_type', pause_type.task_type, 'paused', dry_run is not true, 'queued', v_queued,
+  v_paused := exists (select from app.paused_types p where p.tenant_id = v_tenant and p.task_type = pause_type.task_type);
+  return json_build_object('task_type', pause_type.task_type, 'paused', v_paused, 'queued', v_queued,
     'dry_run', coalesce(dry_run, false), 'changed', v_new);
 end $$;
 grant execute on function app.pause_type(text, text, boolean, text, text) to fanfold_api, fanfold_admin;

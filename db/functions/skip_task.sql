@@ -31,7 +31,8 @@ begin
   if v_status = 'skipped' then
     return json_build_object('task_id', task_id, 'status', 'skipped', 'dry_run', coalesce(dry_run, false), 'changed', false);
   elsif v_status = 'completed' then
-    raise exception 'task "%" is completed, which is final', task_id using errcode = 'FF006';
+    raise exception 'task "%" is completed, which is final', task_id
+      using errcode = 'FF006', hint = 'once its job has ended it can run again: fanfold retry --task ' || task_id;
   elsif dry_run then
     return json_build_object('task_id', task_id, 'status', v_status, 'dry_run', true, 'changed', false);
   end if;

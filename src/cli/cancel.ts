@@ -1,26 +1,36 @@
 // fanfold cancel: stops a job. Tasks that run are told to stop; what is done stays.
+import type { CancelReply } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
+import { count, tasks } from "./figures.js";
 import { withSession } from "./session.js";
+import { addVerbOptions, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";
 
 export function addCancel(cli: Cli): void {
-  cli.program
+  const command = cli.program
     .command("cancel")
     .summary("cancel a job")
     .description(
       "Cancels a job: waiting tasks are dropped, running ones are told to stop, finished ones stay as they are.",
     )
-    .argument("<job>", "job id, or the first characters of it")
-    .option("--reason <text>", "kept in the job's history")
-    .addHelpText("after", examples('fanfold cancel 3f2a9c --reason "wrong folder"'))
-    .action(async (job: string, options: { reason?: string }) => {
+    .argument("<job>", "job id, or the first characters of it");
+  addVerbOptions(command)
+    .addHelpText("after", examples('fanfold cancel 3f2a9c --reason "wrong folder"', "fanfold cancel 3f2a9c --dry-run"))
+    .action(async (job: string, flags: VerbFlags) => {
+      const { reason, ...options } = verbOptions(cli, flags);
       await withSession(cli, async ({ engine }) => {
         const { job_id } = await engine.status(job);
-        const reply = await engine.cancelJob(job_id, options.reason);
-        answer(cli, reply, () => [
-          reply.changed ? `cancelled  ${job_id}` : `nothing to cancel: ${job_id} is ${reply.status} already`,
-          `  look at it: fanfold status ${shortId(job_id)}`,
-        ]);
+        const reply = await engine.cancelJob(job_id, reason, options);
+        answer(cli, reply, () => cancelLines(reply, job_id));
       });
     });
+}
+
+function* cancelLines(reply: CancelReply, job_id: string): Generator<string> {
+  const queued = tasks(reply.queued ?? 0);
+  const running = count(reply.running ?? 0);
+  if (reply.changed) yield `cancelled  ${job_id}: ${queued} dropped, ${running} told to stop`;
+  else if (reply.status === "cancelled") yield `nothing to cancel: ${job_id} is ${reply.status} already`;
+  else yield `would cancel ${job_id}: ${queued} dropped, ${running} told to stop; nothing was changed`;
+  yield `  look at it: fanfold status ${shortId(job_id)}`;
 }

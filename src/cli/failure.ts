@@ -66,6 +66,8 @@ const exit_by_code: Record<string, number> = {
   not_found: exit_codes.usage,
   bad_request: exit_codes.usage,
   conflict: exit_codes.usage,
+  // Not 1: with --wait that says that the job failed.
+  not_allowed_now: exit_codes.usage,
   too_large: exit_codes.usage,
   bad_value: exit_codes.usage,
   bad_parameters: exit_codes.usage,

@@ -4,6 +4,10 @@ export function count(n: number): string {
   return n.toLocaleString("en-US");
 }
 
+export function tasks(n: number): string {
+  return n === 1 ? "1 task" : `${count(n)} tasks`;
+}
+
 export function seconds(s: number): string {
   if (!Number.isFinite(s) || s < 0) return "?";
   if (s < 9.95) return `${s.toFixed(1)}s`;

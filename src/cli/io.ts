@@ -1,4 +1,4 @@
-// The two streams, the width and the signals, as one value: commands write through it, tests capture it.
+// The two streams, the width, the signals and whoever is there, as one value: commands write through it, tests capture it.
 // Nothing in the command line touches `process` but main.ts, which makes one of these.
 
 export interface Io {
@@ -16,6 +16,8 @@ export interface Io {
   width(): number;
   stdin(): Promise<Uint8Array>;
   cwd: string;
+  /** Who sits at this terminal, as far as the machine knows. */
+  user(): string | null;
   /** Calls back at each Ctrl-C or termination; returns how to stop listening. */
   onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
 }

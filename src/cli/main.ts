@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The program: this process's streams and signals around the command line. The composition root, and the only file of the
 // command line that touches `process`.
+import { userInfo } from "node:os";
 import { createLogUpdate } from "log-update";
 import { environment } from "../config.js";
 import { crashWorkers } from "../worker/worker.js";
@@ -25,8 +26,18 @@ const io: Io = {
   width: () => process.stdout.columns ?? process.stderr.columns ?? 100,
   stdin: readStdin,
   cwd: process.cwd(),
+  user: userName,
   onSignal,
 };
+
+/** A container may run as a number that has no name. */
+function userName(): string | null {
+  try {
+    return userInfo().username || null;
+  } catch {
+    return null;
+  }
+}
 
 /** https://no-color.org: any value but the empty one. */
 function wantsColour(): boolean {

@@ -2,14 +2,22 @@
 import { Command, CommanderError } from "commander";
 import { loadConfig, package_version } from "../config.js";
 import { hideUrlPasswords } from "../log.js";
+import { addAlerts } from "./alerts.js";
+import { addApprove, addReject } from "./approve.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
 import { addDemo } from "./demo.js";
 import { addDoctor } from "./doctor.js";
+import { addErrors } from "./errors.js";
+import { addEvents } from "./events.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
 import { addMigrate } from "./migrate.js";
+import { addContinue, addPause } from "./pause.js";
+import { addResume } from "./resume.js";
+import { addRetry } from "./retry.js";
+import { addSkip } from "./skip.js";
 import { addStatus } from "./status.js";
 import { addSubmit } from "./submit.js";
 import { addTasks } from "./tasks.js";
@@ -19,19 +27,10 @@ import { addWatch } from "./watch.js";
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
   const cli: Cli = { io, program: makeProgram(io), env, exit_code: exit_codes.done };
-  for (const add of [
-    addUp,
-    addSubmit,
-    addWatch,
-    addJobs,
-    addStatus,
-    addTasks,
-    addCancel,
-    addDoctor,
-    addMigrate,
-    addDemo,
-  ])
-    add(cli);
+  for (const [heading, adds] of commands) {
+    cli.program.commandsGroup(heading);
+    for (const add of adds) add(cli);
+  }
   for (const command of everyCommand(cli.program))
     command.exitOverride().configureOutput(outputOf(io)).configureHelp(help);
   try {
@@ -41,6 +40,14 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
     return report(cli, argv, error);
   }
 }
+
+/** In the order in which they are met. */
+const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
+  ["Run:", [addUp, addSubmit, addWatch, addDemo]],
+  ["Look:", [addJobs, addStatus, addErrors, addEvents, addTasks, addAlerts]],
+  ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel]],
+  ["Set up:", [addDoctor, addMigrate]],
+];
 
 const help = { showGlobalOptions: true, sortSubcommands: false };
 
@@ -56,6 +63,7 @@ function makeProgram(io: Io): Command {
       "--app <module>",
       "JavaScript module with your own jobs and handlers (default: fanfold.config.js if it is here)",
     )
+    .commandsGroup("Set up:")
     .helpCommand("help [command]", "explain a command")
     .showSuggestionAfterError(true)
     .configureOutput(outputOf(io))
@@ -68,7 +76,8 @@ function makeProgram(io: Io): Command {
         "fanfold jobs                            what there is",
       )}
 Exit codes:
-  0 done   1 job failed or cancelled   2 usage   3 partial success   4 refused   5 database not usable
+  0 done   1 job failed or cancelled   2 usage, or not possible now
+  3 partial success   4 refused   5 database not usable
   124 --timeout   130 detached with Ctrl-C
 
 Without DATABASE_URL an embedded Postgres runs inside the process, in one folder, for one process at a time.

@@ -13,40 +13,46 @@ import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
 import { printable } from "./printable.js";
 import { registryOf, withSession } from "./session.js";
+import { howToFollow } from "./summary.js";
 import { shortId } from "./view.js";
-import { waitForEnd } from "./wait.js";
+import { addWaitOptions, timeoutOf, type WaitFlags, waitForEnd } from "./wait.js";
 
-interface SubmitOptions {
-  wait?: boolean;
-  timeout?: string;
+interface SubmitOptions extends WaitFlags {
   mode?: string;
+  resume?: boolean;
   priority?: string;
   label?: string[];
   parameters?: string;
-  deadline?: string;
+  /** false: --no-deadline. */
+  deadline?: string | false;
   correlationId?: string;
 }
 
 export function addSubmit(cli: Cli): void {
-  cli.program
+  const command = cli.program
     .command("submit")
     .summary("submit a job")
     .description("Submits a job. The same type with the same parameters is the same job: submitting twice is safe.")
     .argument("<type>", "job type, for example hello_world")
-    .argument("[pairs...]", "parameters as key=value; JSON values are taken as JSON, a.b=1 is nested")
-    .option("-w, --wait", "follow the job to its end and exit with its outcome")
-    .option("--timeout <seconds>", "with --wait: stop waiting (exit 124); the job itself goes on")
-    .option("--mode <mode>", "reuse: the job there is, whatever its status (default); force: a new run")
+    .argument("[pairs...]", "parameters as key=value; JSON values are taken as JSON, a.b=1 is nested");
+  addWaitOptions(command)
+    .option(
+      "--mode <mode>",
+      "reuse: the job there is, whatever its status (default); resume: that one, and it goes on if it did not end well; force: a new run",
+    )
+    .option("--resume", "short for --mode resume")
     .option("--priority <number>", "higher runs first (default 0)")
     .option("--label <key=value>", "a label to find the job by; may be repeated", collect)
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
-    .option("--deadline <seconds>", "fail the job when it has not ended by then")
+    .option("--deadline <seconds>", "fail the job when it has not ended by then (default: its type's, else 7200)")
+    .option("--no-deadline", "however long it takes")
     .option("--correlation-id <text>", "an id of yours, to find the job in logs and traces")
     .addHelpText(
       "after",
       examples(
         "fanfold submit hello_world n=5 --wait",
         "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
+        "fanfold submit file_digest folder=/data/maps --resume --wait",
         "fanfold submit file_digest --parameters @request.json --mode force --json",
         "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
       ),
@@ -58,15 +64,13 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
   // Everything that can be wrong is found before the database is opened, and told together.
   const problems: Problem[] = [];
   const registry = await registryOf(cli);
-  const timeout_s = positiveSeconds("--timeout", options.timeout, problems);
-  if (options.timeout !== undefined && !options.wait) {
-    problems.push({ path: "--timeout", problem: "only limits --wait", fix: "add --wait, or did you mean --deadline?" });
-  }
+  const timeout_s = timeoutOf(options, problems, "add --wait, or did you mean --deadline?");
+  const { deadline } = options;
   const submit_options = {
-    mode: oneOf("--mode", options.mode, ["reuse", "force"] as const, problems),
+    mode: modeOf(options, problems),
     priority: priorityOf(options.priority, problems),
     labels: labelsOf(options.label, problems),
-    deadline_s: positiveSeconds("--deadline", options.deadline, problems),
+    deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
     correlation_id: options.correlationId,
   };
   const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
@@ -86,6 +90,13 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     },
     { registry },
   );
+}
+
+function modeOf({ mode, resume }: SubmitOptions, problems: Problem[]): "reuse" | "resume" | "force" | undefined {
+  if (resume && mode !== undefined && mode !== "resume") {
+    problems.push({ path: "--resume", problem: `is --mode resume, not ${mode}`, fix: "leave one of them out" });
+  }
+  return resume ? "resume" : oneOf("--mode", mode, ["reuse", "resume", "force"] as const, problems);
 }
 
 async function checkParameters(
@@ -130,20 +141,16 @@ interface JsonSchema {
 
 function announcement(type: string, reply: SubmitReply): string {
   const what = `${printable(type)} ${shortId(reply.job_id)}`;
-  return reply.created ? `submitted ${what}` : `${what} exists already (${reply.status}); --mode force runs it again`;
+  if (reply.created) return `submitted ${what}`;
+  if (reply.resumed) return `resumed ${what} (epoch ${reply.epoch})`;
+  const again = reply.status === "completed" ? "--mode force runs it again" : "--resume lets it go on";
+  return `${what} exists already (${reply.status})${isTerminal(reply.status) ? `; ${again}` : ""}`;
 }
 
 function* replyLines(kind: "server" | "embedded", reply: SubmitReply): Generator<string> {
-  const id = shortId(reply.job_id);
-  yield `${reply.created ? "submitted" : "exists already"}  ${reply.job_id}  ${reply.status}`;
-  if (!reply.created && reply.hint) yield `  ${printable(reply.hint)}`;
-  if (isTerminal(reply.status)) {
-    yield `  look at it: fanfold status ${id}`;
-  } else if (kind === "server") {
-    yield `  follow it: fanfold watch ${id}`;
-  } else {
-    yield "  stored; nothing runs until a process works on the embedded database:";
-    yield `  fanfold watch ${id}   works on it and shows it`;
-    yield "  fanfold up                   works on whatever is stored, until stopped";
-  }
+  const word = reply.created ? "submitted" : reply.resumed ? "resumed" : "exists already";
+  yield `${word}  ${reply.job_id}  ${reply.status}`;
+  if (reply.resumed) yield `  epoch ${reply.epoch}: what completed is kept, the rest runs again`;
+  else if (!reply.created && reply.hint) yield `  ${printable(reply.hint)}`;
+  yield* howToFollow(kind, reply.status, reply.job_id);
 }

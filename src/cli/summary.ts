@@ -1,7 +1,8 @@
 // How a job's end, a job and a list of things read. Pure: records in, lines out.
+import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
 import { exit_codes } from "./failure.js";
-import { count, seconds } from "./figures.js";
+import { seconds, tasks } from "./figures.js";
 import { printable, truncate } from "./printable.js";
 import { doneOf } from "./progress.js";
 import { colours, shortId, statusPaint } from "./view.js";
@@ -22,15 +23,32 @@ export interface FailedTask {
 export function endLines(status: JobRecord, failed: readonly FailedTask[], colour: boolean): string[] {
   const c = colours(colour);
   const word = statusPaint(status.status, c)(status.status.replace("_", " "));
-  const tasks = status.stages.reduce((sum, stage) => sum + doneOf(stage), 0);
-  const lines = [
-    `${printable(status.job_type)} ${shortId(status.job_id)} ${word}${tookText(status)}: ${count(tasks)} tasks`,
-  ];
+  const done = status.stages.reduce((sum, stage) => sum + doneOf(stage), 0);
+  const lines = [`${printable(status.job_type)} ${shortId(status.job_id)} ${word}${tookText(status)}: ${tasks(done)}`];
   if (status.error) lines.push(`  ${c.red("error")} ${errorText(status.error)}`);
   for (const task of failed)
     lines.push(`  ${c.red("✘")} ${printable(task.stage)}/${printable(task.index, 100)}: ${errorText(task.error)}`);
   if (status.result !== null && status.result !== undefined) lines.push(`  result ${resultText(status.result)}`);
   return lines;
+}
+
+/** What the submitter of a job, or whoever let it go on, does next. */
+export function howToFollow(kind: "server" | "embedded", status: JobRecord["status"], job_id: string): string[] {
+  const id = shortId(job_id);
+  if (isTerminal(status)) return [`  look at it: fanfold status ${id}`];
+  if (kind === "server") return [`  follow it: fanfold watch ${id}`];
+  return [
+    "  stored; nothing runs until a process works on the embedded database:",
+    `  fanfold watch ${id}   works on it and shows it`,
+    "  fanfold up                   works on whatever is stored, until stopped",
+  ];
+}
+
+/** For a job that did not end well: the one command that goes on. */
+export function resumeText({ job_id, resume_from_stage, stages }: JobRecord): string {
+  const stage = stages.find(({ number }) => number === resume_from_stage);
+  const from = stage ? ` from stage ${stage.number} (${printable(stage.name)})` : "";
+  return `can be resumed${from}: fanfold resume ${shortId(job_id)}`;
 }
 
 function tookText(status: JobRecord): string {
@@ -50,6 +68,16 @@ export function resultText(result: unknown): string {
   return printable(JSON.stringify(result), 1000);
 }
 
+/** The data of an event in a few words: what is a list or an object is only counted. */
+export function dataText(data: Record<string, unknown> | null): string {
+  const words = Object.entries(data ?? {}).map(([key, value]) => {
+    if (Array.isArray(value)) return `${key}=[${value.length}]`;
+    if (typeof value === "object" && value !== null) return `${key}={${Object.keys(value).length}}`;
+    return value === null ? "" : `${key}=${printable(value, 60)}`;
+  });
+  return words.filter((word) => word !== "").join(" ");
+}
+
 /** Left-aligned columns, cut where the screen ends. The last column takes what is left. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
   const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, 200)));
@@ -63,6 +91,24 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       width,
     ),
   );
+}
+
+/** Columns and a text beside them; below them where the screen is too narrow for it. */
+export function tableAndText(
+  head: readonly string[],
+  rows: readonly { cells: readonly string[]; text: string }[],
+  width: number,
+): string[] {
+  const columns = rows.map(({ cells }) => cells);
+  const [first = "", ...lines] = table(head, columns, width);
+  const beside = Math.max(0, ...lines.map((line) => [...line].length)) + 2;
+  const told = rows.flatMap(({ text }, at) => {
+    const line = lines[at] ?? "";
+    const shown = printable(text);
+    if (shown === "") return [line];
+    return beside + [...shown].length <= width ? [pad(line, beside) + shown] : [line, truncate(`  ${shown}`, width)];
+  });
+  return [first, ...told];
 }
 
 function pad(text: string, width: number): string {

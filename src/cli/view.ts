@@ -1,5 +1,6 @@
 // The look of a job on the screen: one line per stage. Pure: a status and the width of the screen in, lines out.
 import pc from "picocolors";
+import { isTerminal } from "../core/statuses.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
 import { count, rate, seconds } from "./figures.js";
 import { printable, truncate } from "./printable.js";
@@ -23,6 +24,8 @@ const marks: Record<string, string> = {
   processing: "▶",
   planning: "…",
   waiting: "·",
+  waiting_approval: "◇",
+  paused: "‖",
   queued: "·",
 };
 
@@ -37,14 +40,38 @@ export function colours(on: boolean): Colours {
 export function statusPaint(status: string, c: Colours): Paint {
   if (status === "completed") return c.green;
   if (status === "failed") return c.red;
-  if (status === "partial_success" || status === "cancelled") return c.yellow;
+  if (["partial_success", "cancelled", "waiting_approval", "paused"].includes(status)) return c.yellow;
   return status === "processing" || status === "planning" ? c.cyan : c.dim;
 }
 
-/** The whole view: a headline and a line per stage, none wider than the screen. */
+/** The whole view: a headline, a line per stage, and what waits for a person; none wider than the screen. */
 export function renderStages(status: JobRecord, look: Look): string[] {
   const name_width = Math.min(24, Math.max(...status.stages.map((stage) => stage.name.length), 4));
-  return [headline(status, look), ...status.stages.map((stage) => stageLine(stage, name_width, look))];
+  const paint = statusPaint("paused", colours(look.colour));
+  return [
+    headline(status, look),
+    ...status.stages.map((stage) => stageLine(stage, isPaused(status), name_width, look)),
+    ...waitingForPeople(status).map((text) => paint(truncate(text, look.width))),
+  ];
+}
+
+export function isPaused(status: JobRecord): boolean {
+  return Boolean(status.paused_at) && !isTerminal(status.status);
+}
+
+/** A pause and gates end by somebody's word only: who or what it is, and the command that goes on. */
+export function waitingForPeople(status: JobRecord): string[] {
+  const id = shortId(status.job_id);
+  const lines: string[] = [];
+  if (isPaused(status)) {
+    const why = status.pause_reason ? `: ${printable(status.pause_reason)}` : "";
+    lines.push(`${marks.paused} paused by ${printable(status.paused_by, 40)}${why}`, `  go on: fanfold continue ${id}`);
+  }
+  for (const { name, gate } of status.stages.filter((stage) => stage.status === "waiting_approval")) {
+    lines.push(`${marks.waiting_approval} ${printable(name)} asks: ${printable(gate?.message ?? "go on?")}`);
+    lines.push(`  fanfold approve ${id} --stage ${printable(name)}`);
+  }
+  return lines;
 }
 
 export function headline(status: JobRecord, look: Look): string {
@@ -54,7 +81,9 @@ export function headline(status: JobRecord, look: Look): string {
     { text: printable(status.job_type, 63), paint: c.bold },
     { text: shortId(status.job_id), paint: c.dim },
     { text: status.run > 1 ? `run ${status.run}` : "", paint: c.dim },
+    { text: status.epoch > 1 ? `epoch ${status.epoch}` : "", paint: c.dim },
     { text: status.status, paint },
+    { text: isPaused(status) ? "paused" : "", paint: c.yellow },
     { text: elapsed(status), paint: c.dim },
   ];
   return joinFitting(words, "  ", look.width);
@@ -76,17 +105,22 @@ interface Word {
   paint: Paint;
 }
 
-function stageLine(stage: StageRecord, name_width: number, look: Look): string {
+function stageLine(stage: StageRecord, job_paused: boolean, name_width: number, look: Look): string {
   const c = colours(look.colour);
-  const paint = statusPaint(stage.status, c);
-  const pace = look.paces.get(stage.number);
+  const paused = job_paused && (stage.status === "processing" || stage.status === "planning");
+  const shown = paused ? "paused" : stage.status;
+  const paint = statusPaint(shown, c);
+  const pace = paused ? undefined : look.paces.get(stage.number);
   const name = truncate(printable(stage.name), name_width).padEnd(name_width);
   const words: Word[] = [
-    { text: `${marks[stage.status] ?? "?"} ${name}`, paint },
+    { text: `${marks[shown] ?? "?"} ${name}`, paint },
     { text: counts(stage), paint: (text) => text },
+    { text: paused ? "paused" : "", paint: c.yellow },
+    { text: paused && stage.processing > 0 ? `${count(stage.processing)} still running` : "", paint: c.dim },
     { text: stage.failed > 0 ? `${count(stage.failed)} failed` : "", paint: c.red },
     { text: stage.retrying > 0 ? `${count(stage.retrying)} retrying` : "", paint: c.yellow },
     { text: stage.skipped > 0 ? `${count(stage.skipped)} skipped` : "", paint: c.dim },
+    { text: stage.cancelled > 0 ? `${count(stage.cancelled)} cancelled` : "", paint: c.yellow },
     { text: pace ? rate(pace.per_s) : "", paint: c.dim },
     { text: pace && pace.eta_s !== null ? `ETA ${seconds(pace.eta_s)}` : "", paint: c.dim },
   ];
@@ -99,8 +133,10 @@ function stageLine(stage: StageRecord, name_width: number, look: Look): string {
 }
 
 function counts(stage: StageRecord): string {
+  if (stage.status === "waiting_approval") return "waits for approval";
   if (stage.total === null) return stage.status;
-  if (stage.total === 0) return stage.status === "skipped" ? "skipped" : "no tasks";
+  // A gate that was rejected fails its stage before there are any.
+  if (stage.total === 0) return stage.status === "completed" ? "no tasks" : stage.status;
   return `${count(doneOf(stage))}/${count(stage.total)}`;
 }
 
@@ -145,18 +181,22 @@ export function renderChanges(before: JobRecord | null, now: JobRecord, look: Lo
     const old = before?.stages.find((one) => one.number === stage.number);
     if (old && plain(old, null) === plain(stage, null)) continue;
     if (!old && stage.status === "waiting") continue;
-    lines.push(`${stamp}  ${plain(stage, look.paces.get(stage.number) ?? null)}`);
+    lines.push(`${stamp}  ${plain(stage, isPaused(now) ? null : (look.paces.get(stage.number) ?? null))}`);
   }
+  const told = new Set(before ? waitingForPeople(before) : []);
+  for (const text of waitingForPeople(now)) if (!told.has(text)) lines.push(`${stamp}  ${text}`);
+  if (before && isPaused(before) && !isPaused(now) && !isTerminal(now.status)) lines.push(`${stamp}  goes on`);
   if (before && before.status !== now.status) lines.push(`${stamp}  job ${now.status}`);
   return lines;
 }
 
 function plain(stage: StageRecord, pace: Pace | null): string {
   const words = [printable(stage.name), stage.status];
-  if (stage.total !== null) words.push(counts(stage));
+  if (stage.total !== null && stage.status !== "waiting_approval") words.push(counts(stage));
   if (stage.failed > 0) words.push(`${count(stage.failed)} failed`);
   if (stage.retrying > 0) words.push(`${count(stage.retrying)} retrying`);
   if (stage.skipped > 0) words.push(`${count(stage.skipped)} skipped`);
+  if (stage.cancelled > 0) words.push(`${count(stage.cancelled)} cancelled`);
   if (pace) words.push(rate(pace.per_s));
   if (pace && pace.eta_s !== null) words.push(`ETA ${seconds(pace.eta_s)}`);
   return words.join("  ");

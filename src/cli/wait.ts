@@ -1,19 +1,37 @@
 // Waits for a job's end in this process, working on it where nobody else can, and words the end.
+import type { Command } from "commander";
+import type { Problem } from "../core/problems.js";
 import { isTerminal } from "../core/statuses.js";
-import type { SubmitReply } from "../engine/records.js";
 import type { Worker } from "../worker/worker.js";
 import { type Cli, globals } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { json, line, note } from "./io.js";
+import { positiveSeconds } from "./options.js";
 import type { Session } from "./session.js";
-import { endLines, exitCodeOf, type FailedTask } from "./summary.js";
+import { endLines, exitCodeOf, type FailedTask, resumeText } from "./summary.js";
 import { shortId } from "./view.js";
 import { type Followed, follow } from "./watching.js";
 
 export interface WaitOptions {
   timeout_s?: number | undefined;
-  /** After a submit: its reply is part of the one JSON document. Absent for watch, which writes a document per change. */
-  reply?: SubmitReply;
+  /** Of the verb before it: part of the one JSON document. Absent for watch, which writes a document per change. */
+  reply?: object;
+}
+
+export interface WaitFlags {
+  wait?: boolean;
+  timeout?: string;
+}
+
+export function addWaitOptions(command: Command): Command {
+  return command
+    .option("-w, --wait", "follow the job to its end and exit with its outcome")
+    .option("--timeout <seconds>", "with --wait: stop waiting (exit 124); the job itself goes on");
+}
+
+export function timeoutOf({ wait, timeout }: WaitFlags, problems: Problem[], fix = "add --wait"): number | undefined {
+  if (timeout !== undefined && !wait) problems.push({ path: "--timeout", problem: "only limits --wait", fix });
+  return positiveSeconds("--timeout", timeout, problems);
 }
 
 /** Follows the job to its end, says how it ended, and gives the exit code. */
@@ -74,8 +92,11 @@ export async function sayEnd(cli: Cli, session: Session, followed: Followed, opt
   if (!globals(cli).json) {
     const failed = await failedTasks(session, status.job_id, status.status);
     for (const text of endLines(status, failed, cli.io.colour)) line(cli.io, text);
-    if (failed.length === 0) return exitCodeOf(status.status);
-    line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
+    if (failed.length > 0) {
+      line(cli.io, `  all of them: fanfold tasks list --job ${shortId(status.job_id)} --status failed`);
+      line(cli.io, `  by kind of error: fanfold errors ${shortId(status.job_id)}`);
+    }
+    if (status.resumable) line(cli.io, `  ${resumeText(status)}`);
   }
   return exitCodeOf(status.status);
 }

@@ -3,6 +3,7 @@
 import type { Store } from "../core/store.js";
 import type { Queryable } from "./database.js";
 import type {
+  AlertRecord,
   ErrorGroup,
   GateReply,
   JanitorHealth,
@@ -123,6 +124,11 @@ export class Recovery {
   /** Why a job or a task does not move: the first reason that the rows prove. */
   why(id: string): Promise<Why> {
     return asked(this.db.sql`select app.why(${id}::text, ${this.tenant}::text) as reply`);
+  }
+
+  /** What should not have happened and did, newest first. */
+  alerts(limit = 50): Promise<AlertRecord[]> {
+    return asked(this.db.sql`select app.list_alerts(${limit}::integer, ${this.tenant}::text) as reply`);
   }
 
   janitorHealth(): Promise<JanitorHealth> {

@@ -106,6 +106,19 @@ export interface Why {
   command: string | null;
 }
 
+/** An alert as it was written down; `data.target` is what it is about. */
+export interface AlertRecord {
+  event_id: number;
+  at: string;
+  alert: string;
+  reason: string | null;
+  tenant_id: string;
+  job_id: string | null;
+  stage_id: number | null;
+  actor: string;
+  data: Record<string, unknown>;
+}
+
 export interface JanitorHealth {
   last_run_at: string | null;
   last_success_at: string | null;

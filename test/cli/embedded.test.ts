@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -78,6 +78,19 @@ describe("with the embedded database", () => {
       status: "completed",
       stages: [{ completed: 1 }],
     });
+  });
+
+  test("resume stores that the job goes on; resume --wait goes on in its own process", async () => {
+    const parts = path.join(folder, "parts");
+    await mkdir(parts);
+    const { job_id } = (await fanfold(["submit", "fixture_mend", `folder=${parts}`, "n=2", "--wait", "--json"])).json();
+    const resumed = await fanfold(["resume", job_id]);
+    expect(resumed).toMatchObject({ code: 0, out: expect.stringContaining("epoch 2, from stage 1: 2 tasks again") });
+    expect(resumed.out).toContain("stored; nothing runs until");
+    expect((await fanfold(["watch", job_id])).code).toBe(1);
+    for (const number of [0, 1]) await writeFile(path.join(parts, `part-${number}`), "");
+    const mended = (await fanfold(["resume", job_id, "--wait", "--json"])).json();
+    expect(mended).toMatchObject({ epoch: 3, status: "completed", job: { result: { parts: 2 } } });
   });
 
   test("doctor finds it well, and migrate finds nothing to do", async () => {

@@ -10,6 +10,7 @@ export interface FakeOptions {
   live?: boolean;
   colour?: boolean;
   width?: number;
+  user?: string | null;
 }
 
 export interface Running {
@@ -58,6 +59,7 @@ export function start(argv: readonly string[], options: FakeOptions = {}): Runni
     width: () => options.width ?? 100,
     stdin: async () => Buffer.from(options.stdin ?? ""),
     cwd: options.cwd ?? process.cwd(),
+    user: () => (options.user === undefined ? "tess" : options.user),
     onSignal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -202,8 +202,8 @@ describe("jobs and status", () => {
     const { job_id } = (await fanfold(["submit", "fixture_fail", "message=this one too", "--wait", "--json"])).json();
     const { code, out } = await fanfold(["status", job_id.slice(0, 9)]);
     expect(code).toBe(0);
-    for (const word of [job_id, "fixture_fail", "failed", "this one too", "--mode"])
-      expect(out).toContain(word === "--mode" ? "force" : word);
+    for (const word of [job_id, "fixture_fail", "failed", "this one too", `fanfold resume ${job_id.slice(0, 12)}`])
+      expect(out).toContain(word);
     expect((await fanfold(["status", job_id.slice(0, 9), "--json"])).json()).toMatchObject({
       job_id,
       status: "failed",

@@ -12,7 +12,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const commands = ["up", "submit", "watch", "jobs", "status", "tasks", "cancel", "doctor", "migrate", "demo"];
+const commands = [
+  "up", "submit", "watch", "demo", "jobs", "status", "errors", "events", "tasks", "alerts", "resume", "retry", "skip", "approve",
+  "reject", "pause", "continue", "cancel", "doctor", "migrate",
+]; // biome-ignore format: a list of words
 // Nothing in this file needs a database: an address where none listens proves it.
 const nowhere = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
 
@@ -64,6 +67,21 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
     ["an unknown task type", ["tasks", "enqueue", "hello.great"], "hello.greet"],
     ["a moment without a time zone", ["tasks", "reschedule", "1-0", "2030-01-01T00:00"], "time zone"],
     ["a time-out that is no time", ["watch", "abcd", "--timeout", "soon"], "seconds"],
+    ["a retry of nothing", ["retry", "abcd"], "exactly one of --stage, --group, --task"],
+    ["a retry of two things", ["retry", "abcd", "--stage", "1", "--task", "1-0"], "exactly one of"],
+    ["a retry of a stage of no job", ["retry", "--stage", "work"], "needs the job"],
+    ["a pause of nothing", ["pause"], "exactly one of <job>, --type"],
+    ["a pause of two things", ["pause", "abcd", "--type", "a.b"], "exactly one of <job>, --type"],
+    ["a continue of nothing", ["continue"], "fanfold continue --type"],
+    ["a skip without a reason", ["skip", "17-0"], 'fanfold skip 17-0 --reason "…"'],
+    ["a skip with an empty reason", ["skip", "17-0", "--reason", " "], "for a reason"],
+    ["a rejection without a reason", ["reject", "abcd"], 'fanfold reject abcd --reason "…"'],
+    ["a verb of nobody", ["resume", "abcd", "--by", " "], "--by names nobody"],
+    ["a dry run that waits", ["resume", "abcd", "--dry-run", "--wait"], "has nothing to wait for"],
+    ["a time-out without a wait", ["retry", "abcd", "--stage", "1", "--timeout", "5"], "only limits --wait"],
+    ["--resume beside another mode", ["submit", "hello_world", "--resume", "--mode", "force"], "is --mode resume"],
+    ["a deadline that is no time", ["submit", "hello_world", "--deadline", "never"], "seconds"],
+    ["more alerts than a page holds", ["alerts", "--limit", "1001"], "1 to 1000"],
     ["a module that is not there", ["jobs", "--app", "no/such/module.js"], "there is no module"],
   ];
   test.each(mistakes)("%s", async (_name, argv, expected) => {

@@ -105,6 +105,68 @@ describe("the view of a job", () => {
   });
 });
 
+describe("what waits for a person", () => {
+  const gated = job([
+    stage(1, "draft", { status: "completed", total: 1, completed: 1 }),
+    stage(2, "publish", { status: "waiting_approval", gate: { message: "Publish\u001b[2J these?" } }),
+  ]);
+  const held = job(
+    [
+      stage(1, "digest", { status: "processing", total: 100, completed: 50, processing: 4, queued: 46 }),
+      stage(2, "fold", { status: "waiting" }),
+    ],
+    { epoch: 3, paused_at: started, paused_by: "ada", pause_reason: "the disk is full" },
+  );
+  const paced = { ...look, paces: new Map([[1, { per_s: 10, eta_s: 5 }]]) };
+
+  test("a gate is shown with its question and the command, and with nothing that a terminal obeys", () => {
+    expect(renderStages(gated, { ...look, paces: new Map(), width: 80 })).toEqual([
+      "file_digest  ab12cd34ef56  processing  12s",
+      "✔ draft    ██████████████████████████████  1/1",
+      "◇ publish  waits for approval",
+      "◇ publish asks: Publish\\x1b[2J these?",
+      "  fanfold approve ab12cd34ef56 --stage publish",
+    ]);
+  });
+
+  test("a pause is shown with who and why, and promises no remaining time", () => {
+    expect(renderStages(held, { ...paced, width: 80 })).toEqual([
+      "file_digest  ab12cd34ef56  epoch 3  processing  paused  12s",
+      "‖ digest  ███████████████░░░░░░░░░░░░░░░  50/100  paused  4 still running",
+      "· fold    waiting",
+      "‖ paused by ada: the disk is full",
+      "  go on: fanfold continue ab12cd34ef56",
+    ]);
+    expect(renderStages({ ...held, status: "cancelled" }, paced).join()).not.toContain("paused");
+  });
+
+  test("in a pipe it is said once, when it begins, and when it goes on", () => {
+    const before = { ...held, paused_at: null };
+    expect(renderChanges(before, held, look)).toEqual([
+      "12s  ‖ paused by ada: the disk is full",
+      "12s    go on: fanfold continue ab12cd34ef56",
+    ]);
+    expect(renderChanges(held, held, look)).toEqual([]);
+    expect(renderChanges(null, held, paced)[0]).toBe("12s  digest  processing  50/100");
+    expect(renderChanges(held, before, look)).toEqual(["12s  goes on"]);
+    expect(renderChanges(null, gated, { ...look, paces: new Map() })).toEqual([
+      "12s  draft  completed  1/1",
+      "12s  publish  waiting_approval",
+      "12s  ◇ publish asks: Publish\\x1b[2J these?",
+      "12s    fanfold approve ab12cd34ef56 --stage publish",
+    ]);
+  });
+
+  test("never is wider than the screen", () => {
+    for (const status of [gated, held]) {
+      for (let width = 1; width < 120; width += 1) {
+        for (const text of renderStages(status, { ...look, width, colour: true }))
+          expect(stripVTControlCharacters(text).length, `width ${width}`).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+});
+
 describe("plain lines for pipes", () => {
   test("say what changed and nothing else", () => {
     const later = structuredClone(running);

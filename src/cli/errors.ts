@@ -1,0 +1,54 @@
+// fanfold errors: what went wrong in a job, by kind of error.
+import { isTerminal } from "../core/statuses.js";
+import type { JobRecord } from "../engine/records.js";
+import type { ErrorGroup } from "../engine/recovery_records.js";
+import { answer, type Cli, examples } from "./command.js";
+import { count } from "./figures.js";
+import { printable } from "./printable.js";
+import { withSession } from "./session.js";
+import { errorText, table } from "./summary.js";
+import { shortId } from "./view.js";
+
+export function addErrors(cli: Cli): void {
+  cli.program
+    .command("errors")
+    .summary("group a job's failures by error")
+    .description(
+      "Groups the failed tasks of a job by error, the largest group first. Paths, ids and numbers in messages are masked, " +
+        "so that failures of one kind are one group, which can be run again alone.",
+    )
+    .argument("<job>", "job id, or the first characters of it")
+    .addHelpText("after", examples("fanfold errors 3f2a9c", "fanfold errors 3f2a9c --json | jq '.groups[].task_ids'"))
+    .action(async (job: string) => {
+      await withSession(cli, async ({ engine }) => {
+        const status = await engine.status(job);
+        const groups = await engine.recovery.errorGroups(status.job_id);
+        const document = { job_id: status.job_id, status: status.status, groups };
+        answer(cli, document, () => groupLines(status, groups, cli.io.width()));
+      });
+    });
+}
+
+function* groupLines(job: JobRecord, groups: readonly ErrorGroup[], width: number): Generator<string> {
+  const [largest] = groups;
+  if (!largest) {
+    yield `no task of job ${shortId(job.job_id)} has failed; the job is ${job.status}`;
+    if (job.error) yield `  its error: ${errorText(job.error)}`;
+    return;
+  }
+  // The message comes last: it is what a narrow screen may cut. The signature is what people copy.
+  const rows = groups.map((group) => [
+    count(group.tasks),
+    group.signature,
+    group.category + (group.quarantined ? ", quarantined" : ""),
+    printable(group.code, 40),
+    group.stages.join(","),
+    group.message,
+  ]);
+  yield* table(["TASKS", "SIGNATURE", "CATEGORY", "CODE", "STAGES", "MESSAGE"], rows, width);
+  const more = largest.tasks > largest.task_ids.length ? ", …" : "";
+  yield `${groups.length > 1 ? "the largest" : "it"}, for example: ${printable(largest.sample, 500)}`;
+  yield `  its tasks: ${largest.task_ids.map((id) => printable(id)).join(", ")}${more}`;
+  const when = isTerminal(job.status) ? "" : ", once the job has ended";
+  yield `  run them again${when}: ${printable(largest.retry)}`;
+}

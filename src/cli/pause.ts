@@ -1,0 +1,88 @@
+// fanfold pause and fanfold continue: a job, or a task type of this tenant, stands still for a while.
+import type { PauseReply } from "../engine/recovery_records.js";
+import { answer, type Cli, examples } from "./command.js";
+import { tasks } from "./figures.js";
+import { printable } from "./printable.js";
+import { withSession } from "./session.js";
+import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "./verb.js";
+import { shortId } from "./view.js";
+
+interface PauseFlags extends VerbFlags {
+  type?: string;
+}
+
+export function addPause(cli: Cli): void {
+  const command = cli.program
+    .command("pause")
+    .summary("let a job or a task type stand still")
+    .description(
+      "Pauses a job, or with --type all tasks of a type: nothing of it is started, what runs may finish. " +
+        "A paused job's deadline waits with it.",
+    )
+    .argument("[job]", "job id, or the first characters of it")
+    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
+  addVerbOptions(command)
+    .addHelpText(
+      "after",
+      examples(
+        'fanfold pause 3f2a9c --reason "the disk is full"',
+        "fanfold pause --type raster.cog --dry-run",
+        "fanfold continue 3f2a9c",
+      ),
+    )
+    .action((job: string | undefined, flags: PauseFlags) => change(cli, "pause", job, flags));
+}
+
+export function addContinue(cli: Cli): void {
+  const command = cli.program
+    .command("continue")
+    .summary("let what was paused go on")
+    .description("Lets a paused job, or with --type a paused task type, go on.")
+    .argument("[job]", "job id, or the first characters of it")
+    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
+  addVerbOptions(command)
+    .addHelpText("after", examples("fanfold continue 3f2a9c", "fanfold continue --type raster.cog --dry-run"))
+    .action((job: string | undefined, flags: PauseFlags) => change(cli, "continue", job, flags));
+}
+
+async function change(cli: Cli, verb: "pause" | "continue", job: string | undefined, flags: PauseFlags): Promise<void> {
+  exactlyOne(
+    verb,
+    { "<job>": job, "--type": flags.type },
+    `fanfold ${verb} <job>, or fanfold ${verb} --type <task type>`,
+  );
+  const options = verbOptions(cli, flags);
+  await withSession(cli, async ({ engine: { recovery } }) => {
+    const reply =
+      job !== undefined
+        ? await (verb === "pause" ? recovery.pauseJob(job, options) : recovery.continueJob(job, options))
+        : await (verb === "pause"
+            ? recovery.pauseType(flags.type as string, options)
+            : recovery.continueType(flags.type as string, options));
+    answer(cli, reply, () => (verb === "pause" ? pauseLines(reply) : continueLines(reply)));
+  });
+}
+
+function* pauseLines(reply: PauseReply): Generator<string> {
+  const { what, target } = named(reply);
+  const waits = `${tasks(reply.queued)} that ${reply.queued === 1 ? "is" : "are"} queued`;
+  if (reply.changed) yield `paused  ${what}: ${waits} will wait; what runs may finish`;
+  else if (reply.paused) yield `nothing changed: ${what} is paused already`;
+  else yield `would pause ${what}: ${waits} would wait; nothing was changed`;
+  if (reply.paused) yield `  go on: fanfold continue ${target}`;
+}
+
+function* continueLines(reply: PauseReply): Generator<string> {
+  const { what, target } = named(reply);
+  const waits = `${tasks(reply.queued)} that ${reply.queued === 1 ? "is" : "are"} queued`;
+  if (reply.changed) yield `goes on  ${what}: ${waits} may run`;
+  else if (reply.paused) yield `would let ${what} go on: ${waits} could run; nothing was changed`;
+  else yield `nothing changed: ${what} is not paused`;
+  if (reply.changed && reply.job_id) yield `  follow it: fanfold watch ${target}`;
+}
+
+function named({ job_id, task_type }: PauseReply): { what: string; target: string } {
+  if (job_id !== undefined) return { what: `job ${shortId(job_id)}`, target: shortId(job_id) };
+  const type = printable(task_type ?? "", 100);
+  return { what: `task type ${type}`, target: `--type ${type}` };
+}
