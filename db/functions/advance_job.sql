@@ -28,7 +28,7 @@ begin
        set status = v_outcome,
            started_at = coalesce(started_at, now()),
            finished_at = now(),
-           error = (
+           error = case when v_outcome <> 'completed' then (
              select jsonb_build_object('stage', s.name, 'message', coalesce(s.error ->> 'message',
                  (s.summary ->> 'failed') || ' of ' || s.total || ' tasks failed; the first: ' || (
                    select r.error ->> 'message' from app.results r
@@ -36,7 +36,7 @@ begin
                from app.stages s
               where s.tenant_id = job.tenant_id and s.job_id = job.job_id and s.status = 'failed'
               order by s.importance, s.number
-              limit 1)
+              limit 1) end
      where tenant_id = job.tenant_id and job_id = job.job_id;
     perform app.note(job.tenant_id, 'job.' || v_outcome, job.job_id);
   end if;

@@ -11,8 +11,8 @@ as $$
 declare
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), cancel_job.job_id);
   v_stages bigint[] := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
-  v_queued bigint := (select coalesce(sum(r.hi - greatest(r.lo, 0)), 0) from app.ready r where r.stage_id = any (v_stages));
-  v_running bigint := (select coalesce(sum(app.held_count(k.held)), 0) from app.claims k where k.stage_id = any (v_stages));
+  v_queued bigint := (select coalesce(sum(r.hi - r.lo), 0) from app.ready r where r.stage_id = any (v_stages) and r.lo >= 0);
+  v_running bigint := (select coalesce(sum(app.held_count(k.held)), 0) from app.claims k where k.stage_id = any (v_stages) and not k.held @> -1::bigint);
 begin
   if dry_run is not true then
     v_job := app.end_job(v_job, 'cancelled', jsonb_build_object(

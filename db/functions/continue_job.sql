@@ -14,6 +14,10 @@ declare
 begin
   perform app.lock_job_for_verbs(v_job);
   select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+  if v_job.finished_at is not null then
+    raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
+      using errcode = 'FF006', hint = app.job_hint(v_job.status, v_job.job_id);
+  end if;
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   if dry_run is not true then
     -- A claimer puts aside under a share lock on the stage's row: when this update is through, all that was put aside is seen.
@@ -22,7 +26,7 @@ begin
     update app.stages set paused = false where stage_id = any (v_stages) and paused;
     perform app.unpark(v_stages);
   end if;
-  select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages);
+  select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages) and r.lo >= 0;
   if dry_run is not true and v_job.paused_at is not null then
     update app.jobs j set paused_at = null, paused_by = null, pause_reason = null
      where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;

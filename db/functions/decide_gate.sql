@@ -12,6 +12,7 @@ as $$
 declare
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), decide_gate.job_id);
   v_stage app.stages;
+  v_gates text[];
   v_by text := coalesce(left(actor, 200), session_user);
 begin
   if approved is null then
@@ -21,13 +22,22 @@ begin
   end if;
   perform app.lock_job_for_verbs(v_job);
   select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
-  v_stage := app.find_stage(v_job, coalesce(stage, (
-    select s.name from app.stages s
-     where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval'
-     order by s.number limit 1), (
-    select s.name from app.stages s
-     where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.gate is not null
-     order by s.number limit 1)));
+  if stage is null then
+    v_gates := array(
+      select s.name from app.stages s
+       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval' order by s.number);
+    if v_gates = '{}' then
+      -- One that was decided: saying the same again is fine.
+      v_gates := array(
+        select s.name from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.decision is not null);
+    end if;
+    if cardinality(v_gates) <> 1 then
+      raise exception '% of job % waits for approval', case when v_gates = '{}' then 'no stage' else 'more than one stage' end, left(v_job.job_id, 12)
+        using errcode = 'FF006', hint = coalesce('name one of ' || array_to_string(nullif(v_gates, '{}'), ', '), 'see: fanfold status ' || left(v_job.job_id, 12));
+    end if;
+    stage := v_gates[1];
+  end if;
+  v_stage := app.find_stage(v_job, stage);
   if v_stage.status <> 'waiting_approval' then
     if (v_stage.decision ->> 'approved')::boolean = approved then
       return json_build_object('job_id', v_job.job_id, 'stage', v_stage.name, 'decision', v_stage.decision, 'dry_run', coalesce(dry_run, false), 'changed', false);

@@ -24,9 +24,9 @@ begin
   begin
     -- It may have ended by itself while we waited for it.
     if (app.end_job(v_job, 'failed', jsonb_build_object(
-      'code', 'deadline', 'message', 'it had not ended by its deadline, ' || v_job.deadline_at))).finished_at is null then
+      'code', 'deadline', 'message', 'it had not ended by its deadline, ' || to_char(v_job.deadline_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')))).finished_at is null then
       v_expired := 1;
-      perform app.janitor_note(run, v_job.tenant_id, 'expired', 'job ' || v_job.job_id, 'past its deadline, ' || v_job.deadline_at, v_job.job_id);
+      perform app.janitor_note(run, v_job.tenant_id, 'expired', 'job ' || v_job.job_id, 'past its deadline', v_job.job_id);
       v_alerts := app.alert(v_job.tenant_id, 'deadline', 'job ' || v_job.job_id, 'job ' || left(v_job.job_id, 12) || ' (' || v_job.job_type
         || ') had not ended by its deadline', v_job.job_id);
     end if;

@@ -20,7 +20,14 @@ begin
          where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status in ('failed', 'cancelled', 'partial_success')) end,
       'resume_hint', case when v_resumable then 'fanfold resume ' || left(v_job.job_id, 12) end,
       'outcomes', app.stage_outcomes(v_job), 'deliverables', app.job_deliverables(v_job),
-      'error', v_job.error, 'hint', app.job_hint(v_job.status, v_job.job_id), 'now', now(),
+      'error', v_job.error, 'hint', case
+        when v_job.finished_at is null and v_job.paused_at is not null then 'it is paused: fanfold continue ' || left(v_job.job_id, 12)
+        when v_job.finished_at is null and exists (
+          select from app.stages s
+           where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval')
+          then 'it waits for an approval: fanfold approve ' || left(v_job.job_id, 12)
+        else app.job_hint(v_job.status, v_job.job_id)
+      end, 'now', now(),
       'result', r.result, 'result_spill', r.spill,
       'stages', (
         select json_agg(app.stage_status_of(s) order by s.number)

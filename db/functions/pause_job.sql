@@ -19,7 +19,7 @@ begin
       using errcode = 'FF006', hint = 'see: fanfold status ' || left(v_job.job_id, 12);
   end if;
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
-  select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages);
+  select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages) and r.lo >= 0;
   if dry_run is not true and v_job.paused_at is null then
     -- A claim looks at its stage's row: from here on it takes nothing of this job, and puts aside what it meets.
     update app.stages set paused = true where stage_id = any (v_stages);

@@ -14,7 +14,8 @@ declare
   v_result app.results;
   v_bytes integer;
 begin
-  if v_stage.job_id is not null then
+  if v_stage.job_id is not null and not exists (
+    select from app.results r where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal and r.status = 'completed') then
     return app.repair_job(app.find_job(v_tenant, v_stage.job_id), 'task', task_id, coalesce(dry_run, false), reason, actor);
   end if;
   select * into v_result from app.results r where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal for update;

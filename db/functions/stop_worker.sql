@@ -1,4 +1,4 @@
--- A worker leaves: whatever it still holds goes back unharmed.
+-- A worker leaves: whatever it still holds goes back unharmed. What it said it was running leaves an attempt.
 create or replace function app.stop_worker(worker uuid)
 returns json
 language plpgsql security definer
@@ -12,6 +12,13 @@ begin
   perform app.assert_my_worker(worker);
   -- A claim under way holds this row: it commits first and is handed back here, or comes after and is refused.
   perform 1 from app.workers w where w.worker_id = worker for update;
+  insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, worker_id)
+  select k.tenant_id, k.stage_id, (r ->> 'ordinal')::bigint, k.attempt, s.epoch, 'released', worker
+    from app.workers w
+    cross join lateral jsonb_array_elements(w.running) r
+    join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = worker and k.held @> (r ->> 'ordinal')::bigint
+    join app.stages s on s.stage_id = k.stage_id
+   where w.worker_id = worker;
   for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop
     perform app.put_back(v_claim, v_claim.held, 0);
     delete from app.claims where claim_id = v_claim.claim_id;

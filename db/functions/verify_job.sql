@@ -20,7 +20,7 @@ begin
     into v_stages
     from app.stages s
     left join app.stage_progress p on p.stage_id = s.stage_id
-    cross join lateral (select coalesce(sum(r.hi - greatest(r.lo, 0)), 0) as n from app.ready r where r.stage_id = s.stage_id) q
+    cross join lateral (select coalesce(sum(r.hi - r.lo), 0) as n from app.ready r where r.stage_id = s.stage_id and r.lo >= 0) q
     cross join lateral (
       select coalesce(sum(app.held_count(k.held)), 0) as n from app.claims k where k.stage_id = s.stage_id and not k.held @> -1::bigint) h
    where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id;

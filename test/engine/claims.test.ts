@@ -229,7 +229,7 @@ bothDatabases("claiming", (open) => {
     const { job_id } = await submit(db, [{ name: "wide", task: "t.wide", plan: { count: 3 } }]);
     const tasks = await claim(db, dead, ["t.wide"]);
     expect(await worker_commands.reap_workers(db)).toMatchObject({ lost_workers: 0, tasks: 0 });
-    await db.sql`update app.workers set heartbeat_at = now() - interval '31 seconds'`;
+    await db.sql`update app.workers set heartbeat_at = now() - interval '11 minutes'`;
     expect(await worker_commands.reap_workers(db)).toMatchObject({ lost_workers: 1, tasks: 3 });
     const late = await finish(db, dead, tasks);
     expect([late.accepted, late.refused.length]).toEqual([0, 3]);

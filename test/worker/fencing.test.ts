@@ -37,7 +37,8 @@ test("a worker whose heartbeats are not answered fences itself: it aborts, drops
   });
   await eventually(() => worker.worker_id !== first_id);
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
-  expect((await attemptsOf(shop.db)).map((row) => row.outcome)).toEqual(["lost"]);
+  // Whoever comes first, the worker's next life or another's janitor, puts the task back.
+  for (const { outcome } of await attemptsOf(shop.db)) expect(["lost", "released"]).toContain(outcome);
 });
 
 test("a worker declared dead learns so with its next heartbeat and starts again under a fresh id", async () => {
