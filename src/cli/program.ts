@@ -12,9 +12,12 @@ import { addJobs } from "./jobs.js";
 import { addMigrate } from "./migrate.js";
 import { addStatus } from "./status.js";
 import { addSubmit } from "./submit.js";
+import { addSweep } from "./sweep.js";
 import { addTasks } from "./tasks.js";
 import { addUp } from "./up.js";
+import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
+import { addWhy } from "./why.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
@@ -25,8 +28,11 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
     addWatch,
     addJobs,
     addStatus,
+    addWhy,
     addTasks,
     addCancel,
+    addVerify,
+    addSweep,
     addDoctor,
     addMigrate,
     addDemo,

@@ -12,7 +12,21 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const commands = ["up", "submit", "watch", "jobs", "status", "tasks", "cancel", "doctor", "migrate", "demo"];
+const commands = [
+  "up",
+  "submit",
+  "watch",
+  "jobs",
+  "status",
+  "why",
+  "tasks",
+  "cancel",
+  "verify",
+  "sweep",
+  "doctor",
+  "migrate",
+  "demo",
+];
 // Nothing in this file needs a database: an address where none listens proves it.
 const nowhere = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
 

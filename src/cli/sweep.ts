@@ -1,0 +1,46 @@
+// fanfold sweep: one round of the janitor's duties, now. Workers do the same every few seconds.
+import { Janitor, type Sweep } from "../engine/janitor.js";
+import { answer, type Cli, examples } from "./command.js";
+import { exit_codes } from "./failure.js";
+import { count } from "./figures.js";
+import { printable } from "./printable.js";
+import { withSession } from "./session.js";
+import { colours } from "./view.js";
+
+export function addSweep(cli: Cli): void {
+  cli.program
+    .command("sweep")
+    .summary("do the janitor's duties once, now")
+    .description(
+      "Takes back the tasks of workers whose lease is over, ends what is past its deadline or time-out, and mends what is stuck.\n" +
+        "Every worker does this every few seconds. Exits with 1 when a duty could not be done.",
+    )
+    .addHelpText("after", examples("fanfold sweep", "fanfold sweep --json"))
+    .action(() => sweep(cli));
+}
+
+async function sweep(cli: Cli): Promise<void> {
+  await withSession(cli, async ({ engine }) => {
+    const done = await new Janitor({ db: engine.db, log: engine.log }).sweep();
+    if (done.failed.length > 0) cli.exit_code = exit_codes.failed;
+    answer(cli, done, () => sweepLines(done, cli.io.colour));
+  });
+}
+
+function* sweepLines(done: Sweep, colour: boolean): Generator<string> {
+  const c = colours(colour);
+  const deeds: [number, string][] = [
+    [done.lost_workers, "workers without a heartbeat declared lost"],
+    [done.tasks, "tasks of theirs taken back"],
+    [done.expired_jobs, "jobs failed that were past their deadline"],
+    [done.expired_tasks, "attempts failed that were past their time-out"],
+    [done.mended, "stuck states mended"],
+    [done.swept, "leftovers of ended or paused work put right"],
+    [done.checked, "stages checked that had closed"],
+  ];
+  for (const [n, deed] of deeds) if (n > 0) yield `${count(n)} ${deed}`;
+  for (const { alert, reason } of done.alerts) yield `${c.yellow("alert")} ${printable(alert)}: ${printable(reason)}`;
+  for (const duty of done.failed)
+    yield `${c.red("✘")} ${duty} could not be done; FANFOLD_DEBUG=1 and fanfold doctor tell more`;
+  if (done.failed.length === 0 && deeds.every(([n]) => n === 0)) yield "nothing to do";
+}
