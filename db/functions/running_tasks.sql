@@ -27,7 +27,7 @@ begin
           case when jsonb_typeof(r -> 'ordinal') = 'number' and (r ->> 'ordinal')::numeric between -1 and 9007199254740991
             then (r ->> 'ordinal')::numeric::bigint end as ordinal,
           case when jsonb_typeof(r -> 'elapsed_s') = 'number' then least(greatest((r ->> 'elapsed_s')::numeric, 0), 1e9) else 0 end as elapsed_s,
-          case when jsonb_typeof(r -> 'progress_age_s') = 'number' then (r ->> 'progress_age_s')::numeric end as progress_age_s
+          case when jsonb_typeof(r -> 'progress_age_s') = 'number' then least(greatest((r ->> 'progress_age_s')::numeric, 0), 1e9) end as progress_age_s
           from app.claims k
           join app.workers w on w.worker_id = k.worker_id and app.is_alive(w)
           cross join lateral jsonb_array_elements(case jsonb_typeof(w.running) when 'array' then w.running else '[]' end) r

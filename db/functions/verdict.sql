@@ -4,7 +4,7 @@ create or replace function app.verdict(
   code text, reason text, evidence json, since timestamptz default null, heals_at timestamptz default null, heals text default null,
   command text default null)
 returns json
-language plpgsql immutable
+language plpgsql stable
 as $$
 begin
   return json_build_object('code', code, 'reason', reason, 'evidence', json_strip_nulls(evidence), 'since', since,

@@ -1,5 +1,6 @@
 -- Proves a job from its rows, at any moment: one snapshot, every stage. {job_id, status, stages: [{stage, total, ready, claims,
--- completed, failed, skipped, absent, problems}], spills: page of files to check, ok}. `after` pages through the spilled results.
+-- completed, failed, skipped, absent, problems}], spills: page of files to check, spill_count: of all pages}. `after` pages through
+-- the spilled results.
 create or replace function app.verify_job(job_id text, tenant text default null, after json default null)
 returns json
 language plpgsql stable security definer
@@ -46,6 +47,9 @@ begin
        order by r.stage_id, r.ordinal
        limit 500) x;
   return json_build_object('job_id', v_job.job_id, 'job_type', v_job.job_type, 'status', v_job.status, 'epoch', v_job.epoch,
-    'problems', coalesce(v_problems, '[]'), 'stages', v_stages, 'spills', v_spills);
+    'problems', coalesce(v_problems, '[]'), 'stages', v_stages, 'spills', v_spills,
+    'spill_count', case when verify_job.after is null then (
+      select count(*) from app.stages s join app.results r on r.stage_id = s.stage_id
+       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and r.spill is not null) end);
 end $$;
 grant execute on function app.verify_job(text, text, json) to fanfold_api, fanfold_admin;

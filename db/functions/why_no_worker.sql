@@ -15,7 +15,10 @@ begin
         json_build_object('stage', case when stage.job_id is not null then stage.name end, 'task_type', type, 'live_workers', s.workers,
           'registered_types', s.types, 'run_at', queued.run_at,
           'queued', (select sum(r.hi - r.lo) from app.ready r where r.stage_id = stage.stage_id)),
-        greatest(queued.run_at, stage.opened_at), null, 'a worker that registers it and is started takes it', 'fanfold up')
+        -- Since it was due and the last worker that could have taken it was there.
+        greatest(case when queued.run_at <= now() then queued.run_at end, stage.opened_at, (
+          select max(coalesce(w.ended_at, w.heartbeat_at + make_interval(secs => w.lease_s))) from app.workers w
+           where type = any (w.types) and (w.tenant_id is null or w.tenant_id = stage.tenant_id))), null, 'a worker that registers it and is started takes it', 'fanfold up')
       from (
         select count(*) as workers, (
             select array_agg(t.type)

@@ -11,7 +11,7 @@ begin
   if stage.status = 'waiting_approval' then
     return app.why_approval(stage);
   end if;
-  -- Of all stages it waits for, near and far, the most advanced that is open; of one that is planned again, itself.
+  -- Of all stages it waits for, near and far, the most advanced that is open; of one that is being planned, itself.
   with recursive upstream as (
     select stage.stage_id, stage.after, stage.status, stage.number
     union
@@ -33,7 +33,7 @@ begin
   return app.verdict('WAITING_STAGE', case
       when v_before.status = 'processing' then format('%s waits for stage "%s": %s of %s tasks are left there', app.task_name(stage, ordinal), v_before.name,
         v_ledger.remaining, v_ledger.total)
-      when v_before.stage_id = stage.stage_id then format('%s waits until its stage "%s" is planned again', app.task_name(stage, ordinal), stage.name)
+      when v_before.stage_id = stage.stage_id then format('%s waits until its stage "%s" is planned', app.task_name(stage, ordinal), stage.name)
       else format('%s waits for stage "%s", which is %s', app.task_name(stage, ordinal), v_before.name, v_before.status)
     end,
     json_build_object('stage', stage.name, 'before', v_before.name, 'left', v_ledger.remaining, 'total', v_ledger.total, 'slowest', app.slowest_running(v_before),

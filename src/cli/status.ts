@@ -1,5 +1,7 @@
 // fanfold status: one job, once.
+import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
+import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import type { Io } from "./io.js";
 import { printable } from "./printable.js";
@@ -24,11 +26,17 @@ async function showStatus(cli: Cli, job: string): Promise<void> {
   await withSession(cli, async (session) => {
     const status = await session.engine.status(job);
     const failed = await failedTasks(session, status.job_id, status.status);
-    answer(cli, status, () => statusLines(status, failed, cli.io));
+    const why = isTerminal(status.status) ? null : await session.engine.recovery.why(status.job_id);
+    answer(cli, status, () => statusLines(status, why, failed, cli.io));
   });
 }
 
-function* statusLines(status: JobRecord, failed: readonly FailedTask[], { width, colour }: Io): Generator<string> {
+function* statusLines(
+  status: JobRecord,
+  why: Why | null,
+  failed: readonly FailedTask[],
+  { width, colour }: Io,
+): Generator<string> {
   yield* renderStages(status, { width: width(), colour, paces: new Map() });
   yield `job         ${status.job_id}`;
   yield `parameters  ${resultText(status.parameters)}`;
@@ -44,5 +52,7 @@ function* statusLines(status: JobRecord, failed: readonly FailedTask[], { width,
   }
   if (status.result_spill) yield `result      in storage: ${printable(status.result_spill.key)}`;
   else if (status.result !== null) yield `result      ${resultText(status.result)}`;
+  // What runs needs no explanation.
+  if (why && why.code !== "RUNNING") yield `why         ${printable(why.reason, 500)}`;
   if (status.hint) yield `next        ${printable(status.hint)}`;
 }

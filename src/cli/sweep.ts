@@ -1,5 +1,6 @@
 // fanfold sweep: one round of the janitor's duties, now. Workers do the same every few seconds.
 import { Janitor, type Sweep } from "../engine/janitor.js";
+import { createLog } from "../log.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { count } from "./figures.js";
@@ -21,13 +22,21 @@ export function addSweep(cli: Cli): void {
 
 async function sweep(cli: Cli): Promise<void> {
   await withSession(cli, async ({ engine }) => {
-    const done = await new Janitor({ db: engine.db, log: engine.log }).sweep();
+    const reasons = new Map<string, string>();
+    // The janitor tells its log why a duty failed, and goes on with the next.
+    const log = createLog({ level: "warn", stream: { write: (text: string) => remember(reasons, text) } });
+    const done = await new Janitor({ db: engine.db, log }).sweep();
     if (done.failed.length > 0) cli.exit_code = exit_codes.failed;
-    answer(cli, done, () => sweepLines(done, cli.io.colour));
+    answer(cli, { ...done, reasons: Object.fromEntries(reasons) }, () => sweepLines(done, reasons, cli.io.colour));
   });
 }
 
-function* sweepLines(done: Sweep, colour: boolean): Generator<string> {
+function remember(reasons: Map<string, string>, text: string): void {
+  const { duty, err } = JSON.parse(text) as { duty?: string; err?: { message?: string } };
+  if (duty !== undefined) reasons.set(duty, err?.message ?? "");
+}
+
+function* sweepLines(done: Sweep, reasons: ReadonlyMap<string, string>, colour: boolean): Generator<string> {
   const c = colours(colour);
   const deeds: [number, string][] = [
     [done.lost_workers, "workers without a heartbeat declared lost"],
@@ -40,7 +49,8 @@ function* sweepLines(done: Sweep, colour: boolean): Generator<string> {
   ];
   for (const [n, deed] of deeds) if (n > 0) yield `${count(n)} ${deed}`;
   for (const { alert, reason } of done.alerts) yield `${c.yellow("alert")} ${printable(alert)}: ${printable(reason)}`;
-  for (const duty of done.failed)
-    yield `${c.red("✘")} ${duty} could not be done; FANFOLD_DEBUG=1 and fanfold doctor tell more`;
+  for (const duty of done.failed) {
+    yield `${c.red("✘")} ${duty} could not be done: ${printable(reasons.get(duty) ?? "no reason was given")}`;
+  }
   if (done.failed.length === 0 && deeds.every(([n]) => n === 0)) yield "nothing to do";
 }

@@ -33,17 +33,21 @@ async function verify(cli: Cli, job: string): Promise<void> {
 }
 
 const draw_every_ms = 200;
+const bar_width = 30;
 
-/** How many files there are is known only at the end: the pages are read as they come. So the bar counts, and does not promise. */
+/** Drawn when there are so many files that the first glance at them takes a while, and only on a terminal. */
 function fileBar(io: Io) {
-  let drawn_at = performance.now();
+  const c = colours(io.colour);
+  let draw_at = performance.now() + draw_every_ms;
   let drawn = false;
   return {
-    checked: (files: number) => {
-      if (!io.live || performance.now() - drawn_at < draw_every_ms) return;
-      drawn_at = performance.now();
+    checked: (files: number, of: number) => {
+      if (!io.live || (performance.now() < draw_at && !(drawn && files === of))) return;
+      draw_at = performance.now() + draw_every_ms;
       drawn = true;
-      io.draw(`${count(files)} files checked`);
+      const filled = Math.floor((Math.min(files, of) / of) * bar_width);
+      const bar = c.green("█".repeat(filled)) + c.dim("░".repeat(bar_width - filled));
+      io.draw(`${bar}  ${count(files)}/${count(of)} files checked`);
     },
     end: () => {
       if (drawn) io.drawn();

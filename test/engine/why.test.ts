@@ -14,7 +14,7 @@ const fan = (n: number, extra: object = {}): StageData => ({
 });
 const last: StageData = { name: "publish", task: "raster.publish" };
 
-bothDatabases("why an open job or task does not move", (open) => {
+bothDatabases("why an open job or task does not move", (open, kind) => {
   test("RUNNING: tasks that run as usual are no blocker, and the answer counts them", async () => {
     const db = await open();
     const { why } = bound(db);
@@ -551,12 +551,32 @@ bothDatabases("why an open job or task does not move", (open) => {
       "[1, null, []]",
       `[{"claim_id": ${tasks[0]!.claim_id}, "ordinal": "0", "elapsed_s": "x"}]`,
       `[{"claim_id": ${tasks[0]!.claim_id}, "ordinal": 1e300, "elapsed_s": 1e300, "progress_age_s": "x"}]`,
-      `[{"claim_id": ${tasks[0]!.claim_id}, "ordinal": 0, "elapsed_s": 1e300, "progress": 5, "progress_age_s": 1e300}]`,
+      `[{"claim_id": ${tasks[0]!.claim_id}, "ordinal": 0, "elapsed_s": 5, "progress": 5, "progress_age_s": 1e300}]`,
     ]) {
       await db.sql`update app.workers set running = ${running}::text::jsonb`;
       expect((await why(job_id)).code).toMatch(/^[A-Z_]+$/);
       expect((await why(idOf(tasks[0]!))).code).toMatch(/^[A-Z_]+$/);
     }
+  });
+
+  test.runIf(kind === "server")("it writes nothing and waits for nobody, whoever holds the rows", async () => {
+    const db = await open();
+    const { job_id } = await submit(db, [fan(30, { max_parallel: 25 })]);
+    const worker = await register(db, ["raster.cog"]);
+    await finish(db, worker, await claim(db, worker, ["raster.cog"], 20));
+    const tasks = await claim(db, worker, ["raster.cog"], 2);
+    await beat(db, worker, tasks, { elapsed_s: 100 });
+    await db.transaction(async (holder) => {
+      for (const table of ["jobs", "stages", "stage_progress", "tasks", "ready", "claims", "results", "workers", "janitor"])
+        await holder.script(`lock table app.${table} in exclusive mode`);
+      await db.transaction(async (tx) => {
+        await tx.script("set transaction read only; set local lock_timeout = '1s'");
+        for (const id of [job_id, idOf(tasks[0]!), `${tasks[0]!.stage_id}-0`, `${tasks[0]!.stage_id}-29`]) {
+          const { reply } = await one(tx.sql<{ reply: { code: string } }>`select app.why(${id}) as reply`);
+          expect(reply.code).toMatch(/^[A-Z_]+$/);
+        }
+      });
+    });
   });
 
   test("an id that is none is refused as everywhere", async () => {
