@@ -20,8 +20,8 @@ begin
    where r.task_type = queued.task_type and r.tenant_id = queued.tenant_id and r.run_at <= now()
      and (-r.priority::integer, r.run_at, r.ready_id) < (-queued.priority::integer, queued.run_at, queued.ready_id);
   v_rate := app.completion_rate(stage, type);
-  return app.verdict('WORKERS_BUSY', format('all %s slots of the %s live workers that register %s are taken; %s tasks are before %s in the queue',
-      v_workers.slots, v_workers.workers, type, v_before, app.task_name(stage, ordinal)),
+  return app.verdict('WORKERS_BUSY', format('all slots (%s) of the live workers (%s) that register %s are taken; tasks of this tenant before %s in the queue: %s',
+      v_workers.slots, v_workers.workers, type, app.task_name(stage, ordinal), v_before),
     json_build_object('task_type', type, 'live_workers', v_workers.workers, 'slots', v_workers.slots, 'held', v_workers.held, 'before', v_before,
       'per_s', round(v_rate::numeric, 3), 'run_at', queued.run_at),
     greatest(queued.run_at, stage.opened_at),

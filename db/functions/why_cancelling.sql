@@ -6,7 +6,7 @@ language plpgsql stable
 as $$
 begin
   return (
-    select app.verdict('CANCELLING', format('job %s is cancelled, and %s of its tasks were still running when their workers sent their last heartbeats',
+    select app.verdict('CANCELLING', format('job %s is cancelled; tasks of it that were still running at the last heartbeat of their workers: %s',
           left(job.job_id, 12), count(*)),
         json_build_object('cancelled', job.error ->> 'message', 'running', (json_agg(json_build_object(
           'task_id', t.stage_id || '-' || t.ordinal, 'stage', t.name, 'elapsed_s', t.elapsed_s, 'worker_id', t.worker_id,

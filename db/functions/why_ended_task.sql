@@ -13,7 +13,7 @@ declare
 begin
   select json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'worker_id', a.worker_id, 'ended_at', a.ended_at,
       'code', a.code, 'message', a.message, 'detail', a.detail - 'stack' - 'name') order by a.attempt_id) filter (where a.category = 'crash') as crashes,
-    count(*) filter (where a.category = 'crash') as crash_count
+    count(*) filter (where a.category = 'crash' and a.outcome <> 'lost') as crashed, count(*) filter (where a.outcome = 'lost') as lost
     into v_attempts
     from app.attempts a
    where a.stage_id = result.stage_id and a.ordinal = result.ordinal;
@@ -33,7 +33,8 @@ begin
     else 'FAILED'
   end;
   return app.verdict(v_code, case v_code
-      when 'QUARANTINED_POISON' then format('task %s is quarantined: %s of its attempts ended in a crash', v_id, v_attempts.crash_count)
+      when 'QUARANTINED_POISON' then format('task %s is quarantined: attempts that ended in a crash: %s, that were cut off because no heartbeat of their worker came: %s',
+        v_id, v_attempts.crashed, v_attempts.lost)
       when 'RESULT_UNSTORABLE' then format('the result of task %s cannot be stored', v_id)
       when 'PAYLOAD_TOO_LARGE' then format('task %s carries more than may be stored', v_id)
       else format('task %s failed at attempt %s of %s', v_id, result.attempt, v_most)

@@ -10,7 +10,7 @@ begin
   return (
     select app.verdict('NO_WORKER_FOR_TYPE', case
           when s.workers = 0 then format('no live worker serves tenant "%s", so nobody can run %s (%s)', stage.tenant_id, app.task_name(stage, ordinal), type)
-          else format('none of the %s live workers registers %s, which %s needs', s.workers, type, app.task_name(stage, ordinal))
+          else format('no live worker registers %s, which %s needs; live workers that serve this tenant: %s', type, app.task_name(stage, ordinal), s.workers)
         end || case when queued.run_at > now() then '; it is not due before ' || app.utc_text(queued.run_at) else '' end,
         json_build_object('stage', case when stage.job_id is not null then stage.name end, 'task_type', type, 'live_workers', s.workers,
           'registered_types', s.types, 'run_at', queued.run_at,

@@ -38,19 +38,19 @@ function remember(reasons: Map<string, string>, text: string): void {
 
 function* sweepLines(done: Sweep, reasons: ReadonlyMap<string, string>, colour: boolean): Generator<string> {
   const c = colours(colour);
-  const deeds: [number, string][] = [
-    [done.lost_workers, "workers without a heartbeat declared lost"],
-    [done.tasks, "tasks of theirs taken back"],
-    [done.expired_jobs, "jobs failed that were past their deadline"],
-    [done.expired_tasks, "attempts failed that were past their time-out"],
-    [done.mended, "stuck states mended"],
-    [done.swept, "leftovers of ended or paused work put right"],
-    [done.checked, "stages checked that had closed"],
+  const deeds: [deed: string, count: number][] = [
+    ["workers declared lost, their leases being over", done.lost_workers],
+    ["tasks of theirs taken back", done.tasks],
+    ["jobs failed, being past their deadline", done.expired_jobs],
+    ["attempts failed, being past their time-out", done.expired_tasks],
+    ["stuck states mended", done.mended],
+    ["leftovers of ended or paused work put right", done.swept],
+    ["closed stages checked", done.checked],
   ];
-  for (const [n, deed] of deeds) if (n > 0) yield `${count(n)} ${deed}`;
+  for (const [deed, n] of deeds) if (n > 0) yield `${deed}: ${count(n)}`;
   for (const { alert, reason } of done.alerts) yield `${c.yellow("alert")} ${printable(alert)}: ${printable(reason)}`;
   for (const duty of done.failed) {
     yield `${c.red("✘")} ${duty} could not be done: ${printable(reasons.get(duty) ?? "no reason was given")}`;
   }
-  if (done.failed.length === 0 && deeds.every(([n]) => n === 0)) yield "nothing to do";
+  if (done.failed.length === 0 && deeds.every(([, n]) => n === 0)) yield "nothing to do";
 }

@@ -70,5 +70,5 @@ function* reportLines(report: VerifyReport, { colour, width }: Io): Generator<st
   for (const problem of report.problems) yield `${c.red("✘")} ${printable(problem)}`;
   yield report.ok
     ? `${c.green("✔")} every task is in exactly one place, and every count and file agrees`
-    : `${count(report.problems.length)} problems; a stuck state is mended by: fanfold sweep`;
+    : `problems: ${count(report.problems.length)}; what keeps a job from going on is mended by: fanfold sweep`;
 }

@@ -180,7 +180,7 @@ describe("verify", () => {
     const { code, out } = await fanfold(["verify", job_id]);
     expect(code).toBe(1);
     expect(out).toContain(`✘ stage ${stage_id}: the ledger says (4,1,0), the results say (5,0,0)`);
-    expect(out).toContain("1 problems");
+    expect(out).toContain("problems: 1;");
   });
 
   test("ends with 1 when a task is in two places, and names it and them", async () => {
@@ -214,7 +214,7 @@ describe("verify", () => {
     expect(out).not.toContain(`task ${stage_id}-0`);
     expect(out).toMatch(new RegExp(`✘ the result of task ${stage_id}-1 is spilled: .*is not what was written`));
     expect(out).toMatch(new RegExp(`✘ the result of task ${stage_id}-2 is spilled: .*is not there`));
-    expect(out).toContain("2 problems");
+    expect(out).toContain("problems: 2;");
   });
 });
 
@@ -230,8 +230,8 @@ describe("sweep", () => {
     );
     const { code, out } = await fanfold(["sweep"]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^1 workers without a heartbeat declared lost$/m);
-    expect(out).toMatch(/^2 tasks of theirs taken back$/m);
+    expect(out).toMatch(/^workers declared lost, their leases being over: 1$/m);
+    expect(out).toMatch(/^tasks of theirs taken back: 2$/m);
     expect((await fanfold(["why", job_id, "--json"])).json().code).toBe("NO_WORKER_FOR_TYPE");
     await database.db.sql`update app.janitor set last_run_at = null`;
     const again = await fanfold(["sweep", "--json"]);
