@@ -13,7 +13,8 @@ begin
    where a.stage_id = stage.stage_id and a.ordinal = why_later.ordinal and a.outcome in ('failed', 'lost')
    order by a.attempt_id desc limit 1;
   v_most := coalesce(v_task.max_attempts, stage.max_attempts);
-  if v_last.retry_at is distinct from queued.run_at and queued.attempt = 1 and queued.throttles = 0 then
+  -- A retry is due exactly when its failed attempt said; anything else is somebody's wish.
+  if v_last.retry_at is distinct from queued.run_at then
     return app.verdict('SCHEDULED_LATER', format('%s is not due before %s', app.task_name(stage, ordinal), app.utc_text(queued.run_at)),
       json_build_object('run_at', queued.run_at, 'attempt', queued.attempt, 'of', v_most, 'priority', queued.priority), v_task.created_at, queued.run_at,
       'it may run at that time', app.run_now(stage, ordinal));

@@ -12,9 +12,8 @@ declare
 begin
   select * into v_job from app.jobs j where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id;
   select * into v_result from app.results r where r.stage_id = stage.stage_id and r.ordinal = why_task.ordinal;
-  -- A repaired job may have a stage that ran before and waits: what of it did not end well, or is to run again, waits with it.
-  if stage.status in ('waiting', 'waiting_approval', 'planning') and (
-    v_result.ordinal is null or stage.again @> why_task.ordinal or v_result.status in ('failed', 'cancelled')) then
+  -- A repaired job may have a stage that ran before and waits: what of it is to run again waits with it, whatever it was.
+  if stage.status in ('waiting', 'waiting_approval', 'planning') and (v_result.ordinal is null or stage.again @> why_task.ordinal) then
     return case when v_job.paused_at is not null then app.why_job_paused(v_job) else app.why_waiting(stage, ordinal) end;
   elsif v_result.ordinal is not null then
     return app.why_ended_task(stage, v_result, v_job);

@@ -193,7 +193,10 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       evidence: { worker: { worker_id: worker }, slots: 4, worker_holds: 2 },
     });
     expect((await why(job_id)).code).toBe("RUNNING");
-    await longAgo(db, 60);
+    // A heartbeat from before the claim cannot have named it, however late the next one is.
+    await silence(db, worker, 25);
+    await longAgo(db, 20);
+    expect((await why(idOf(tasks[0]!))).code).toBe("CLAIMED");
     await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims: [tasks[0]!.claim_id] });
     const held = {
       code: "CLAIMED_NOT_STARTED",
@@ -230,6 +233,13 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       heals: expect.stringContaining("time-out"),
     });
     expect(Date.parse(reply.heals_at!) - Date.parse(reply.since!)).toBe(420_000);
+    // A short time-out asks for a minute all the same, a long one for a tenth of it.
+    await db.sql`update app.stages set timeout_s = 400`;
+    await beat(db, worker, tasks, { elapsed_s: 300, progress, progress_age_s: 59 });
+    expect((await why(job_id)).code).toBe("RUNNING");
+    await db.sql`update app.stages set timeout_s = 3000`;
+    await beat(db, worker, tasks, { elapsed_s: 300, progress, progress_age_s: 299 });
+    expect((await why(job_id)).code).toBe("RUNNING");
   });
 
   test("STRAGGLER: more than three times the p95 of at least twenty, and not of nineteen", async () => {
@@ -409,6 +419,8 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       evidence: { attempt: 1, throttles: 1, last_error: { message: "429" } },
       command: expect.stringContaining(`fanfold tasks reschedule ${reply.task_id}`),
     });
+    await db.sql`select app.reschedule_task(${reply.task_id}, '2099-01-01T00:00Z')`;
+    expect((await why(reply.task_id)).code).toBe("SCHEDULED_LATER");
   });
 
   test("WORKERS_BUSY: the position by priority and time, and no forecast without a pace", async () => {
@@ -430,6 +442,10 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     await db.sql`update app.ready set priority = 5 where stage_id = ${stage_id}::bigint`;
     expect(await why(`${stage_id}-2`)).toMatchObject({ code: "WORKERS_BUSY", evidence: { before: 2 } });
     expect(await why(job_id)).toMatchObject({ code: "WORKERS_BUSY", evidence: { before: 0 } });
+    await db.sql`update app.ready set priority = 9 where stage_id <> ${stage_id}::bigint`;
+    expect(await why(`${stage_id}-2`)).toMatchObject({ evidence: { before: 12 } });
+    await db.sql`update app.ready set run_at = now() + interval '1 hour' where stage_id <> ${stage_id}::bigint`;
+    expect(await why(`${stage_id}-2`)).toMatchObject({ evidence: { before: 2 } });
     expect((await why(before.job_id)).code).toBe("RUNNING");
     // A slot that is free: it starts.
     await finish(db, worker, held.slice(3));
@@ -496,6 +512,23 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     });
   });
 
+  test("a failed task that a repair of another leaves alone is failed, though its stage waits", async () => {
+    const db = await open();
+    const { why, recovery } = bound(db);
+    const follow = { name: "follow", task: "t.follow", parallelism: "match_previous", failure_budget: { count: 1 } };
+    const { job_id } = await submit(db, [fan(2), follow]);
+    const worker = await register(db);
+    const ran = await drain(db, worker, ["raster.cog", "t.follow"], ({ stage, ordinal }) =>
+      stage === "follow" && ordinal === 0 ? { category: "permanent" } : {},
+    );
+    const of = (stage: string, ordinal: number) =>
+      idOf(ran.find((task) => task.stage === stage && task.ordinal === ordinal)!);
+    await recovery.retryTask(of("cog", 1));
+    expect((await why(job_id)).code).toBe("RUNNING");
+    expect(await why(of("follow", 0))).toMatchObject({ code: "FAILED", command: null });
+    expect(await why(of("follow", 1))).toMatchObject({ code: "COMPLETED" });
+  });
+
   test("UNKNOWN: a state that cannot be is told with what the janitor's check says of it", async () => {
     const db = await open();
     const { why } = bound(db);
@@ -512,6 +545,19 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       evidence: { trouble: "its tasks are nowhere" },
       command: "fanfold sweep",
     });
+  });
+
+  test("UNKNOWN: a stage that cannot be as it is is told although another runs", async () => {
+    const db = await open();
+    const { why } = bound(db);
+    const { job_id } = await submit(db, [
+      { name: "left", task: "t.left", after: [] },
+      { name: "right", task: "t.right", after: [] },
+    ]);
+    const worker = await register(db, ["t.left", "t.right"]);
+    await beat(db, worker, await claim(db, worker, ["t.right"]));
+    await db.sql`delete from app.ready`;
+    expect(await why(job_id)).toMatchObject({ code: "UNKNOWN", evidence: { stage: "left" } });
   });
 
   test("UNKNOWN: a row put aside although its job is not paused", async () => {
@@ -536,7 +582,41 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     const worker = await register(db, ["t.left", "t.right"]);
     await finish(db, worker, await claim(db, worker, ["t.left"]));
     await beat(db, worker, await claim(db, worker, ["t.right"]));
-    expect(await why(job_id)).toMatchObject({ code: "WAITING_APPROVAL", evidence: { stage: "gated" } });
+    const gated = { code: "WAITING_APPROVAL", evidence: { stage: "gated" } };
+    expect(await why(job_id)).toMatchObject(gated);
+    await worker_commands.stop_worker(db, { worker_id: worker });
+    expect(await why(job_id)).toMatchObject(gated);
+    await bound(db).recovery.approve(job_id);
+    expect(await why(job_id)).toMatchObject({ code: "NO_WORKER_FOR_TYPE", evidence: { stage: "gated" } });
+  });
+
+  test("of several held tasks that go no further the first reason is told: lease, start, progress, pace", async () => {
+    const db = await open();
+    const { why } = bound(db);
+    const { job_id } = await submit(db, [fan(24, { timeout_s: 600 })]);
+    const [slow, still, idle, silent] = await Promise.all([1, 2, 3, 4].map(() => register(db, ["raster.cog"])));
+    await finish(db, slow!, await claim(db, slow!, ["raster.cog"], 20));
+    await beat(db, slow!, await claim(db, slow!, ["raster.cog"], 1), { elapsed_s: 100 });
+    const progress = { share: 0.5 };
+    await beat(db, still!, await claim(db, still!, ["raster.cog"], 1), {
+      elapsed_s: 100,
+      progress,
+      progress_age_s: 90,
+    });
+    const [waiting] = await claim(db, idle!, ["raster.cog"], 1);
+    await claim(db, silent!, ["raster.cog"], 1);
+    await longAgo(db, 60);
+    await worker_commands.heartbeat(db, { worker_id: idle!, running: [], claims: [waiting!.claim_id] });
+    await silence(db, silent!, 31);
+    await swept(db);
+    const codes = [(await why(job_id)).code];
+    for (const worker of [silent!, idle!, still!, slow!]) {
+      await db.sql`delete from app.claims where worker_id = ${worker}::text::uuid`;
+      codes.push((await why(job_id)).code);
+    }
+    expect(codes).toEqual([
+      ...["LEASE_EXPIRED_PENDING_SWEEP", "CLAIMED_NOT_STARTED", "HEARTBEAT_NO_PROGRESS", "STRAGGLER", "UNKNOWN"],
+    ]);
   });
 
   test("what a worker writes about itself may be anything: the answer stands", async () => {
