@@ -36,14 +36,17 @@ const draw_every_ms = 200;
 const bar_width = 30;
 
 /** Drawn when there are so many files that the first glance at them takes a while, and only on a terminal. */
-function fileBar(io: Io) {
+export function fileBar(
+  io: Pick<Io, "live" | "colour" | "draw" | "drawn">,
+  now: () => number = () => performance.now(),
+) {
   const c = colours(io.colour);
-  let draw_at = performance.now() + draw_every_ms;
+  let draw_at = now() + draw_every_ms;
   let drawn = false;
   return {
     checked: (files: number, of: number) => {
-      if (!io.live || (performance.now() < draw_at && !(drawn && files === of))) return;
-      draw_at = performance.now() + draw_every_ms;
+      if (!io.live || (now() < draw_at && !(drawn && files === of))) return;
+      draw_at = now() + draw_every_ms;
       drawn = true;
       const filled = Math.floor((Math.min(files, of) / of) * bar_width);
       const bar = c.green("█".repeat(filled)) + c.dim("░".repeat(bar_width - filled));

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fileBar } from "../../src/cli/verify.js";
 import { whyLines } from "../../src/cli/why.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
 import { claim, drain, finish, one, register, submit } from "../engine/floor.js";
@@ -215,6 +216,33 @@ describe("verify", () => {
     expect(out).toMatch(new RegExp(`✘ the result of task ${stage_id}-1 is spilled: .*is not what was written`));
     expect(out).toMatch(new RegExp(`✘ the result of task ${stage_id}-2 is spilled: .*is not there`));
     expect(out).toContain("problems: 2;");
+  });
+});
+
+describe("the bar of verify", () => {
+  function drawn(live: boolean, ms_per_file: number): string[] {
+    const drawings: string[] = [];
+    let now = 0;
+    const io = { live, colour: false, draw: (text: string) => drawings.push(text), drawn: () => drawings.push("end") };
+    const bar = fileBar(io, () => now);
+    for (let file = 1; file <= 10; file++) {
+      now += ms_per_file;
+      bar.checked(file, 10);
+    }
+    bar.end();
+    return drawings;
+  }
+
+  test("is drawn now and then while many files are read, and is full at the end", () => {
+    const drawings = drawn(true, 70);
+    expect(drawings).toHaveLength(5);
+    expect(drawings[0]).toBe(`${"█".repeat(9)}${"░".repeat(21)}  3/10 files checked`);
+    expect(drawings.slice(-2)).toEqual([`${"█".repeat(30)}  10/10 files checked`, "end"]);
+  });
+
+  test("is not drawn for few files, nor into a pipe", () => {
+    expect(drawn(true, 1)).toEqual([]);
+    expect(drawn(false, 70)).toEqual([]);
   });
 });
 
