@@ -12,7 +12,8 @@ begin
   if v_held >= v_limit then
     return app.verdict('TENANT_LIMIT', format('tenant "%s" may have %s tasks in hand at once, and has %s', stage.tenant_id, v_limit, v_held),
       json_build_object('concurrent_tasks', v_limit, 'held', v_held, 'holders', (
-        select json_agg(json_build_object('job_id', h.job_id, 'stage', h.name, 'task_type', h.task_type, 'held', h.held, 'oldest_claim_at', h.oldest) order by h.held desc, h.stage_id)
+        select json_agg(json_build_object('job_id', h.job_id, 'stage', h.name, 'task_type', h.task_type, 'held', h.held,
+            'oldest_claim_at', h.oldest) order by h.held desc, h.stage_id)
           from (
             select s.stage_id, s.job_id, s.name, s.task_type, sum(app.held_count(k.held)) as held, min(k.claimed_at) as oldest
               from app.claims k join app.stages s on s.stage_id = k.stage_id
