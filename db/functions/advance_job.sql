@@ -28,6 +28,7 @@ begin
        set status = v_outcome,
            started_at = coalesce(started_at, now()),
            finished_at = now(),
+           paused_at = null, paused_by = null, pause_reason = null,
            error = case when v_outcome <> 'completed' then (
              select jsonb_build_object('stage', s.name, 'message', coalesce(s.error ->> 'message',
                  (s.summary ->> 'failed') || ' of ' || s.total || ' tasks failed; the first: ' || (

@@ -21,7 +21,7 @@ begin
   update app.stage_progress set is_open = false where stage_id = any (v_stages) and is_open;
   update app.stages set status = 'cancelled', closed_at = now() where stage_id = any (v_stages) and closed_at is null;
   update app.jobs j
-     set status = outcome, finished_at = now(), error = end_job.error
+     set status = outcome, finished_at = now(), error = end_job.error, paused_at = null, paused_by = null, pause_reason = null
    where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;
   -- What a finish or a stage opening put there between our steps.
   perform app.empty_closed(v_stages);

@@ -8,7 +8,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  c_running constant jsonpath := '$[*] ? (@.claim_id >= 0 && @.claim_id < 9e18 && @.claim_id.floor() == @.claim_id
+  c_running constant jsonpath := jsonpath '$[*] ? (@.claim_id >= 0 && @.claim_id < 9e18 && @.claim_id.floor() == @.claim_id
     && @.stage_id >= 0 && @.stage_id < 9e18 && @.stage_id.floor() == @.stage_id
     && @.ordinal >= -1 && @.ordinal < 9e18 && @.ordinal.floor() == @.ordinal && @.elapsed_s >= 0 && @.elapsed_s < 1e8)';
   v_worker uuid := (request ->> 'worker_id')::uuid;

@@ -146,7 +146,13 @@ export interface SeenStage {
 
 export async function status(db: Queryable, job_id: string, tenant = "default") {
   const [row] = await db.sql<{
-    reply: { status: string; error: { message: string } | null; result: unknown; stages: SeenStage[] };
+    reply: {
+      status: string;
+      error: { message: string } | null;
+      result: unknown;
+      paused_at: string | null;
+      stages: SeenStage[];
+    };
   }>`
     select app.get_job(${job_id}, ${tenant}) as reply`;
   const { reply } = row!;

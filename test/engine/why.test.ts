@@ -157,6 +157,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       heals: expect.stringContaining("five seconds"),
     });
     expect(Date.parse(healing.heals_at!)).toBeLessThan(Date.parse(healing.since!) + 60_000);
+    await silence(db, worker, 4000);
     await db.sql`select app.reap_workers()`;
     expect((await why(job_id)).code).not.toBe("LEASE_EXPIRED_PENDING_SWEEP");
   });
@@ -516,17 +517,16 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     const db = await open();
     const { why, recovery } = bound(db);
     const follow = { name: "follow", task: "t.follow", parallelism: "match_previous", failure_budget: { count: 1 } };
-    const { job_id } = await submit(db, [fan(2), follow]);
+    const { job_id } = await submit(db, [{ ...fan(2), failure_budget: { count: 1 } }, follow]);
     const worker = await register(db);
     const ran = await drain(db, worker, ["raster.cog", "t.follow"], ({ stage, ordinal }) =>
-      stage === "follow" && ordinal === 0 ? { category: "permanent" } : {},
+      ordinal === (stage === "follow" ? 0 : 1) ? { category: "permanent" } : {},
     );
     const of = (stage: string, ordinal: number) =>
       idOf(ran.find((task) => task.stage === stage && task.ordinal === ordinal)!);
     await recovery.retryTask(of("cog", 1));
     expect((await why(job_id)).code).toBe("RUNNING");
     expect(await why(of("follow", 0))).toMatchObject({ code: "FAILED", command: null });
-    expect(await why(of("follow", 1))).toMatchObject({ code: "COMPLETED" });
   });
 
   test("UNKNOWN: a state that cannot be is told with what the janitor's check says of it", async () => {

@@ -254,7 +254,7 @@ bothDatabases("why an ended job or task is as it is", (open) => {
       const worker = await register(db, ["t.poison"]);
       workers.push(worker);
       expect(await claim(db, worker, ["t.poison"])).toHaveLength(1);
-      await silence(db, worker, 31);
+      await silence(db, worker, 4000);
       await db.sql`select app.reap_workers()`;
     }
     const { reason, evidence } = await why(reply.task_id);
@@ -328,7 +328,7 @@ bothDatabases("why an ended job or task is as it is", (open) => {
     const { job_id } = await submit(db, [{ name: "only", task: "t.only" }]);
     const zombie = await register(db, ["t.only"]);
     const late = await claim(db, zombie, ["t.only"]);
-    await silence(db, zombie, 31);
+    await silence(db, zombie, 4000);
     await db.sql`select app.reap_workers()`;
     const heir = await register(db, ["t.only"]);
     const own = await claim(db, heir, ["t.only"]);
