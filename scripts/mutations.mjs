@@ -108,8 +108,14 @@ const mutations = [
     "mend_job: acts on what it saw before it had the locks",
     "db/functions/mend_job.sql",
     [
-      ["  perform app.lock_job_for_verbs(v_job);\n", "  v_found := app.job_trouble(tenant, job);\n  perform app.lock_job_for_verbs(v_job);\n"],
-      ["      v_found := app.job_trouble(tenant, job);\n", "      if v_round > 1 then v_found := app.job_trouble(tenant, job); end if;\n"],
+      [
+        "  perform app.lock_job_for_verbs(v_job);\n",
+        "  v_found := app.job_trouble(tenant, job);\n  perform app.lock_job_for_verbs(v_job);\n",
+      ],
+      [
+        "      v_found := app.job_trouble(tenant, job);\n",
+        "      if v_round > 1 then v_found := app.job_trouble(tenant, job); end if;\n",
+      ],
     ],
     null,
     [janitor_races],
@@ -152,7 +158,17 @@ symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
 function redTests(files, name, only) {
   const report = join(scratch, "report.json");
   rmSync(report, { force: true });
-  const args = ["--no-install", "vitest", "run", ...files, "--reporter=json", `--outputFile=${report}`, "--bail=3", "-t", only];
+  const args = [
+    "--no-install",
+    "vitest",
+    "run",
+    ...files,
+    "--reporter=json",
+    `--outputFile=${report}`,
+    "--bail=3",
+    "-t",
+    only,
+  ];
   const run = spawnSync("npx", args, { cwd: scratch, encoding: "utf8" });
   try {
     const { testResults, numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, "utf8"));
@@ -185,10 +201,17 @@ try {
     writeFileSync(path, text);
     if (found.length === 0) survivors.push(name);
     const verdict = found.length === 0 ? "SURVIVED" : `${found.length}${found.length >= 3 ? "+" : ""} red`;
-    process.stdout.write(`${verdict.padEnd(9)} ${name}\n${found.slice(0, 3).map((title) => `            ${title}\n`).join("")}`);
+    process.stdout.write(
+      `${verdict.padEnd(9)} ${name}\n${found
+        .slice(0, 3)
+        .map((title) => `            ${title}\n`)
+        .join("")}`,
+    );
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-process.stdout.write(`${Math.round((Date.now() - began) / 1000)} s; ${survivors.length} of ${mutations.length} mutants survived\n`);
+process.stdout.write(
+  `${Math.round((Date.now() - began) / 1000)} s; ${survivors.length} of ${mutations.length} mutants survived\n`,
+);
 process.exitCode = survivors.length === 0 ? 0 : 1;

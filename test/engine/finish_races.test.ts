@@ -40,7 +40,8 @@ describe("finishes on a real server", () => {
           ? await floor.both(finishHis, finishHers)
           : await floor.both(finishHers, finishHis);
         expect([first.advanced, second.advanced]).toEqual([false, true]);
-        const closed = await floor.db.sql`select from app.events where job_id = ${job_id} and kind in ('stage.completed', 'stage.failed')
+        const closed = await floor.db
+          .sql`select from app.events where job_id = ${job_id} and kind in ('stage.completed', 'stage.failed')
           and event_id > (select max(event_id) from app.events where kind = 'job.submitted')`;
         expect(closed).toHaveLength(1);
         await expectSound(floor.db);
@@ -73,6 +74,19 @@ describe("finishes on a real server", () => {
     await expectSound(floor.db);
   });
 
+  test("under one claim a finish takes only what that still holds", async () => {
+    const { db } = floor;
+    await floor.clear();
+    const ann = await register(db, [], 3600);
+    await submit(db, stages, { scene: 1 });
+    const held = await claim(db, ann, types, 2);
+    const { claim_id } = held[0]!;
+    await worker_commands.release(db, { worker_id: ann, items: [{ c: claim_id, o: [1] }] });
+    expect(await finish(db, ann, held)).toMatchObject({ accepted: 1, refused: [[claim_id, 1, "not_held"]] });
+    expect((await results()).map(([ordinal]) => ordinal)).toEqual([0]);
+    await expectSound(db);
+  });
+
   test("under several claims a finish takes only what each of them still holds", async () => {
     const { db } = floor;
     await floor.clear();
@@ -85,7 +99,9 @@ describe("finishes on a real server", () => {
     const reply = await finish(db, ann, held);
     expect(reply).toMatchObject({ accepted: 2, refused: claims.map((c) => [c, 1, "not_held"]) });
     expect((await results()).map(([ordinal]) => ordinal)).toEqual([0, 0]);
-    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({ n: 2 });
+    expect(await one(db.sql`select count(*)::integer as n from app.attempts where outcome = 'refused'`)).toEqual({
+      n: 2,
+    });
     await expectSound(db);
   });
 

@@ -112,8 +112,7 @@ describe("janitors meet on a real server", () => {
     }));
     await worker_commands.heartbeat(floor.db, { worker_id: worker, running, claims: [held[0]!.claim_id] });
   };
-  const expire = (db: Queryable) =>
-    asked<{ expired: number }>(db.sql`select app.expire_tasks() as reply`);
+  const expire = (db: Queryable) => asked<{ expired: number }>(db.sql`select app.expire_tasks() as reply`);
 
   test("an overdue task that two find is failed once", async () => {
     const scene = await setScene();
@@ -149,8 +148,7 @@ describe("janitors meet on a real server", () => {
   test("a claim without a worker that two find is taken back once", async () => {
     const scene = await setScene();
     await floor.db.sql`update app.claims set worker_id = gen_random_uuid()`;
-    const sweep = (db: Queryable) =>
-      asked<{ swept: number }>(db.sql`select app.sweep_claims() as reply`);
+    const sweep = (db: Queryable) => asked<{ swept: number }>(db.sql`select app.sweep_claims() as reply`);
     const [first, second] = await floor.both(sweep, sweep);
     expect([first.swept, second.swept]).toEqual([1, 0]);
     expect(await floor.db.sql`select from app.attempts`).toHaveLength(2);

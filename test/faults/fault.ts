@@ -57,7 +57,11 @@ export interface FaultOptions {
   rounds?: number;
 }
 
-export function fault(name: string, body: FaultBody, { limit_s = usual_limit_s, rounds = repeats }: FaultOptions = {}): void {
+export function fault(
+  name: string,
+  body: FaultBody,
+  { limit_s = usual_limit_s, rounds = repeats }: FaultOptions = {},
+): void {
   if (faults.has(name)) throw new Error(`there is a fault "${name}" already`);
   faults.set(name, body);
   test(name, { timeout: (limit_s + 30) * 1000 * rounds }, async () => {

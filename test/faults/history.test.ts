@@ -197,7 +197,11 @@ const broken_repairs: typeof broken = [
   ],
   ["two ends in one epoch", (h) => h.events.push({ ...h.events[5]!, event_id: 9 }), /job j ended 2 times in epoch 2/],
   ["an epoch opened before the last had ended", (h) => h.events.splice(2, 1), /job j ended 0 times in epoch 1/],
-  ["a stage that closed twice in one epoch", (h) => h.events.push({ ...h.events[4]!, event_id: 5.5 }), /closed 2 times/],
+  [
+    "a stage that closed twice in one epoch",
+    (h) => h.events.push({ ...h.events[4]!, event_id: 5.5 }),
+    /closed 2 times/,
+  ],
   [
     "too many attempts in one epoch",
     (h) => {

@@ -129,7 +129,10 @@ fault("F16 janitors are killed at every place between their duties", async (scen
   const before = await actions(scene);
   const janitor = new Janitor({ db: scene.db, log });
   for (let again = 0; again < 3; again++) {
-    const { lost_workers, tasks, expired_jobs, expired_tasks, mended, swept, alerts, failed } = await sweepAll(scene.db, janitor);
+    const { lost_workers, tasks, expired_jobs, expired_tasks, mended, swept, alerts, failed } = await sweepAll(
+      scene.db,
+      janitor,
+    );
     expect({ tasks, expired_jobs, expired_tasks, mended, swept, alerts, failed }).toEqual({
       ...{ tasks: 0, expired_jobs: 0, expired_tasks: 0, mended: 0, swept: 0, alerts: [], failed: [] },
     });
@@ -145,8 +148,14 @@ const held = [0, 1, 2, 3];
 /** Runs held tasks that do not stop when they are told to, and waits until they all run. */
 async function holdTasks(scene: Scene, name: string): Promise<{ job_id: string; open(): void }> {
   const { until, open } = scene.gate();
-  const { job_id } = await scene.submit({ n: 20, name, hold: { stage: "make", ordinals: held, until, stubborn: true } });
-  await eventually(() => scene.effects().filter((one) => one.job_id === job_id && held.includes(one.ordinal)).length === 4);
+  const { job_id } = await scene.submit({
+    n: 20,
+    name,
+    hold: { stage: "make", ordinals: held, until, stubborn: true },
+  });
+  await eventually(
+    () => scene.effects().filter((one) => one.job_id === job_id && held.includes(one.ordinal)).length === 4,
+  );
   return { job_id, open };
 }
 
@@ -166,11 +175,15 @@ fault("F37 a job is pruned while its tasks run", async (scene) => {
   await scene.prune(job_id);
   open();
   // What its handlers return is refused and forgotten; the worker goes on.
-  const [live] = await scene.db.sql<{ worker_id: string }>`select worker_id::text from app.workers where status = 'live'`;
+  const [live] = await scene.db.sql<{
+    worker_id: string;
+  }>`select worker_id::text from app.workers where status = 'live'`;
   await scene.submit({ n: 50, name: "other" });
   await scene.settle();
   expect(await orphans(scene)).toEqual(none);
-  const [still] = await scene.db.sql<{ worker_id: string }>`select worker_id::text from app.workers where status = 'live'`;
+  const [still] = await scene.db.sql<{
+    worker_id: string;
+  }>`select worker_id::text from app.workers where status = 'live'`;
   expect(still).toEqual(live);
   const stats = await worker.stop();
   scene.notes.push(`${stats!.refused} refused, ${stats!.dropped} dropped`);

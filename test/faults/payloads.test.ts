@@ -25,65 +25,76 @@ async function refused(work: Promise<unknown>): Promise<FanfoldError> {
   );
 }
 
-fault("F19 parameters of 256 KB, a byte more, 100 MB, a million keys, and 10,000 levels, at every door", async (scene) => {
-  const { engine, db } = scene;
-  const lone = () => engine.enqueue("loose.take", ofBytes(parameter_limit));
-  const keyed = () => engine.enqueue("loose.take", ofBytes(parameter_limit), { idempotency_key: "at the limit" });
-  // Once before, so that what follows can only add to what is there: the blueprint and the standing stage are kept.
-  await engine.submit(loose_job, { first: true });
-  await engine.enqueue("loose.take", {});
-  const before = await rowCounts(scene);
+fault(
+  "F19 parameters of 256 KB, a byte more, 100 MB, a million keys, and 10,000 levels, at every door",
+  async (scene) => {
+    const { engine, db } = scene;
+    const lone = () => engine.enqueue("loose.take", ofBytes(parameter_limit));
+    const keyed = () => engine.enqueue("loose.take", ofBytes(parameter_limit), { idempotency_key: "at the limit" });
+    // Once before, so that what follows can only add to what is there: the blueprint and the standing stage are kept.
+    await engine.submit(loose_job, { first: true });
+    await engine.enqueue("loose.take", {});
+    const before = await rowCounts(scene);
 
-  const doors: [string, (parameters: Record<string, unknown>) => Promise<unknown>][] = [
-    ["submit", (parameters) => engine.submit(loose_job, parameters)],
-    ["submit again with resume", (parameters) => engine.submit(loose_job, parameters, { mode: "resume" })],
-    ["enqueue", (parameters) => engine.enqueue("loose.take", parameters)],
-    ["enqueue with a key", (parameters) => engine.enqueue("loose.take", parameters, { idempotency_key: "k" })],
-    ["enqueue among others", (given) => engine.enqueueMany("loose.take", [{ parameters: {} }, { parameters: given }])],
-  ];
-  const sizes: [string, Record<string, unknown>, RegExp][] = [
-    ["a byte more", ofBytes(parameter_limit + 1), /262145 bytes of parameters; the limit is 262144/],
-    ["100 MB", ofBytes(100 * 1024 * 1024), /104857600 bytes of parameters; the limit is 262144/],
-    ["a million keys", manyKeys(1_000_000), /has more than 100000 keys/],
-    ["10,000 levels", deep(10_000), /is nested deeper than 100 levels/],
-  ];
-  for (const [door, knock] of doors) {
-    for (const [size, parameters, says] of sizes) {
-      const error = await refused(knock(parameters));
-      expect([door, size, error.message.slice(0, 2000)]).toEqual([door, size, expect.stringMatching(says)]);
-      expect([413, 400]).toContain(error.http_status);
+    const doors: [string, (parameters: Record<string, unknown>) => Promise<unknown>][] = [
+      ["submit", (parameters) => engine.submit(loose_job, parameters)],
+      ["submit again with resume", (parameters) => engine.submit(loose_job, parameters, { mode: "resume" })],
+      ["enqueue", (parameters) => engine.enqueue("loose.take", parameters)],
+      ["enqueue with a key", (parameters) => engine.enqueue("loose.take", parameters, { idempotency_key: "k" })],
+      [
+        "enqueue among others",
+        (given) => engine.enqueueMany("loose.take", [{ parameters: {} }, { parameters: given }]),
+      ],
+    ];
+    const sizes: [string, Record<string, unknown>, RegExp][] = [
+      ["a byte more", ofBytes(parameter_limit + 1), /262145 bytes of parameters; the limit is 262144/],
+      ["100 MB", ofBytes(100 * 1024 * 1024), /104857600 bytes of parameters; the limit is 262144/],
+      ["a million keys", manyKeys(1_000_000), /has more than 100000 keys/],
+      ["10,000 levels", deep(10_000), /is nested deeper than 100 levels/],
+    ];
+    for (const [door, knock] of doors) {
+      for (const [size, parameters, says] of sizes) {
+        const error = await refused(knock(parameters));
+        expect([door, size, error.message.slice(0, 2000)]).toEqual([door, size, expect.stringMatching(says)]);
+        expect([413, 400]).toContain(error.http_status);
+      }
     }
-  }
-  // The database's own doors, for those who come without this library.
-  const text = `{"text": "${"x".repeat(parameter_limit)}"}`;
-  const sql_doors = [
-    () => db.sql`select app.submit('{"type": "raw", "stages": [{"name": "only", "task": "loose.take"}]}', ${text}::text::jsonb)`,
-    () => db.sql`select app.enqueue('loose.take', ${text}::text::jsonb)`,
-    () => db.sql`select app.enqueue_alike('loose.take', ${`[${text}]`}::text)`,
-  ];
-  for (const knock of sql_doors) {
-    const { message, code, detail } = (await refused(knock())) as unknown as { message: string; code: string; detail?: string };
-    expect(code).toMatch(/^FF00[24]$/);
-    expect(`${message} ${detail}`).toMatch(/2621\d\d bytes.* limit is 262144/);
-  }
-  // Nothing of all that was written, not even a row that waits for ever.
-  expect(await rowCounts(scene)).toEqual(before);
+    // The database's own doors, for those who come without this library.
+    const text = `{"text": "${"x".repeat(parameter_limit)}"}`;
+    const sql_doors = [
+      () =>
+        db.sql`select app.submit('{"type": "raw", "stages": [{"name": "only", "task": "loose.take"}]}', ${text}::text::jsonb)`,
+      () => db.sql`select app.enqueue('loose.take', ${text}::text::jsonb)`,
+      () => db.sql`select app.enqueue_alike('loose.take', ${`[${text}]`}::text)`,
+    ];
+    for (const knock of sql_doors) {
+      const { message, code, detail } = (await refused(knock())) as unknown as {
+        message: string;
+        code: string;
+        detail?: string;
+      };
+      expect(code).toMatch(/^FF00[24]$/);
+      expect(`${message} ${detail}`).toMatch(/2621\d\d bytes.* limit is 262144/);
+    }
+    // Nothing of all that was written, not even a row that waits for ever.
+    expect(await rowCounts(scene)).toEqual(before);
 
-  const at_limit = await engine.submit(loose_job, ofBytes(parameter_limit));
-  const under = await engine.submit(loose_job, ofBytes(parameter_limit - 1));
-  const tasks = [(await lone()).task_id, (await keyed()).task_id];
-  // Many small keys: written out with blanks between them they would be beyond the limit.
-  tasks.push((await engine.enqueue("loose.take", manyKeys(18_000))).task_id);
-  await scene.fleet({ size: 1 });
-  const ended = await scene.ended([at_limit.job_id, under.job_id]);
-  expect(ended.map(({ status, result }) => [status, (result as { bytes: number }).bytes])).toEqual([
-    ["completed", parameter_limit],
-    ["completed", parameter_limit - 1],
-  ]);
-  for (const task_id of tasks) {
-    await expect.poll(async () => (await engine.task(task_id)).status, { timeout: 30_000 }).toBe("completed");
-  }
-});
+    const at_limit = await engine.submit(loose_job, ofBytes(parameter_limit));
+    const under = await engine.submit(loose_job, ofBytes(parameter_limit - 1));
+    const tasks = [(await lone()).task_id, (await keyed()).task_id];
+    // Many small keys: written out with blanks between them they would be beyond the limit.
+    tasks.push((await engine.enqueue("loose.take", manyKeys(18_000))).task_id);
+    await scene.fleet({ size: 1 });
+    const ended = await scene.ended([at_limit.job_id, under.job_id]);
+    expect(ended.map(({ status, result }) => [status, (result as { bytes: number }).bytes])).toEqual([
+      ["completed", parameter_limit],
+      ["completed", parameter_limit - 1],
+    ]);
+    for (const task_id of tasks) {
+      await expect.poll(async () => (await engine.task(task_id)).status, { timeout: 30_000 }).toBe("completed");
+    }
+  },
+);
 
 fault("F19 planned parameters at the limit and a byte more", async (scene) => {
   await scene.fleet({ size: 1 });

@@ -30,7 +30,12 @@ fault(
     const jobs: string[] = [];
     const submitting = (async () => {
       for (let n = 0; performance.now() < over; n++) {
-        const shape = { n: Math.floor(chance(1, 150)), ms: chance(1, 30), fail_every: pick([0, 0, 40]), spill_every: pick([0, 0, 60]) };
+        const shape = {
+          n: Math.floor(chance(1, 150)),
+          ms: chance(1, 30),
+          fail_every: pick([0, 0, 40]),
+          spill_every: pick([0, 0, 60]),
+        };
         const { job_id } = await scene.patiently(() => scene.submit({ name: `job ${n}`, ...shape }));
         jobs.push(job_id);
         // Not more than can be worked off: about ten are open at any time.
@@ -41,9 +46,11 @@ fault(
     const verb = async (ask: (job_id: string) => Promise<unknown>) => {
       const job_id = pick(jobs.slice(-20));
       if (job_id === undefined) return;
-      await scene.patiently(() => ask(job_id)).catch((error: { code?: string }) => {
-        if (!told_no.includes(String(error.code))) throw error;
-      });
+      await scene
+        .patiently(() => ask(job_id))
+        .catch((error: { code?: string }) => {
+          if (!told_no.includes(String(error.code))) throw error;
+        });
     };
     const { engine } = scene;
     const by = { actor: "nemesis", reason: "for the test" };
@@ -74,7 +81,11 @@ fault(
       ],
       [3, "cancel", () => verb((job_id) => engine.cancelJob(job_id, by.reason, { actor: by.actor }))],
       [4, "resume", () => verb((job_id) => engine.recovery.resume(job_id, by))],
-      [3, "retry-stage", () => verb((job_id) => engine.recovery.retryStage(job_id, pick(["make", "double", "sum"])!, by))],
+      [
+        3,
+        "retry-stage",
+        () => verb((job_id) => engine.recovery.retryStage(job_id, pick(["make", "double", "sum"])!, by)),
+      ],
       [
         3,
         "pause",
@@ -129,7 +140,8 @@ function needsHelp({ status, paused_at }: JobRecord): boolean {
 
 async function open(scene: Scene): Promise<number> {
   const [row] = await scene.patiently(
-    () => scene.db.sql<{ n: number }>`select count(*) as n from app.jobs where finished_at is null and paused_at is null`,
+    () =>
+      scene.db.sql<{ n: number }>`select count(*) as n from app.jobs where finished_at is null and paused_at is null`,
   );
   return row!.n;
 }

@@ -133,7 +133,8 @@ export function shapeHandlers(record: Recorder): Handler[] {
     }),
     // Of jobs that are data: as many of their tasks fail as the job's parameters say.
     handler("policy.work", (_, ctx, run) => {
-      if (ctx.ordinal < (ctx.job!.parameters.fails as number) && ctx.stage === "fan") throw new Permanent("made to fail");
+      if (ctx.ordinal < (ctx.job!.parameters.fails as number) && ctx.stage === "fan")
+        throw new Permanent("made to fail");
       return { run };
     }),
     handler("lone.held", async (parameters, _, run) => {

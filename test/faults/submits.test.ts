@@ -100,10 +100,7 @@ fault("F36 resume and retry-stage clicked by two users at once", async (scene) =
     for (const job_id of jobs) {
       const moment = soon();
       const args = (actor: string) => (verb === "resume" ? [job_id, { actor }] : [job_id, "double", { actor }]);
-      const [hers, his] = await Promise.all([
-        ann.ask(verb, args("ann"), moment),
-        bob.ask(verb, args("bob"), moment),
-      ]);
+      const [hers, his] = await Promise.all([ann.ask(verb, args("ann"), moment), bob.ask(verb, args("bob"), moment)]);
       const [winner, loser] = hers[0]!.ok ? (["ann", his[0]!] as const) : (["bob", hers[0]!] as const);
       won[winner]++;
       expect((hers[0]!.ok ?? his[0]!.ok)!).toMatchObject({ epoch, changed: true });

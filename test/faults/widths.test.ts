@@ -68,9 +68,11 @@ type Budget = (typeof budgets)[number];
 
 /** Rule 5, in words of its own: how the fanned stage, the stage after it, and the job should end. */
 function expected(total: number, fails: number, budget: Budget, importance: string): [string, string, string] {
-  const forgiven = budget === undefined ? 0 : "count" in budget ? budget.count : Math.floor(total * (budget.percent / 100));
+  const forgiven =
+    budget === undefined ? 0 : "count" in budget ? budget.count : Math.floor(total * (budget.percent / 100));
   if (fails === 0) return ["completed", "completed", "completed"];
-  if (fails <= forgiven) return ["partial_success", "completed", importance === "optional" ? "completed" : "partial_success"];
+  if (fails <= forgiven)
+    return ["partial_success", "completed", importance === "optional" ? "completed" : "partial_success"];
   if (importance === "critical") return ["failed", "cancelled", "failed"];
   if (importance === "important") return ["failed", "skipped", "partial_success"];
   return ["failed", "completed", "completed"];
