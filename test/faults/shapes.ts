@@ -43,7 +43,7 @@ const sized = z.object({
   results: z.array(z.int()).default([]),
   /** Bytes of the parameters of each planned task of the second stage. */
   parameters: z.array(z.int()).default([]),
-  /** A result of a million keys, or deeper than anybody can store. */
+  /** A result of very many keys, or deeper than anybody can store. */
   odd: z.enum(["no", "keys", "depth"]).default("no"),
 });
 
@@ -118,7 +118,7 @@ export function shapeHandlers(record: Recorder): Handler[] {
     handler("loose.take", (parameters, _, run) => ({ run, bytes: Buffer.byteLength(JSON.stringify(parameters)) })),
     handler("sized.make", (parameters, ctx, run) => {
       const { odd } = ctx.job!.parameters as z.output<typeof sized>;
-      if (odd === "keys") return { run, ...manyKeys(1_000_000) };
+      if (odd === "keys") return { run, ...manyKeys(200_000) };
       if (odd === "depth") return deep(10_000);
       const bare = { run, text: "" };
       return { run, text: "x".repeat((parameters.bytes as number) - JSON.stringify(bare).length) };
