@@ -67,7 +67,7 @@ fault(
         },
       ],
       [4, "terminate", () => scene.patiently(() => cluster.terminateAll(database))],
-      [1, "crash", () => cluster.restart("immediate", chance(0, 2000))],
+      [2, "crash", () => cluster.restart("immediate", chance(0, 2000))],
       [1, "restart", () => cluster.restart("fast", chance(0, 1000))],
       [4, "reset", async () => proxy.drop()],
       [
