@@ -219,14 +219,21 @@ export class Scene {
   /** Workers leave as they do in a deploy; what they held would be in the history. */
   async leave(): Promise<void> {
     await Promise.all([...this.fleets.map((fleet) => fleet.stop()), ...this.workers.map((worker) => worker.stop())]);
-    this.unasked_deaths.push(...this.fleets.flatMap(({ deaths }) => deaths.filter(({ asked }) => !asked)));
+    this.unasked_deaths.push(...this.fleets.flatMap(({ deaths }) => deaths.filter((death) => !this.forgiven(death))));
     for (const worker of this.workers) {
       const death = await worker.exited;
-      if (!death.asked) this.unasked_deaths.push(death);
+      if (!this.forgiven(death)) this.unasked_deaths.push(death);
     }
   }
 
   readonly unasked_deaths: Death[] = [];
+
+  /** Deaths that nobody asked for and that a fault accounts for all the same. */
+  accounts_for: (death: Death) => boolean = () => false;
+
+  private forgiven(death: Death): boolean {
+    return death.asked || this.accounts_for(death);
+  }
 
   /** The last words of every process, for a run that failed. */
   story(): string {
