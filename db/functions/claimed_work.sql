@@ -15,7 +15,7 @@ begin
       'tasks', case
         when c.held = '{[-1,0)}' then '[[-1,null,null,null]]'::json
         else (
-          select json_agg(t.item)
+          select coalesce(json_agg(t.item), '[]')
             from unnest(c.held) r
             cross join lateral (
               select json_build_array(t.ordinal, t.index, t.parameters, t.metadata) as item

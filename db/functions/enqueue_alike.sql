@@ -26,7 +26,8 @@ begin
   end if;
   -- A text shorter than the limit cannot hold parameters longer than it.
   if v_bytes > c_limit then
-    select max(octet_length(p::text)) into v_bytes from jsonb_array_elements(v_parameters) p;
+    -- As it was given: jsonb is written with blanks, which are not part of it.
+    select max(octet_length(p::text)) into v_bytes from json_array_elements(parameters::json) p;
     if v_bytes > c_limit then
       raise exception 'a task has % bytes of parameters; the limit is %', v_bytes, c_limit
         using errcode = 'FF004', hint = 'put the data into storage and pass a reference';

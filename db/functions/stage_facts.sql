@@ -5,7 +5,7 @@ language plpgsql
 as $$
 begin
   return (
-    select json_agg(json_build_object(
+    select coalesce(json_agg(json_build_object(
         'stage_id', s.stage_id, 'tenant_id', s.tenant_id, 'job_id', s.job_id, 'job_type', j.job_type, 'stage', s.name,
         'number', s.number, 'task_type', s.task_type, 'timeout_s', s.timeout_s, 'max_attempts', s.max_attempts,
         'parallelism', s.parallelism, 'batch', s.batch, 'parameters', j.parameters, 'correlation_id', j.correlation_id,
@@ -14,7 +14,7 @@ begin
         'previous', case when s.after = '{}' then '[]'::json else (
           select json_agg(json_build_object('number', p.number, 'name', p.name, 'stage_id', p.stage_id, 'total', p.total, 'status', p.status))
             from app.stages p
-           where p.tenant_id = s.tenant_id and p.job_id = s.job_id and p.number = any (s.after)) end))
+           where p.tenant_id = s.tenant_id and p.job_id = s.job_id and p.number = any (s.after)) end)), '[]')
       from (select distinct u from unnest(stage_ids) u) k
       cross join lateral (select * from app.stages s where s.stage_id = k.u offset 0) s
       left join lateral (select * from app.jobs j where j.tenant_id = s.tenant_id and j.job_id = s.job_id offset 0) j on true);

@@ -1,5 +1,5 @@
 -- A claim that slipped in beside a cancel finishes into a stage that is closed: what this transaction wrote there goes again.
--- Standing stages have no ledger and are never closed.
+-- So does what was written into a stage whose rows were deleted meanwhile. Standing stages have no ledger and are never closed.
 create or replace function app.undo_in_closed_stages(stages bigint[], moved bigint[], worker uuid)
 returns void
 language plpgsql
@@ -7,6 +7,9 @@ as $$
 declare
   v_stage app.stages;
 begin
+  delete from app.results r
+   where r.stage_id = any (stages) and r.stage_id <> all (moved) and r.worker_id = coalesce(worker, r.worker_id) and r.finished_at = now()
+     and not exists (select from app.stages s where s.stage_id = r.stage_id);
   for v_stage in
     select * from app.stages s where s.stage_id = any (stages) and s.stage_id <> all (moved) and s.job_id is not null
   loop

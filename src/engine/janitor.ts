@@ -3,6 +3,7 @@
 // next one runs.
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { fault } from "../fault.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
 
@@ -72,6 +73,7 @@ export class Janitor {
         done.failed.push(name);
         this.parts.log.warn({ err: cause, duty: name }, "the janitor could not do one of its duties");
       }
+      await fault("mid-sweep");
     };
     const tell = <T extends Page>(page: T): T => {
       for (const alert of page.alerts) this.#tell(alert, done);

@@ -143,7 +143,9 @@ export class Fetcher {
       return "none";
     }
     await fault("after-claim");
-    return this.hold(reply) < limit ? "some" : "full";
+    const held = this.hold(reply);
+    if (held === 0) return "none";
+    return held < limit ? "some" : "full";
   }
 
   private hold(reply: ClaimReply): number {
@@ -157,7 +159,9 @@ export class Fetcher {
     const mix = new Map<Pace, number>();
     let count = 0;
     for (const batch of reply.claims) {
-      const stage = this.stages.get(batch.stage_id)!;
+      const stage = this.stages.get(batch.stage_id);
+      // Its rows were deleted. The next heartbeat does not name the claim, and what is left of it is the janitor's.
+      if (stage === undefined || batch.tasks.length === 0) continue;
       const pace = this.paceOf(batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type);
       parts.holdings.add(new HeldClaim(batch, stage, pace, now));
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);

@@ -68,6 +68,25 @@ class TwoSessions {
     await other;
   }
 
+  /** The second begins when the first has done its work, and goes on when that has committed. Replies, or errors, of both. */
+  async both<A, B>(first: (db: Queryable) => Promise<A>, second: (db: Queryable) => Promise<B>): Promise<[A, B]> {
+    const pid = await this.pidOfSecond();
+    let ended = false;
+    let other!: Promise<B>;
+    const mine = await this.first.transaction(async (tx) => {
+      const reply = await first(tx);
+      other = this.second
+        .transaction((late) => second(late))
+        .finally(() => {
+          ended = true;
+        });
+      other.catch(() => {});
+      await this.waitsForLock(pid, () => ended);
+      return reply;
+    });
+    return [mine, await other];
+  }
+
   async pidOfSecond(): Promise<number> {
     return (await one(this.second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
   }

@@ -185,6 +185,25 @@ bothDatabases("the janitor", (open) => {
     expect(await health()).toMatchObject({ late: false });
   });
 
+  test("the long duties are left to a run that has just begun, but not because others have left them", async () => {
+    const { db } = await floor();
+    // Within one transaction the time stands still.
+    const begun = (ago: string) =>
+      db.transaction(async (tx) => {
+        await tx.sql`update app.janitor set last_run_at = now() - ${ago}::text::interval`;
+        await tx.sql`select app.janitor_begin(gen_random_uuid())`;
+        const [row] = await tx.sql<{ lately: boolean; counts: boolean }>`
+          select (app.janitor_begin(gen_random_uuid()) ->> 'lately')::boolean as lately,
+            (select last_run_at from app.janitor) = now() as counts`;
+        return row!;
+      });
+    // Whoever left them is not the last run: else, with many workers, there would always be one that has just begun.
+    expect(await begun("1.9 s")).toEqual({ lately: true, counts: false });
+    expect(await begun("2.1 s")).toEqual({ lately: true, counts: true });
+    // The clock was set back.
+    expect(await begun("-1 hour")).toEqual({ lately: true, counts: true });
+  });
+
   test("a duty that fails does not keep the others from being done, and three failing sweeps are an alert", async () => {
     const { db, sweep, alerts } = await floor();
     await submit(db, stages);

@@ -14,6 +14,7 @@
 // scene.db        superuser, straight to the server       scene.engine   a submitter's engine (scene.connect: another one)
 // scene.proxy()   a TCP proxy that drops, stalls and cuts; hand it to scene.fleet / scene.worker / scene.connect as `via`
 // scene.cluster   the file's own Postgres server: stop, restart, kill a backend, read the log
+// scene.client()  a submitter or an operator as a process of its own
 // scene.random    seeded: FANFOLD_TEST_SEED repeats a run   scene.gate()  a file that tasks can be held at (`hold`)
 //
 // Each fault runs once as a test and 20 times in the soak run (npm run test:soak; FANFOLD_TEST_SOAK says how often). A new
@@ -32,7 +33,7 @@ export const faults = new Map<string, FaultBody>();
 
 const repeats = Number(process.env.FANFOLD_TEST_SOAK || 1);
 /** No fault takes half as long; what hangs is told with its story before the runner gives up. */
-const limit_ms = 90_000;
+const usual_limit_s = 90;
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 let cluster: Cluster;
@@ -49,17 +50,32 @@ export function serverEnvironment(env: Record<string, string>): void {
   server_env = env;
 }
 
-export function fault(name: string, body: FaultBody): void {
+export interface FaultOptions {
+  /** For a fault that takes longer than others do. */
+  limit_s?: number;
+  /** How often in a row; once as a test, and as often as the soak run says. */
+  rounds?: number;
+}
+
+export function fault(
+  name: string,
+  body: FaultBody,
+  { limit_s = usual_limit_s, rounds = repeats }: FaultOptions = {},
+): void {
   if (faults.has(name)) throw new Error(`there is a fault "${name}" already`);
   faults.set(name, body);
-  test(name, { timeout: (limit_ms + 30_000) * repeats }, async () => {
+  test(name, { timeout: (limit_s + 30) * 1000 * rounds }, async () => {
     const all: Verdict["counts"][] = [];
-    for (let round = 1; round <= repeats; round++) all.push(await once(name, body, round));
-    if (repeats > 1) say(`${name}: ${repeats} rounds, together ${inWords(sumOf(all))}`);
+    for (let round = 1; round <= rounds; round++) all.push(await once(name, body, { round, rounds, limit_s }));
+    if (rounds > 1) say(`${name}: ${rounds} rounds, together ${inWords(sumOf(all))}`);
   });
 }
 
-async function once(name: string, body: FaultBody, round: number): Promise<Verdict["counts"]> {
+interface Turn extends Required<FaultOptions> {
+  round: number;
+}
+
+async function once(name: string, body: FaultBody, { round, rounds, limit_s }: Turn): Promise<Verdict["counts"]> {
   const began = performance.now();
   const scene = await Scene.open(cluster, `${seed} ${name} ${round}`);
   try {
@@ -69,13 +85,14 @@ async function once(name: string, body: FaultBody, round: number): Promise<Verdi
         await scene.settle();
         await scene.leave();
       })(),
+      limit_s,
     );
     const { problems, counts } = checkHistory(await readHistory(scene.source));
     expect(problems).toEqual([]);
     expect(scene.unasked_deaths, "workers died unasked").toEqual([]);
     const notes = scene.notes.length === 0 ? "" : `; ${scene.notes.join(", ")}`;
     const took = ((performance.now() - began) / 1000).toFixed(1);
-    say(`${name.split(" ")[0]}${repeats > 1 ? ` ${round}/${repeats}` : ""} in ${took} s: ${inWords(counts)}${notes}`);
+    say(`${name.split(" ")[0]}${rounds > 1 ? ` ${round}/${rounds}` : ""} in ${took} s: ${inWords(counts)}${notes}`);
     return counts;
   } catch (error) {
     say(`${name}, round ${round}, seed ${seed}, failed.\n${scene.story()}`);
@@ -85,10 +102,10 @@ async function once(name: string, body: FaultBody, round: number): Promise<Verdi
   }
 }
 
-async function inTime(work: Promise<void>): Promise<void> {
+async function inTime(work: Promise<void>, limit_s: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not over after ${limit_ms / 1000} s`)), limit_ms);
+    timer = setTimeout(() => reject(new Error(`not over after ${limit_s} s`)), limit_s * 1000);
   });
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

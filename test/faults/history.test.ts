@@ -20,7 +20,7 @@ const result = (stage_id: number, ordinal: number, name: string) => ({
 
 /** Two stages of two tasks and one; a task of the first failed once, and one was cut off with its worker. */
 function good(): History {
-  const stage = { job_id: "j", status: "completed", max_attempts: 3 };
+  const stage = { job_id: "j", status: "completed", max_attempts: 3, epoch: 1 };
   const threw = { attempt: 1, claim_id: 8 };
   return {
     acknowledged: ["j"],
@@ -31,8 +31,8 @@ function good(): History {
     ],
     results: [result(1, 0, "a"), { ...result(1, 1, "b"), attempt: 2 }, result(2, 0, "c")],
     attempts: [
-      { stage_id: 1, ordinal: 0, attempt: 1, outcome: "lost", worker_id: "w0" },
-      { stage_id: 1, ordinal: 1, attempt: 1, outcome: "failed", worker_id: "w1" },
+      { stage_id: 1, ordinal: 0, attempt: 1, epoch: 1, outcome: "lost", worker_id: "w0" },
+      { stage_id: 1, ordinal: 1, attempt: 1, epoch: 1, outcome: "failed", worker_id: "w1" },
     ],
     events: [
       { event_id: 1, kind: "stage.completed", job_id: "j", stage_id: 1 },
@@ -67,6 +67,27 @@ test("a good history has no problems, and what ran twice is counted", () => {
       ...{ lost: 1, refused: 0, released: 0, failed_attempts: 1, reused_claims: 0 },
     },
   });
+});
+
+/** The same job; then its second stage ran again, in a second epoch. */
+function repaired(): History {
+  const history = good();
+  const { effects, events, attempts, results, acks, stages } = history;
+  stages[1]!.epoch = 2;
+  effects.push(...run("d", 2, 0, 50, 60, { claim_id: 21 }));
+  attempts.push({ stage_id: 2, ordinal: 0, attempt: 1, epoch: 1, outcome: "superseded", worker_id: "w1" });
+  events.push(
+    { event_id: 4, kind: "job.retried", job_id: "j", stage_id: null },
+    { event_id: 5, kind: "stage.completed", job_id: "j", stage_id: 2 },
+    { event_id: 6, kind: "job.completed", job_id: "j", stage_id: null },
+  );
+  results[2] = result(2, 0, "d");
+  acks.push({ at: 61, what: "ack", stage_id: 2, ordinal: 0, claim_id: 21, run: "d" });
+  return history;
+}
+
+test("a job that was repaired ends once in each epoch, and what it had confirmed before was superseded on record", () => {
+  expect(checkHistory(repaired()).problems).toEqual([]);
 });
 
 const started = (history: History, name: string) =>
@@ -163,6 +184,37 @@ const broken: [rule: string, breaks: (history: History) => void, problem: RegExp
 for (const [rule, breaks, problem] of broken) {
   test(`it finds ${rule}`, () => {
     const history = good();
+    breaks(history);
+    expect(checkHistory(history).problems.join("\n")).toMatch(problem);
+  });
+}
+
+const broken_repairs: typeof broken = [
+  [
+    "a finish that is gone without a record",
+    (h) => h.attempts.pop(),
+    /confirmed finish of task 2-0 by c under claim 20 is lost/,
+  ],
+  ["two ends in one epoch", (h) => h.events.push({ ...h.events[5]!, event_id: 9 }), /job j ended 2 times in epoch 2/],
+  ["an epoch opened before the last had ended", (h) => h.events.splice(2, 1), /job j ended 0 times in epoch 1/],
+  [
+    "a stage that closed twice in one epoch",
+    (h) => h.events.push({ ...h.events[4]!, event_id: 5.5 }),
+    /closed 2 times/,
+  ],
+  [
+    "too many attempts in one epoch",
+    (h) => {
+      const failed = { stage_id: 2, ordinal: 0, attempt: 1, epoch: 2, outcome: "failed", worker_id: "w1" };
+      h.attempts.push({ ...failed }, { ...failed }, { ...failed });
+    },
+    /task 2-0 had 4 attempts of 3/,
+  ],
+];
+
+for (const [rule, breaks, problem] of broken_repairs) {
+  test(`of a repaired job it finds ${rule}`, () => {
+    const history = repaired();
     breaks(history);
     expect(checkHistory(history).problems.join("\n")).toMatch(problem);
   });

@@ -31,6 +31,8 @@ export interface StageFacts {
   status: string;
   total: number;
   max_attempts: number;
+  /** In which it was last opened. */
+  epoch: number;
 }
 
 export interface ResultFacts {
@@ -47,6 +49,7 @@ export interface AttemptFacts {
   stage_id: number;
   ordinal: number;
   attempt: number;
+  epoch: number;
   outcome: string;
   worker_id: string | null;
 }
@@ -75,6 +78,9 @@ export interface Verdict {
 /** A task held through three crashes is failed (take_back.sql). */
 const crash_budget = 3;
 const terminal = new Set(["completed", "partial_success", "failed", "skipped", "cancelled"]);
+
+/** What an operator did to have an ended job go on. */
+const opens_epoch = new Set(["job.resumed", "job.retried"]);
 
 export function checkHistory(history: History): Verdict {
   const runs = runsOf(history.effects);
@@ -127,12 +133,22 @@ function lostSubmits({ acknowledged, jobs }: History): string[] {
   return acknowledged.filter((job_id) => !known.has(job_id)).map((job_id) => `acknowledged job ${job_id} is lost`);
 }
 
-/** A confirmed finish is there for ever, as the execution that it was about made it. */
-function lostFinishes({ acks, results }: History, runs: Run[]): string[] {
+/**
+ * A confirmed finish is there for ever, as the execution that it was about made it; unless it is on record that somebody
+ * had the task run again, or that its stage was closed before it.
+ */
+function lostFinishes({ acks, results, attempts }: History, runs: Run[]): string[] {
   const claim_of = new Map(runs.map(({ run, claim_id }) => [run, claim_id]));
   const kept = new Map(results.map((result) => [taskOf(result), result.run ?? ""]));
+  const made_by = new Map(runs.map((run) => [`${taskOf(run)} ${run.claim_id}`, `${taskOf(run)} ${run.worker_id}`]));
+  const undone = new Set(
+    attempts
+      .filter(({ outcome }) => outcome === "superseded" || outcome === "refused")
+      .map((row) => `${taskOf(row)} ${row.worker_id}`),
+  );
   return acks
     .filter((ack) => {
+      if (undone.has(made_by.get(`${taskOf(ack)} ${ack.claim_id}`) ?? "")) return false;
       const run = kept.get(taskOf(ack));
       return run === undefined || (ack.run === null ? claim_of.get(run) !== ack.claim_id : run !== ack.run);
     })
@@ -211,10 +227,15 @@ function overlaps(history: History, runs: Run[]): string[] {
   return problems;
 }
 
-/** Nothing of a stage starts before every accepted execution of the stage before has ended. */
+/**
+ * Nothing of a stage starts before every accepted execution of the stage before has ended. Not asked of a job that was
+ * repaired: what was kept there is older than what ran again before it.
+ */
 function stageOrder(history: History, runs: Run[]): string[] {
   const accepted = acceptedRuns(history, runs);
+  const repaired = new Set(history.events.filter(({ kind }) => opens_epoch.has(kind)).map(({ job_id }) => job_id));
   return history.stages.flatMap((stage) => {
+    if (stage.job_id !== null && repaired.has(stage.job_id)) return [];
     const before = history.stages.find(({ job_id, number }) => job_id === stage.job_id && number === stage.number - 1);
     if (before === undefined) return [];
     const ends = accepted.filter(({ stage_id }) => stage_id === before.stage_id).map(({ ended_at }) => ended_at ?? 0);
@@ -225,39 +246,62 @@ function stageOrder(history: History, runs: Run[]): string[] {
   });
 }
 
-/** Every stage closed once, in order; every job ended once, after its stages. */
+/** In every epoch of a job its stages close at most once, in order, and then it ends, once; every stage closes in some. */
 function transitions({ jobs, stages, events }: History): string[] {
   const problems: string[] = [];
-  const ends = (name: "stage" | "job") =>
-    events.filter(({ kind }) => kind.startsWith(`${name}.`) && terminal.has(kind.slice(name.length + 1)));
-  const closed = ends("stage");
-  const ended = ends("job");
   for (const { job_id, status } of jobs) {
-    const own = ended.filter((event) => event.job_id === job_id);
-    if (terminal.has(status) && own.length !== 1) problems.push(`job ${job_id} ended ${own.length} times`);
-    let last = 0;
-    for (const stage of stages.filter((one) => one.job_id === job_id).sort((a, b) => a.number - b.number)) {
-      const [event, ...more] = closed.filter(({ stage_id }) => stage_id === stage.stage_id);
-      // A stage that never opened, of a job that failed before, is cancelled without an event of its own.
-      if (event === undefined && stage.status === "cancelled") continue;
-      if (event === undefined || more.length > 0) {
-        problems.push(`stage "${stage.name}" (${stage.stage_id}) closed ${more.length + (event ? 1 : 0)} times`);
-      } else if (event.event_id < last) problems.push(`stage "${stage.name}" (${stage.stage_id}) closed out of order`);
-      last = event?.event_id ?? last;
+    const own = events.filter((event) => event.job_id === job_id);
+    const own_stages = stages.filter((stage) => stage.job_id === job_id).sort((a, b) => a.number - b.number);
+    const epochs = epochsOf(own);
+    for (const [number, epoch] of epochs.entries()) {
+      const ends = epoch.filter(({ kind }) => isEnd(kind, "job"));
+      const over = terminal.has(status) || number < epochs.length - 1;
+      if (over && ends.length !== 1) problems.push(`job ${job_id} ended ${ends.length} times in epoch ${number + 1}`);
+      let last = 0;
+      for (const stage of own_stages) {
+        const [event, ...more] = closings(epoch, stage);
+        if (more.length > 0) problems.push(`stage "${stage.name}" (${stage.stage_id}) closed ${more.length + 1} times`);
+        else if ((event?.event_id ?? last) < last) {
+          problems.push(`stage "${stage.name}" (${stage.stage_id}) closed out of order`);
+        }
+        last = event?.event_id ?? last;
+      }
+      if (ends[0] !== undefined && ends[0].event_id < last) problems.push(`job ${job_id} ended before its last stage`);
     }
-    if (own[0] !== undefined && own[0].event_id < last) problems.push(`job ${job_id} ended before its last stage`);
+    for (const stage of own_stages) {
+      // A stage that never opened, of a job that ended before, is cancelled without an event of its own.
+      if (stage.status !== "cancelled" && terminal.has(stage.status) && closings(own, stage).length === 0) {
+        problems.push(`stage "${stage.name}" (${stage.stage_id}) closed 0 times`);
+      }
+    }
   }
   return problems;
 }
 
-/** Tries ≤ max_attempts + crash budget, for every task. */
+const isEnd = (kind: string, name: "stage" | "job") =>
+  kind.startsWith(`${name}.`) && terminal.has(kind.slice(name.length + 1));
+
+const closings = (events: History["events"], { stage_id }: StageFacts) =>
+  events.filter((event) => event.stage_id === stage_id && isEnd(event.kind, "stage"));
+
+function epochsOf(events: History["events"]): History["events"][] {
+  const epochs: History["events"][] = [[]];
+  for (const event of [...events].sort((a, b) => a.event_id - b.event_id)) {
+    if (opens_epoch.has(event.kind)) epochs.push([]);
+    else epochs.at(-1)!.push(event);
+  }
+  return epochs;
+}
+
+/** Tries ≤ max_attempts + crash budget, for every task, in each epoch of its stage. */
 function bounds({ stages, attempts, results }: History): string[] {
   const problems: string[] = [];
   const stage_of = new Map(stages.map((stage) => [stage.stage_id, stage]));
-  const tries = new Map<string, { stage_id: number; failed: number; lost: number; done: number }>();
-  const triesOf = (row: { stage_id: number; ordinal: number }) => {
-    const found = tries.get(taskOf(row)) ?? { stage_id: row.stage_id, failed: 0, lost: 0, done: 0 };
-    tries.set(taskOf(row), found);
+  const tries = new Map<string, { task: string; stage_id: number; failed: number; lost: number; done: number }>();
+  const triesOf = (row: { stage_id: number; ordinal: number; epoch?: number }) => {
+    const key = `${taskOf(row)} ${row.epoch ?? stage_of.get(row.stage_id)?.epoch}`;
+    const found = tries.get(key) ?? { task: taskOf(row), stage_id: row.stage_id, failed: 0, lost: 0, done: 0 };
+    tries.set(key, found);
     return found;
   };
   for (const row of attempts) {
@@ -265,7 +309,7 @@ function bounds({ stages, attempts, results }: History): string[] {
     if (row.outcome === "lost") triesOf(row).lost++;
   }
   for (const row of results) if (row.status === "completed") triesOf(row).done++;
-  for (const [task, { stage_id, failed, lost, done }] of tries) {
+  for (const { task, stage_id, failed, lost, done } of tries.values()) {
     const most = stage_of.get(stage_id)?.max_attempts ?? 0;
     if (failed + done > most) problems.push(`task ${task} had ${failed + done} attempts of ${most}`);
     if (lost > crash_budget) problems.push(`task ${task} was lost ${lost} times; the budget is ${crash_budget}`);

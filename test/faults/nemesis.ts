@@ -26,12 +26,14 @@ export async function killWorkers(
 async function killUnlessBurdened(scene: Scene, victim: WorkerProcess): Promise<boolean> {
   const { db } = scene;
   victim.freeze();
-  // What it had sent before it froze may still be under way.
+  // What it had sent before it froze may still be under way. (A session that waits for its client has not got all of it, and
+  // will not as long as that is frozen.)
   const [moment] = await db.sql<{ at: string }>`select clock_timestamp()::text as at`;
   await eventually(async () => {
     const busy = await db.sql`
       select from pg_stat_activity
-       where application_name = 'fanfold work' and state = 'active' and query_start < ${moment!.at}::text::timestamptz`;
+       where application_name = 'fanfold work' and state = 'active' and wait_event_type is distinct from 'Client'
+         and query_start < ${moment!.at}::text::timestamptz`;
     return busy.length === 0;
   });
   const burden = await db.sql`

@@ -5,18 +5,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { createRegistry } from "../../src/core/registry.js";
 import { isTerminal } from "../../src/core/statuses.js";
 import type { Database } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
-import type { SubmitReply } from "../../src/engine/records.js";
+import type { JobRecord, SubmitReply } from "../../src/engine/records.js";
 import { eventually } from "../worker/shop.js";
+import { ClientProcess } from "./client_process.js";
 import type { Cluster, ClusterDatabase } from "./cluster.js";
 import { readEffects } from "./effects.js";
-import { type ChainParameters, chain_job, chainHandlers, expectedTotal } from "./job.js";
+import { type ChainParameters, chain_job, expectedTotal } from "./job.js";
 import { TcpProxy } from "./proxy.js";
 import type { HistorySource } from "./read_history.js";
+import { faultRegistry, nobody } from "./shapes.js";
 import { type Death, Fleet, type ProcessOptions, WorkerProcess } from "./worker_process.js";
 
 export interface Via {
@@ -43,6 +44,8 @@ export class Scene {
   private readonly processes: WorkerProcess[] = [];
   private readonly engines: Engine[] = [];
   private readonly proxies: TcpProxy[] = [];
+  private readonly clients: ClientProcess[] = [];
+  private readonly pruned: number[] = [];
   private gates = 0;
 
   private constructor(
@@ -70,8 +73,8 @@ export class Scene {
   }
 
   get source(): HistorySource {
-    const { db, effects_dir, acknowledged } = this;
-    return { db, store: this.engine.store, effects_dir, acknowledged };
+    const { db, effects_dir, acknowledged, pruned } = this;
+    return { db, store: this.engine.store, effects_dir, acknowledged, pruned };
   }
 
   /** Only what was answered counts as acknowledged. */
@@ -83,10 +86,48 @@ export class Scene {
   }
 
   /** A further submitter. */
-  async connect({ via }: Via = {}): Promise<Engine> {
-    const engine = await openSubmitter(this.urlFor(via), this.storage_dir);
+  async connect({ via, tenant }: Via & { tenant?: string } = {}): Promise<Engine> {
+    const engine = await openSubmitter(this.urlFor(via), this.storage_dir, tenant);
     this.engines.push(engine);
     return engine;
+  }
+
+  /** A further submitter, or an operator, in a process of its own. */
+  async client(connections = 2): Promise<ClientProcess> {
+    const { storage_dir } = this;
+    const client = new ClientProcess({ database_url: this.database.url, storage_dir, connections });
+    this.clients.push(client);
+    await client.ready;
+    return client;
+  }
+
+  /** Jobs of another shape than submit()'s: resolves with how they ended. */
+  async ended(job_ids: readonly string[], engine = this.engine): Promise<JobRecord[]> {
+    const records: JobRecord[] = [];
+    for (const job_id of job_ids) {
+      await eventually(async () => {
+        const record = await this.patiently(() => engine.status(job_id));
+        if (!isTerminal(record.status)) return false;
+        records.push(record);
+        return true;
+      });
+    }
+    return records;
+  }
+
+  /** All rows of a job go, children first, as retention would do it. Nobody expects anything of it from here on. */
+  async prune(job_id: string, { keep = [] as readonly string[] } = {}): Promise<number[]> {
+    const stages = await this.db.sql<{ stage_id: number }>`select stage_id from app.stages where job_id = ${job_id}`;
+    const ids = stages.map(({ stage_id }) => stage_id);
+    const of_stages = ["results", "claims", "ready", "tasks", "stage_progress", "stages"];
+    const text = of_stages
+      .filter((table) => !keep.includes(table))
+      .map((table) => `delete from app.${table} where stage_id in (${ids.join()});`);
+    await this.db.script(`begin; ${text.join(" ")} delete from app.jobs where job_id = '${job_id}'; commit;`);
+    this.pruned.push(...ids);
+    this.submitted.delete(job_id);
+    this.acknowledged.splice(0, this.acknowledged.length, ...this.acknowledged.filter((id) => id !== job_id));
+    return ids;
   }
 
   async proxy(): Promise<TcpProxy> {
@@ -178,14 +219,21 @@ export class Scene {
   /** Workers leave as they do in a deploy; what they held would be in the history. */
   async leave(): Promise<void> {
     await Promise.all([...this.fleets.map((fleet) => fleet.stop()), ...this.workers.map((worker) => worker.stop())]);
-    this.unasked_deaths.push(...this.fleets.flatMap(({ deaths }) => deaths.filter(({ asked }) => !asked)));
+    this.unasked_deaths.push(...this.fleets.flatMap(({ deaths }) => deaths.filter((death) => !this.forgiven(death))));
     for (const worker of this.workers) {
       const death = await worker.exited;
-      if (!death.asked) this.unasked_deaths.push(death);
+      if (!this.forgiven(death)) this.unasked_deaths.push(death);
     }
   }
 
   readonly unasked_deaths: Death[] = [];
+
+  /** Deaths that nobody asked for and that a fault accounts for all the same. */
+  accounts_for: (death: Death) => boolean = () => false;
+
+  private forgiven(death: Death): boolean {
+    return death.asked || this.accounts_for(death);
+  }
 
   /** The last words of every process, for a run that failed. */
   story(): string {
@@ -201,6 +249,7 @@ export class Scene {
       ...this.fleets.map((fleet) => fleet.killAll()),
       ...this.workers.map((worker) => worker.kill()),
       ...this.proxies.map((proxy) => proxy.close()),
+      ...this.clients.map((client) => client.kill()),
     ]);
     await Promise.all(this.engines.map((engine) => engine.close()));
     await this.database.drop();
@@ -214,12 +263,8 @@ function errorText(error: unknown): string {
 }
 
 /** A submitter runs nothing: it needs the declarations only. */
-function openSubmitter(database_url: string, storage_dir: string): Promise<Engine> {
-  const nobody = () => {
-    throw new Error("a submitter runs no tasks");
-  };
-  const registry = createRegistry({ jobs: [chain_job], handlers: chainHandlers(nobody) });
-  return openEngine({ database_url, storage_dir, registry });
+function openSubmitter(database_url: string, storage_dir: string, tenant?: string): Promise<Engine> {
+  return openEngine({ database_url, storage_dir, tenant, registry: faultRegistry(nobody) });
 }
 
 /** Mulberry32, seeded by the text. */

@@ -1,13 +1,12 @@
 // A worker as an OS process, started by worker_process.ts. Its log goes to stderr, one JSON object per line; what the
 // test waits for goes to stdout.
 import pino from "pino";
-import { createRegistry } from "../../src/core/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
 import { startWorker } from "../../src/worker/worker.js";
 import { openEffects } from "./effects.js";
-import { chain_job, chainHandlers } from "./job.js";
+import { faultRegistry } from "./shapes.js";
 
 export interface WorkerTask {
   name: string;
@@ -22,7 +21,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const log = pino({ base: { process: task.name } }, pino.destination({ fd: 2, sync: true }));
 const effects = openEffects(task.effects_dir, task.name);
-const registry = createRegistry({ jobs: [chain_job], handlers: chainHandlers(effects.record) });
+const registry = faultRegistry(effects.record);
 const { database_url, storage_dir, options } = task;
 const engine = await openEngine({ database_url, storage_dir, registry, log });
 // What the database has confirmed is noted before the worker itself learns of it.

@@ -35,6 +35,8 @@ export interface Death {
   signal: NodeJS.Signals | null;
   /** Whether a test or a fault point asked for it; any other death is the worker's own fault. */
   asked: boolean;
+  /** Whether it had registered before. */
+  started: boolean;
   stderr: string[];
 }
 
@@ -76,7 +78,8 @@ export class WorkerProcess {
       this.child.once("close", (code, signal) => {
         this.ended = true;
         process.removeListener("exit", killWithUs);
-        resolve({ name: this.name, code, signal, asked: this.asked || code === 0, stderr: this.stderr });
+        const { name, stderr } = this;
+        resolve({ name, code, signal, asked: this.asked || code === 0, started: this.lines.length > 0, stderr });
       });
     });
   }
@@ -122,6 +125,8 @@ export class WorkerProcess {
   /** SIGTERM; resolves with what it had done, once it has left. A worker that was killed before has nothing to tell. */
   async stop(): Promise<WorkerStats | null> {
     this.thaw();
+    // Whoever is still starting has nobody yet to hear the signal: it dies of it.
+    if (this.lines.length === 0) this.asked = true;
     this.child.kill("SIGTERM");
     await this.exited;
     const line = this.lines.find((said) => said.startsWith("stats "));
