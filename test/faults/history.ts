@@ -20,6 +20,14 @@ export interface History {
   effects: Effect[];
   /** Finishes that were confirmed to a worker. */
   acks: Ack[];
+  /** When ended jobs were opened again. */
+  repairs?: Repair[];
+}
+
+export interface Repair {
+  job_id: string;
+  /** On the clock of the effects, just before the verb was given. */
+  at: number;
 }
 
 export interface StageFacts {
@@ -31,6 +39,8 @@ export interface StageFacts {
   status: string;
   total: number;
   max_attempts: number;
+  /** In which its last tasks were made runnable; 1 before any repair. */
+  epoch?: number;
 }
 
 export interface ResultFacts {
@@ -49,6 +59,7 @@ export interface AttemptFacts {
   attempt: number;
   outcome: string;
   worker_id: string | null;
+  epoch?: number;
 }
 
 export interface Verdict {
@@ -122,16 +133,31 @@ function runsOf(effects: Effect[]): Run[] {
   return [...runs.values()];
 }
 
+/** How often the job had been opened again by then. */
+function epochAt({ repairs = [] }: History, job: string | null | undefined, at: number): number {
+  return repairs.filter(({ job_id, at: began }) => job_id === job && began <= at).length;
+}
+
+function lastEpoch(history: History, job: string | null | undefined): number {
+  return epochAt(history, job, Number.POSITIVE_INFINITY);
+}
+
 function lostSubmits({ acknowledged, jobs }: History): string[] {
   const known = new Set(jobs.map(({ job_id }) => job_id));
   return acknowledged.filter((job_id) => !known.has(job_id)).map((job_id) => `acknowledged job ${job_id} is lost`);
 }
 
-/** A confirmed finish is there for ever, as the execution that it was about made it. */
-function lostFinishes({ acks, results }: History, runs: Run[]): string[] {
+/** A confirmed finish is there for ever, as the execution that it was about made it; or a repair says that it took it back. */
+function lostFinishes(history: History, runs: Run[]): string[] {
+  const { acks, results, attempts, stages } = history;
   const claim_of = new Map(runs.map(({ run, claim_id }) => [run, claim_id]));
   const kept = new Map(results.map((result) => [taskOf(result), result.run ?? ""]));
+  const superseded = new Set(attempts.filter(({ outcome }) => outcome === "superseded").map(taskOf));
+  const job_of = new Map(stages.map(({ stage_id, job_id }) => [stage_id, job_id]));
+  const last_epoch = (ack: Ack) =>
+    epochAt(history, job_of.get(ack.stage_id), ack.at) === lastEpoch(history, job_of.get(ack.stage_id));
   return acks
+    .filter((ack) => last_epoch(ack) || !superseded.has(taskOf(ack)))
     .filter((ack) => {
       const run = kept.get(taskOf(ack));
       return run === undefined || (ack.run === null ? claim_of.get(run) !== ack.claim_id : run !== ack.run);
@@ -211,61 +237,94 @@ function overlaps(history: History, runs: Run[]): string[] {
   return problems;
 }
 
-/** Nothing of a stage starts before every accepted execution of the stage before has ended. */
+/** Nothing of a stage starts before every accepted execution of the stage before has ended, epoch by epoch. */
 function stageOrder(history: History, runs: Run[]): string[] {
   const accepted = acceptedRuns(history, runs);
   return history.stages.flatMap((stage) => {
     const before = history.stages.find(({ job_id, number }) => job_id === stage.job_id && number === stage.number - 1);
     if (before === undefined) return [];
-    const ends = accepted.filter(({ stage_id }) => stage_id === before.stage_id).map(({ ended_at }) => ended_at ?? 0);
-    const closed_at = ends.reduce((latest, at) => Math.max(latest, at), 0);
+    const epochOf = ({ started_at }: Run) => epochAt(history, stage.job_id, started_at);
+    const closed_at = new Map<number, number>();
+    for (const run of accepted.filter(({ stage_id }) => stage_id === before.stage_id)) {
+      const epoch = epochOf(run);
+      closed_at.set(epoch, Math.max(closed_at.get(epoch) ?? 0, run.ended_at ?? 0));
+    }
     return runs
-      .filter((run) => run.stage_id === stage.stage_id && run.started_at < closed_at)
+      .filter((run) => run.stage_id === stage.stage_id && run.started_at < (closed_at.get(epochOf(run)) ?? 0))
       .map((run) => `task ${taskOf(run)} of "${stage.name}" started before "${before.name}" had closed`);
   });
 }
 
-/** Every stage closed once, in order; every job ended once, after its stages. */
+/** In every epoch of a job: each stage closes at most once, in order, and the job ends once, after its stages. */
 function transitions({ jobs, stages, events }: History): string[] {
   const problems: string[] = [];
-  const ends = (name: "stage" | "job") =>
-    events.filter(({ kind }) => kind.startsWith(`${name}.`) && terminal.has(kind.slice(name.length + 1)));
-  const closed = ends("stage");
-  const ended = ends("job");
+  const isEnd = (name: "stage" | "job", kind: string) =>
+    kind.startsWith(`${name}.`) && terminal.has(kind.slice(name.length + 1));
   for (const { job_id, status } of jobs) {
-    const own = ended.filter((event) => event.job_id === job_id);
-    if (terminal.has(status) && own.length !== 1) problems.push(`job ${job_id} ended ${own.length} times`);
-    let last = 0;
-    for (const stage of stages.filter((one) => one.job_id === job_id).sort((a, b) => a.number - b.number)) {
-      const [event, ...more] = closed.filter(({ stage_id }) => stage_id === stage.stage_id);
-      // A stage that never opened, of a job that failed before, is cancelled without an event of its own.
-      if (event === undefined && stage.status === "cancelled") continue;
-      if (event === undefined || more.length > 0) {
-        problems.push(`stage "${stage.name}" (${stage.stage_id}) closed ${more.length + (event ? 1 : 0)} times`);
-      } else if (event.event_id < last) problems.push(`stage "${stage.name}" (${stage.stage_id}) closed out of order`);
-      last = event?.event_id ?? last;
+    const own = stages.filter((stage) => stage.job_id === job_id).sort((a, b) => a.number - b.number);
+    const epochs = epochsOf(events.filter((event) => event.job_id === job_id));
+    const closed_once = new Set<number>();
+    for (const [at, told] of epochs.entries()) {
+      const ended = told.filter(({ kind }) => isEnd("job", kind));
+      const should_end = terminal.has(status) || at < epochs.length - 1;
+      if (should_end && ended.length !== 1) problems.push(`job ${job_id} ended ${ended.length} times`);
+      let last = 0;
+      for (const { stage_id, name } of own) {
+        const closes = told.filter((event) => event.stage_id === stage_id && isEnd("stage", event.kind));
+        if (closes.length > 0) closed_once.add(stage_id);
+        if (closes.length > 1) problems.push(`stage "${name}" (${stage_id}) closed ${closes.length} times`);
+        const closed_at = closes[0]?.event_id ?? last;
+        if (closed_at < last) problems.push(`stage "${name}" (${stage_id}) closed out of order`);
+        last = closed_at;
+      }
+      if (ended[0] !== undefined && ended[0].event_id < last)
+        problems.push(`job ${job_id} ended before its last stage`);
     }
-    if (own[0] !== undefined && own[0].event_id < last) problems.push(`job ${job_id} ended before its last stage`);
+    for (const { stage_id, name, status: stage_status } of own) {
+      // A stage that never opened, of a job that failed before, is cancelled without an event of its own.
+      if (closed_once.has(stage_id) || stage_status === "cancelled") continue;
+      problems.push(`stage "${name}" (${stage_id}) closed 0 times`);
+    }
   }
   return problems;
 }
 
-/** Tries ≤ max_attempts + crash budget, for every task. */
+type EventFacts = History["events"][number];
+
+/** A job's events, cut where it was opened again. */
+function epochsOf(events: EventFacts[]): EventFacts[][] {
+  const epochs: EventFacts[][] = [[]];
+  for (const event of events) {
+    if (event.kind === "job.resumed" || event.kind === "job.retried") epochs.push([]);
+    epochs.at(-1)!.push(event);
+  }
+  return epochs;
+}
+
+/** Tries ≤ max_attempts + crash budget, for every task in every epoch: a repair gives it all its attempts again. */
 function bounds({ stages, attempts, results }: History): string[] {
   const problems: string[] = [];
   const stage_of = new Map(stages.map((stage) => [stage.stage_id, stage]));
-  const tries = new Map<string, { stage_id: number; failed: number; lost: number; done: number }>();
-  const triesOf = (row: { stage_id: number; ordinal: number }) => {
-    const found = tries.get(taskOf(row)) ?? { stage_id: row.stage_id, failed: 0, lost: 0, done: 0 };
-    tries.set(taskOf(row), found);
+  const tries = new Map<string, { task: string; stage_id: number; failed: number; lost: number; done: number }>();
+  const triesOf = (row: { stage_id: number; ordinal: number }, epoch: number) => {
+    const key = `${taskOf(row)} ${epoch}`;
+    const found = tries.get(key) ?? { task: taskOf(row), stage_id: row.stage_id, failed: 0, lost: 0, done: 0 };
+    tries.set(key, found);
     return found;
   };
   for (const row of attempts) {
-    if (row.outcome === "failed") triesOf(row).failed++;
-    if (row.outcome === "lost") triesOf(row).lost++;
+    if (row.outcome === "failed") triesOf(row, row.epoch ?? 1).failed++;
+    if (row.outcome === "lost") triesOf(row, row.epoch ?? 1).lost++;
   }
-  for (const row of results) if (row.status === "completed") triesOf(row).done++;
-  for (const [task, { stage_id, failed, lost, done }] of tries) {
+  for (const row of results) {
+    if (row.status !== "completed") continue;
+    const { max_attempts = 0, epoch = 1 } = stage_of.get(row.stage_id) ?? {};
+    // A result does not say its epoch: in a stage that was repaired, its own number has to do.
+    if (epoch === 1) triesOf(row, 1).done++;
+    else if (row.attempt > max_attempts)
+      problems.push(`task ${taskOf(row)} completed in attempt ${row.attempt} of ${max_attempts}`);
+  }
+  for (const { task, stage_id, failed, lost, done } of tries.values()) {
     const most = stage_of.get(stage_id)?.max_attempts ?? 0;
     if (failed + done > most) problems.push(`task ${task} had ${failed + done} attempts of ${most}`);
     if (lost > crash_budget) problems.push(`task ${task} was lost ${lost} times; the budget is ${crash_budget}`);

@@ -2,7 +2,7 @@
 import type { Ref, Store } from "../../src/core/store.js";
 import type { Queryable } from "../../src/engine/database.js";
 import { readEffects } from "./effects.js";
-import type { AttemptFacts, History, ResultFacts, StageFacts } from "./history.js";
+import type { AttemptFacts, History, Repair, ResultFacts, StageFacts } from "./history.js";
 
 export interface HistorySource {
   /** Superuser. */
@@ -10,11 +10,12 @@ export interface HistorySource {
   store: Store;
   effects_dir: string;
   acknowledged: string[];
+  repairs: Repair[];
 }
 
-export async function readHistory({ db, store, effects_dir, acknowledged }: HistorySource): Promise<History> {
+export async function readHistory({ db, store, effects_dir, acknowledged, repairs }: HistorySource): Promise<History> {
   const stages = await db.sql<StageFacts>`
-    select stage_id, job_id, number, name, status::text, coalesce(total, 0) as total, max_attempts
+    select stage_id, job_id, number, name, status::text, coalesce(total, 0) as total, max_attempts, epoch
       from app.stages order by stage_id`;
   const results = await db.sql<ResultFacts & { spill: Ref | null }>`
     select stage_id, ordinal, status::text, attempt, worker_id::text, result ->> 'run' as run, spill
@@ -31,7 +32,7 @@ export async function readHistory({ db, store, effects_dir, acknowledged }: Hist
     stages,
     results,
     attempts: await db.sql<AttemptFacts>`
-      select stage_id, ordinal, attempt, outcome, worker_id::text from app.attempts order by attempt_id`,
+      select stage_id, ordinal, attempt, outcome, worker_id::text, epoch from app.attempts order by attempt_id`,
     events: await db.sql`select event_id, kind, job_id, stage_id from app.events order by event_id`,
     unfinished: await db.sql`
       select 'ready' as place, stage_id, format('[%s,%s)', lo, hi) as range from app.ready
@@ -40,6 +41,7 @@ export async function readHistory({ db, store, effects_dir, acknowledged }: Hist
     rescues: await db.sql`
       select worker_id::text, lease_s, extract(epoch from ended_at - heartbeat_at)::float8 as silent_s
         from app.workers where status = 'lost'`,
+    repairs,
     ...readEffects(effects_dir),
   };
 }
