@@ -168,6 +168,67 @@ for (const [rule, breaks, problem] of broken) {
   });
 }
 
+/** The same, opened again at 50: a task of the first stage has run once more, and the one that read its result. */
+function repaired(): History {
+  const history = good();
+  const superseded = { attempt: 1, outcome: "superseded", worker_id: "w1" };
+  for (const stage of history.stages) stage.epoch = 2;
+  history.repairs = [{ job_id: "j", at: 50 }];
+  history.attempts.push({ stage_id: 1, ordinal: 0, ...superseded }, { stage_id: 2, ordinal: 0, ...superseded });
+  history.events.push(
+    { event_id: 4, kind: "job.resumed", job_id: "j", stage_id: null },
+    { event_id: 5, kind: "stage.completed", job_id: "j", stage_id: 1 },
+    { event_id: 6, kind: "stage.completed", job_id: "j", stage_id: 2 },
+    { event_id: 7, kind: "job.completed", job_id: "j", stage_id: null },
+  );
+  const claim = { claim_id: 30 };
+  history.effects.push(...run("a2", 1, 0, 55, 60, claim), ...run("c2", 2, 0, 65, 70, claim));
+  history.acks.push(
+    { at: 61, what: "ack", stage_id: 1, ordinal: 0, run: "a2", ...claim },
+    { at: 71, what: "ack", stage_id: 2, ordinal: 0, run: "c2", ...claim },
+  );
+  history.results[0]!.run = "a2";
+  history.results[2]!.run = "c2";
+  return history;
+}
+
+test("a job that was opened again ends once more, and what it took back is on record", () => {
+  expect(checkHistory(repaired()).problems).toEqual([]);
+});
+
+const broken_repairs: typeof broken = [
+  ["a result taken back unsaid", (h) => h.attempts.splice(2, 1), /confirmed finish of task 1-0 by a .* is lost/],
+  ["a result of the repair that is lost", (h) => Object.assign(h.results[2]!, { run: "c" }), /2-0 by c2 .* is lost/],
+  [
+    "a task that starts before what it reads is repaired",
+    (h) => Object.assign(started(h, "c2"), { at: 57 }),
+    /task 2-0 of "second" started before "first" had closed/,
+  ],
+  [
+    "a second close in one epoch",
+    (h) => h.events.push({ ...h.events[4]!, event_id: 8 }),
+    /"first" \(1\) closed 2 times/,
+  ],
+  ["a repair that does not end", (h) => h.events.pop(), /job j ended 0 times/],
+  ["an end that a repair did not ask for", (h) => h.events.splice(3, 1), /job j ended 2 times/],
+  [
+    "more attempts in one epoch than there may be",
+    (h) => {
+      const failed = { ordinal: 0, outcome: "failed", worker_id: "w1", epoch: 2 };
+      for (const attempt of [1, 2, 3, 4]) h.attempts.push({ stage_id: 1, attempt, ...failed });
+    },
+    /task 1-0 had 4 attempts of 3/,
+  ],
+];
+
+for (const [rule, breaks, problem] of broken_repairs) {
+  test(`it finds ${rule}`, () => {
+    const history = repaired();
+    breaks(history);
+    expect(checkHistory(history).problems.join("\n")).toMatch(problem);
+  });
+}
+
 test("a deadlock in the server's log is found", () => {
   expect(deadlocksIn("x [1] db 00000 LOG: fine\nx [2] db 40P01 ERROR:  deadlock detected")).toHaveLength(1);
   expect(deadlocksIn("x [1] db 00000 LOG: fine")).toEqual([]);

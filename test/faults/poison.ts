@@ -16,7 +16,11 @@ const deeds = {
   throw: () => {
     throw new Error("boom");
   },
-  exit: () => process.exit(3),
+  /** With a process left behind, which would outlive it. */
+  exit: (note: Note) => {
+    note("child", spawn("sleep", ["600"], { stdio: "ignore" }).pid);
+    process.exit(3);
+  },
   abort: () => process.abort(),
   memory: () => {
     const kept: unknown[] = [];
@@ -37,10 +41,6 @@ const deeds = {
   },
   /** Returns, and leaves a process behind. */
   breed: (note: Note) => note("child", spawn("sleep", ["600"], { stdio: "ignore" }).pid),
-  breed_and_exit: (note: Note) => {
-    note("child", spawn("sleep", ["600"], { stdio: "ignore" }).pid);
-    process.exit(3);
-  },
 } satisfies Record<string, (note: Note) => unknown>;
 
 export type Deed = keyof typeof deeds;
