@@ -8,6 +8,9 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  c_running constant jsonpath := '$[*] ? (@.claim_id >= 0 && @.claim_id < 9e18 && @.claim_id.floor() == @.claim_id
+    && @.stage_id >= 0 && @.stage_id < 9e18 && @.stage_id.floor() == @.stage_id
+    && @.ordinal >= -1 && @.ordinal < 9e18 && @.ordinal.floor() == @.ordinal && @.elapsed_s >= 0 && @.elapsed_s < 1e8)';
   v_worker uuid := (request ->> 'worker_id')::uuid;
   v_claims bigint[] := array(select c::bigint from json_array_elements_text(coalesce(request -> 'claims', '[]')) c);
   v_lease integer;
@@ -15,7 +18,9 @@ declare
   v_types text[] := '{}'::text[];
 begin
   update app.workers
-     set heartbeat_at = now(), running = coalesce((request -> 'running')::jsonb, '[]')
+     set heartbeat_at = now(),
+         -- Others read this with casts: what is not as it should be is left out.
+         running = coalesce(jsonb_path_query_array((request -> 'running')::jsonb, c_running), '[]')
    where worker_id = v_worker and status = 'live' and app.is_my_worker(v_worker)
   returning lease_s into v_lease;
   if not found then

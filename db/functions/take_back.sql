@@ -25,7 +25,7 @@ begin
   else
     v_error := jsonb_build_object(
       'category', 'crash', 'code', 'worker_lost', 'quarantined', true,
-      'message', 'its worker died ' || app.crash_budget() || ' times while it held this task',
+      'message', 'its worker stopped sending heartbeats, ' || app.crash_budget() || ' times while it held this task',
       'signature', app.error_signature('crash', 'worker_lost', c_message));
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, error)
     select claim.stage_id, o, claim.tenant_id, 'failed', claim.attempt, claim.worker_id, v_error

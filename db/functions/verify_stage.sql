@@ -36,7 +36,7 @@ begin
   v_ended_early := v_stage.closed_at is not null and v_ledger.remaining > 0;
   if v_stage.closed_at is not null then
     return query
-      select format('stage %s is %s and ordinals are still in ready or claims', stage, v_stage.status)
+      select format('stage %s is %s and ordinals of it are still in ready', stage, v_stage.status)
        where exists (select from app.ready r where r.stage_id = stage);
   end if;
   if v_stage.status in ('completed', 'partial_success') and v_ledger.remaining > 0 then

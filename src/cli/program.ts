@@ -20,9 +20,12 @@ import { addRetry } from "./retry.js";
 import { addSkip } from "./skip.js";
 import { addStatus } from "./status.js";
 import { addSubmit } from "./submit.js";
+import { addSweep } from "./sweep.js";
 import { addTasks } from "./tasks.js";
 import { addUp } from "./up.js";
+import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
+import { addWhy } from "./why.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
@@ -44,8 +47,8 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addSubmit, addWatch, addDemo]],
-  ["Look:", [addJobs, addStatus, addErrors, addEvents, addTasks, addAlerts]],
-  ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel]],
+  ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
+  ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

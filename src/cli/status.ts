@@ -1,6 +1,7 @@
 // fanfold status: one job, once.
 import { isTerminal } from "../core/statuses.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
+import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
@@ -27,11 +28,13 @@ async function showStatus(cli: Cli, job: string): Promise<void> {
   await withSession(cli, async (session) => {
     const status = await session.engine.status(job);
     const failed = await failedTasks(session, status.job_id, status.status);
-    answer(cli, status, () => statusLines(status, failed, cli.io));
+    const why = isTerminal(status.status) ? null : await session.engine.recovery.why(status.job_id);
+    answer(cli, status, () => statusLines(status, why, failed, cli.io));
   });
 }
 
-function* statusLines(status: JobRecord, failed: readonly FailedTask[], io: Io): Generator<string> {
+function* statusLines(status: JobRecord, why: Why | null, failed: readonly FailedTask[], io: Io): Generator<string> {
+  const people = waitingForPeople(status).length > 0;
   const width = io.width();
   yield* renderStages(status, { width, colour: io.colour, paces: new Map() });
   yield `job         ${status.job_id}`;
@@ -53,8 +56,10 @@ function* statusLines(status: JobRecord, failed: readonly FailedTask[], io: Io):
   if (failed.length > 0) yield `            by kind of error: fanfold errors ${shortId(status.job_id)}`;
   if (status.result_spill) yield `result      in storage: ${printable(status.result_spill.key)}`;
   else if (status.result !== null) yield `result      ${resultText(status.result)}`;
+  // What runs needs no explanation, and what waits for people is told above.
+  if (why && why.code !== "RUNNING" && !people) yield `why         ${printable(why.reason, 500)}`;
   if (status.resumable) yield `next        ${resumeText(status)}`;
-  else if (status.hint && waitingForPeople(status).length === 0) yield `next        ${printable(status.hint)}`;
+  else if (status.hint && !people) yield `next        ${printable(status.hint)}`;
 }
 
 /** Several lines under one word: it stands before the first. */

@@ -137,6 +137,8 @@ export interface RunningItem {
   ordinal: number;
   elapsed_s: number;
   progress: unknown;
+  /** Since the progress last changed; null or left out: none was reported. */
+  progress_age_s?: number | null;
 }
 
 export interface HeartbeatReply {

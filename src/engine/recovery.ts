@@ -136,7 +136,7 @@ export class Recovery {
   }
 
   /** Proves the ledger of a job from its rows, and that every spilled file is there and is what was written. */
-  async verify(job_id: string, on_file?: (checked: number) => void): Promise<VerifyReport> {
+  async verify(job_id: string, on_file?: (checked: number, of: number) => void): Promise<VerifyReport> {
     const report = await this.#verifyPage(job_id, null);
     const problems = [...report.problems, ...report.stages.flatMap((stage) => stage.problems)];
     let files = 0;
@@ -147,18 +147,19 @@ export class Recovery {
           (error: unknown) => (error instanceof Error ? error.message : String(error)),
         );
         if (problem !== null) problems.push(`the result of task ${stage_id}-${ordinal} is spilled: ${problem}`);
-        on_file?.(++files);
+        on_file?.(++files, report.spill_count);
       }
       const last = spills.at(-1)!;
       spills = (await this.#verifyPage(job_id, [last.stage_id, last.ordinal])).spills;
     }
-    const { spills: _, problems: __, ...rest } = report;
+    const { spills: _, spill_count: __, problems: ___, ...rest } = report;
     return { ...rest, files, problems, ok: problems.length === 0 };
   }
 
   #verifyPage(job_id: string, after: [number, number] | null) {
     type Page = Omit<VerifyReport, "files" | "ok"> & {
       spills: { stage_id: number; ordinal: number; spill: Parameters<Store["get"]>[0] }[];
+      spill_count: number;
     };
     const cursor = after === null ? null : JSON.stringify(after);
     return asked<Page>(this.db.sql`select app.verify_job(

@@ -60,6 +60,8 @@ export class TaskContext implements TaskContextShape {
   handed_over: unknown = undefined;
   delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
+  /** When what is reported last changed: saying the same again is no progress. */
+  progress_at = 0;
   private controller: AbortController | undefined;
   reason: unknown;
   private reader: Previous | undefined;
@@ -178,6 +180,7 @@ export class TaskContext implements TaskContextShape {
     const told: Progress =
       typeof made === "number" ? { share: finite(made) } : { done: finite(made.done), total: finite(made.total) };
     if (message !== undefined) told.message = String(message).slice(0, 500).replaceAll("\u0000", "");
+    if (!sameProgress(this.progress_made, told)) this.progress_at = performance.now();
     this.progress_made = told;
   }
 
@@ -250,6 +253,12 @@ export class TaskContext implements TaskContextShape {
     const dir = await this.scratch_made?.catch(() => undefined);
     if (dir !== undefined) await rm(dir, { recursive: true, force: true });
   }
+}
+
+function sameProgress(before: Progress | null, now: Progress): boolean {
+  if (before === null) return false;
+  const { done, total, share, message } = before;
+  return done === now.done && total === now.total && share === now.share && message === now.message;
 }
 
 function finite(value: unknown): number {

@@ -197,6 +197,7 @@ export class Incarnation {
       ordinal: ctx.ordinal,
       elapsed_s: Math.round(now - ctx.started_at) / 1000,
       progress: ctx.progress_made,
+      progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
     return { running, claims: [...this.holdings.claims.keys()] };
   }

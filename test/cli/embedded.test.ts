@@ -58,6 +58,21 @@ describe("with the embedded database", () => {
     expect(watched.out).toContain("completed");
   });
 
+  test("why, verify and sweep answer about a job that nobody works on", async () => {
+    const { job_id } = (await fanfold(["submit", "hello_world", "n=6", "--json"])).json();
+    expect((await fanfold(["why", job_id, "--json"])).json()).toMatchObject({
+      code: "NO_WORKER_FOR_TYPE",
+      evidence: { task_type: "hello.greet", live_workers: 0, queued: 6 },
+    });
+    expect(await fanfold(["verify", job_id])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("exactly one place"),
+    });
+    expect((await fanfold(["sweep", "--json"])).json()).toMatchObject({ failed: [], lost_workers: 0 });
+    expect((await fanfold(["watch", job_id])).code).toBe(0);
+    expect((await fanfold(["why", job_id])).out).toMatch(/^COMPLETED {2}/);
+  });
+
   test("submit --wait runs the job in its own process, fails with 1 and succeeds in part with 3", async () => {
     expect((await fanfold(["submit", "fixture_fail", "--wait"])).code).toBe(1);
     expect((await fanfold(["submit", "fixture_partial", "--wait"])).code).toBe(3);

@@ -252,7 +252,7 @@ bothDatabases("claiming", (open) => {
     const seen = await status(db, job_id);
     expect([seen.status, seen.stage("poison").error?.message]).toEqual([
       "failed",
-      "its worker died 3 times while it held this task",
+      "its worker stopped sending heartbeats, 3 times while it held this task",
     ]);
   });
 

@@ -101,6 +101,24 @@ describe("tenants on a server", () => {
     }
   });
 
+  test("why tells a tenant of its own jobs only, and not on which machine a worker of all tenants runs", async () => {
+    const job = (tenant: string) =>
+      one(admin.sql<{ job_id: string }>`select job_id from app.jobs where tenant_id = ${tenant}`);
+    const why = async (session: Database, id: string) =>
+      (await one(session.sql<{ reply: Record<string, unknown> }>`select app.why(${id}) as reply`)).reply;
+    const stage = await one(admin.sql<{ task: string }>`
+      select stage_id || '-0' as task from app.claims where tenant_id = 'acme'`);
+    const own = await why(as.acme, stage.task);
+    expect(own).toMatchObject({ code: "CLAIMED", evidence: { worker: { worker_id: expect.any(String) } } });
+    expect(JSON.stringify(own)).not.toContain('"host"');
+    expect(JSON.stringify(await why(admin, stage.task).catch((error: Error) => error.message))).toContain(
+      "there is no task",
+    );
+    expect(await why(as.acme, (await job("acme")).job_id)).toMatchObject({ code: "RUNNING" });
+    await expect(why(as.acme, (await job("globex")).job_id)).rejects.toMatchObject({ code: "FF001" });
+    await expect(why(as.nobody, (await job("acme")).job_id)).rejects.toMatchObject({ code: "FF005" });
+  });
+
   test("no setting turns one tenant into another", async () => {
     const attempts = [
       "set fanfold.tenant = 'globex'",

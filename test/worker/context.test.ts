@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent, Transient } from "../../src/core/errors.js";
+import { type Desk, TaskContext } from "../../src/worker/context.js";
+import { openRig } from "./rig.js";
 import { eventually, gate, openShop } from "./shop.js";
 
 const fan = (task: string, extra: object = {}) =>
@@ -82,12 +84,42 @@ test("progress is shown with the heartbeat", async () => {
   const worker = await shop.worker({ lease_s: 1 });
   await shop.engine.enqueue("working", {});
   await eventually(async () => {
-    const [row] = await shop.db.sql<{ running: { progress: unknown; elapsed_s: number }[] }>`
+    const [row] = await shop.db.sql<{ running: { progress: unknown; progress_age_s: number; elapsed_s: number }[] }>`
       select running from app.workers where worker_id = ${worker.worker_id}::text::uuid`;
-    return JSON.stringify(row?.running[0]?.progress) === '{"done":3,"total":7,"message":"tiles"}';
+    const [task] = row?.running ?? [];
+    if (JSON.stringify(task?.progress) !== '{"done":3,"total":7,"message":"tiles"}') return false;
+    expect(task!.progress_age_s).toBeGreaterThanOrEqual(0);
+    expect(task!.progress_age_s).toBeLessThanOrEqual(task!.elapsed_s);
+    return true;
   });
   open();
   await worker.idle();
+});
+
+test("saying the same progress again is no progress", () => {
+  const { hold } = openRig({});
+  const ctx = new TaskContext({} as Desk, hold(1, "t", 1), [0, null, {}, null], 0);
+  const laterThan = (at: number) => {
+    while (performance.now() <= at);
+  };
+  const reports: Parameters<typeof ctx.progress>[] = [
+    [0.5],
+    [0.5, "half"],
+    [0.6, "half"],
+    [{ done: 1, total: 2 }],
+    [{ done: 1, total: 3 }],
+    [{ done: 1, total: 3, message: "x" }],
+  ];
+  for (const report of reports) {
+    const before = ctx.progress_at;
+    laterThan(before);
+    ctx.progress(...report);
+    const changed = ctx.progress_at;
+    expect(changed).toBeGreaterThan(before);
+    laterThan(changed);
+    ctx.progress(...report);
+    expect(ctx.progress_at).toBe(changed);
+  }
 });
 
 test("ctx.db writes in one transaction and gives the connection back", async () => {

@@ -21,7 +21,7 @@ export interface Channel {
 }
 
 export class ChildContext extends TaskContext {
-  private progress_at = Number.NEGATIVE_INFINITY;
+  private told_at = Number.NEGATIVE_INFINITY;
   private progress_timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -64,7 +64,7 @@ export class ChildContext extends TaskContext {
   /** Sent at most ten times a second: a loop may tell of every pixel. */
   override progress(...made: Parameters<TaskContext["progress"]>): void {
     super.progress(...made);
-    const wait = this.progress_at + PROGRESS_MS - performance.now();
+    const wait = this.told_at + PROGRESS_MS - performance.now();
     if (wait <= 0) this.tellProgress();
     else this.progress_timer ??= setTimeout(this.tellProgress, wait).unref();
   }
@@ -72,7 +72,7 @@ export class ChildContext extends TaskContext {
   private readonly tellProgress = (): void => {
     clearTimeout(this.progress_timer);
     this.progress_timer = undefined;
-    this.progress_at = performance.now();
+    this.told_at = performance.now();
     if (!this.returned) this.channel.send({ t: "progress", run: this.order.run, made: this.progress_made! });
   };
 
