@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
+import { faultRegistry, nobody } from "./cast.js";
 import type { Answer, ClientTask, Question } from "./client_process.js";
-import { faultRegistry, nobody } from "./shapes.js";
 
 const task = JSON.parse(process.argv[2]!) as ClientTask;
 const engine = await openEngine({ ...task, registry: faultRegistry(nobody) });

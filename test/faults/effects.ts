@@ -57,7 +57,7 @@ export function openEffects(dir: string, process_name: string): EffectLog {
       const ordinal = ordinals[number]!;
       if (late.has(`${claim_id}/${ordinal}`)) return [];
       const run = results[number]?.run ?? null;
-      const ack: Ack = { at: now(), what: "ack", stage_id: stages.get(claim_id)!, ordinal, claim_id, run };
+      const ack: Ack = { at: monotonicNow(), what: "ack", stage_id: stages.get(claim_id)!, ordinal, claim_id, run };
       return [`${JSON.stringify(ack)}\n`];
     });
     if (lines.length > 0) writeSync(file, lines.join(""));
@@ -65,14 +65,15 @@ export function openEffects(dir: string, process_name: string): EffectLog {
   const record: Recorder = (ctx) => {
     const facts = { ...claimOf(ctx), run: `${process_name}/${++runs}`, process: process_name };
     const write = (what: Effect["what"], more: Partial<Effect>) =>
-      writeSync(file, `${JSON.stringify({ at: now(), what, ...facts, ...more })}\n`);
+      writeSync(file, `${JSON.stringify({ at: monotonicNow(), what, ...facts, ...more })}\n`);
     write("start", {});
     return { run: facts.run, end: (outcome) => void write("end", { outcome }) };
   };
   return { record, acknowledged };
 }
 
-const now = () => Number(process.hrtime.bigint());
+/** Nanoseconds, the same for all processes of a machine. */
+export const monotonicNow = () => Number(process.hrtime.bigint());
 const numbers = (text: string) => (text === "" ? [] : text.split(",").map(Number));
 
 export function readEffects(dir: string): { effects: Effect[]; acks: Ack[] } {
@@ -91,7 +92,8 @@ export function readEffects(dir: string): { effects: Effect[]; acks: Ack[] } {
 function claimOf(ctx: TaskContext) {
   const { claim } = ctx as WorkerContext;
   // The worker's id changes with each registration of a process; its scratch folder is named by the one that runs this task.
-  const { desk } = ctx as unknown as { desk: { scratch_dir: string } };
+  // The process of an isolated handler was told the id itself.
+  const { desk, order } = ctx as unknown as { desk: { scratch_dir: string }; order?: { worker_id: string } };
   return {
     job_id: ctx.job_id ?? "",
     stage: ctx.stage,
@@ -99,7 +101,7 @@ function claimOf(ctx: TaskContext) {
     ordinal: ctx.ordinal,
     attempt: ctx.attempt,
     claim_id: claim.claim_id,
-    worker_id: basename(desk.scratch_dir),
+    worker_id: order?.worker_id ?? basename(desk.scratch_dir),
     effect_key: ctx.effect_key,
   };
 }

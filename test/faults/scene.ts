@@ -5,19 +5,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { Input, Job } from "../../src/core/declare.js";
 import { isTerminal } from "../../src/core/statuses.js";
 import type { Database } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import type { JobRecord, SubmitReply } from "../../src/engine/records.js";
 import { eventually } from "../worker/shop.js";
+import { faultRegistry, nobody } from "./cast.js";
 import { ClientProcess } from "./client_process.js";
 import type { Cluster, ClusterDatabase } from "./cluster.js";
 import { readEffects } from "./effects.js";
 import { type ChainParameters, chain_job, expectedTotal } from "./job.js";
 import { TcpProxy } from "./proxy.js";
 import type { HistorySource } from "./read_history.js";
-import { faultRegistry, nobody } from "./shapes.js";
 import { type Death, Fleet, type ProcessOptions, WorkerProcess } from "./worker_process.js";
 
 export interface Via {
@@ -31,12 +32,15 @@ export interface FleetOptions extends ProcessOptions, Via {
   first?: (place: number) => ProcessOptions;
 }
 
+/** Throws when the job did not end as it should have. */
+export type Ending = (job: JobRecord) => void;
+
 export class Scene {
   /** Shown with the counts. */
   readonly notes: string[] = [];
   readonly effects_dir: string;
   readonly storage_dir: string;
-  private readonly submitted = new Map<string, ChainParameters>();
+  private readonly submitted = new Map<string, Ending>();
   private readonly acknowledged: string[] = [];
   private readonly fleets: Fleet[] = [];
   private readonly workers: WorkerProcess[] = [];
@@ -79,10 +83,25 @@ export class Scene {
 
   /** Only what was answered counts as acknowledged. */
   async submit(parameters: ChainParameters = {}, engine = this.engine): Promise<SubmitReply> {
-    const reply = await engine.submit(chain_job, parameters);
+    return this.submitJob(chain_job, parameters, completedWith(expectedTotal(parameters.n)), engine);
+  }
+
+  /** A job of another type, or one that is meant to end otherwise. */
+  async submitJob<J extends Job>(
+    job: J,
+    parameters: J extends Job<infer Schema> ? Input<Schema> : never,
+    ends: Ending,
+    engine = this.engine,
+  ): Promise<SubmitReply> {
+    const reply = await engine.submit(job as Job, parameters);
     this.acknowledged.push(reply.job_id);
-    this.submitted.set(reply.job_id, parameters);
+    this.submitted.set(reply.job_id, ends);
     return reply;
+  }
+
+  /** To be told before an ended job is opened again, and how it should end then. */
+  repairing(job_id: string, ends: Ending): void {
+    this.submitted.set(job_id, ends);
   }
 
   /** A further submitter. */
@@ -203,17 +222,10 @@ export class Scene {
     return true;
   }
 
-  /** Resolves when every submitted job has completed, with the right total. */
+  /** Resolves when every submitted job has ended as it should: completed, with the right total, unless said otherwise. */
   async settle(): Promise<void> {
     await eventually(() => this.settled());
-    for (const [job_id, { n }] of this.submitted) {
-      const { status, result, error } = await this.patiently(() => this.engine.status(job_id));
-      expect({ status, error, total: (result as { value?: number } | null)?.value }).toEqual({
-        status: "completed",
-        error: null,
-        total: expectedTotal(n),
-      });
-    }
+    for (const [job_id, ends] of this.submitted) ends(await this.patiently(() => this.engine.status(job_id)));
   }
 
   /** Workers leave as they do in a deploy; what they held would be in the history. */
@@ -255,6 +267,19 @@ export class Scene {
     await this.database.drop();
     await rm(this.dir, { recursive: true, force: true });
   }
+}
+
+export function completedWith(total: number): Ending {
+  return ({ status, result, error }) =>
+    expect({ status, error, total: (result as { value?: number } | null)?.value }).toEqual({
+      status: "completed",
+      error: null,
+      total,
+    });
+}
+
+export function endedAs(expected: string): Ending {
+  return ({ status, error }) => expect({ status, error }).toMatchObject({ status: expected });
 }
 
 function errorText(error: unknown): string {

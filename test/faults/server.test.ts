@@ -3,32 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
-import type { Scene } from "./scene.js";
+import { keepSubmitting } from "./load.js";
 
 /**
  * Longer than the outages: a lease that runs out while the server is away counts as a crash of the worker, and a task is
  * failed at its third, which on a busy machine two outages and a slow recovery can come to.
  */
 const options = { lease_s: 15 };
-
-/** Submits small jobs one after the other until told to stop; what is not answered is asked again, with the same content. */
-function keepSubmitting(scene: Scene): { stop(): Promise<number> } {
-  let stopped = false;
-  const all = (async () => {
-    let count = 0;
-    for (; !stopped; count++) {
-      await scene.patiently(() => scene.submit({ n: 2, ms: 1, name: `small ${count}` }));
-      await sleep(50);
-    }
-    return count;
-  })();
-  return {
-    stop: () => {
-      stopped = true;
-      return all;
-    },
-  };
-}
 
 fault("F5 pg_ctl stop -m immediate in the middle of a drain, and a restart", async (scene) => {
   const { cluster } = scene;

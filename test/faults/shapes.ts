@@ -5,9 +5,7 @@ import { z } from "zod";
 import type { TaskContext } from "../../src/core/context.js";
 import { defineHandler, defineJob, type Handler, type PlannedTask } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
-import { createRegistry, type Registry } from "../../src/core/registry.js";
 import type { Recorder } from "./effects.js";
-import { chain_job, chainHandlers } from "./job.js";
 
 /** As many tasks as asked for, planned by a function, and one that folds them. */
 export const wide_job = defineJob({
@@ -150,15 +148,3 @@ async function nextTick(): Promise<void> {
   const now_ms = Number(process.hrtime.bigint()) / 1e6;
   await sleep(tick_ms - (now_ms % tick_ms));
 }
-
-export function faultRegistry(record: Recorder): Registry {
-  return createRegistry({
-    jobs: [chain_job, wide_job, pairs_job, loose_job, sized_job],
-    handlers: [...chainHandlers(record), ...shapeHandlers(record)],
-  });
-}
-
-/** For those who run no tasks: they need the declarations only. */
-export const nobody: Recorder = () => {
-  throw new Error("a submitter runs no tasks");
-};

@@ -1,12 +1,15 @@
 // A worker as an OS process, started by worker_process.ts. Its log goes to stderr, one JSON object per line; what the
 // test waits for goes to stdout.
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { openEngine } from "../../src/engine/open_engine.js";
+import { armFault } from "../../src/fault.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
 import { startWorker } from "../../src/worker/worker.js";
+import { faultRegistry } from "./cast.js";
 import { openEffects } from "./effects.js";
-import { faultRegistry } from "./shapes.js";
 
 export interface WorkerTask {
   name: string;
@@ -14,6 +17,8 @@ export interface WorkerTask {
   storage_dir: string;
   effects_dir: string;
   options: WorkerOptions;
+  /** Waits at this fault point until the file is there. */
+  pause?: { at: string; until: string };
 }
 
 const task = JSON.parse(process.argv[2]!) as WorkerTask;
@@ -22,7 +27,16 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const log = pino({ base: { process: task.name } }, pino.destination({ fd: 2, sync: true }));
 const effects = openEffects(task.effects_dir, task.name);
 const registry = faultRegistry(effects.record);
-const { database_url, storage_dir, options } = task;
+const { database_url, storage_dir, pause } = task;
+// Isolated handlers keep an effect log too, each process its own.
+const isolation_env = { FAULT_EFFECTS: task.effects_dir, FAULT_PROCESS: task.name };
+const options = { isolation_env, ...task.options };
+if (pause !== undefined) {
+  armFault(pause.at, async () => {
+    say(`paused ${pause.at}`);
+    while (!existsSync(pause.until)) await sleep(20);
+  });
+}
 const engine = await openEngine({ database_url, storage_dir, registry, log });
 // What the database has confirmed is noted before the worker itself learns of it.
 const { finish } = engine.worker_commands;

@@ -19,6 +19,8 @@ export interface ProcessOptions {
   faults?: string;
   /** How the process's calendar clock is wrong; see clock_shim.mjs. */
   clock?: { offset_ms: number; jump_ms?: number };
+  /** Waits at this fault point until the file is there; says `paused` first. */
+  pause?: WorkerTask["pause"];
 }
 
 export type StartOptions = ProcessOptions & Omit<WorkerTask, "options">;

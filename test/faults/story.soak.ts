@@ -1,0 +1,2 @@
+// The main story, many times in a row.
+import "./story.test.js";
