@@ -30,6 +30,7 @@ declare
   v_gone_claims bigint[] := '{}'::bigint[];
   v_gone_ordinals bigint[] := '{}'::bigint[];
   v_refused jsonb := '[]'::jsonb;
+  v_repeated jsonb := '[]'::jsonb;
   v_advanced boolean := false;
 begin
   if v_given <> cardinality(done_claims) or v_given <> cardinality(done_ms) or v_given <> jsonb_array_length(results) then
@@ -95,8 +96,12 @@ begin
   end if;
 
   v_advanced := app.settle(v_stages, v_counts, v_failed_stages, v_plans, worker);
+  if v_refused <> '[]' then
+    v_repeated := jsonb_path_query_array(v_refused, 'strict $[*] ? (@[2] == "repeated")');
+    v_refused := jsonb_path_query_array(v_refused, 'strict $[*] ? (@[2] != "repeated")');
+  end if;
   return json_build_object(
     'accepted', v_stored + v_retried + cardinality(v_failed_stages) + cardinality(v_plans),
-    'refused', v_refused, 'retried', v_retried, 'advanced', v_advanced);
+    'refused', v_refused, 'repeated', v_repeated, 'retried', v_retried, 'advanced', v_advanced);
 end $$;
 grant execute on function app.finish(uuid, json, bigint[], bigint[], integer[], jsonb, json, json, json) to fanfold_worker, fanfold_admin;

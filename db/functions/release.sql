@@ -26,10 +26,10 @@ begin
     continue when not found;
     v_back := v_claim.held * v_item.mr;
     continue when isempty(v_back);
-    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, worker_id)
-    select v_claim.tenant_id, v_claim.stage_id, e::bigint, v_claim.attempt, 'released', worker
-      from jsonb_array_elements_text(case jsonb_typeof(v_item.started) when 'array' then v_item.started else '[]' end) e
-     where v_back @> e::bigint;
+    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, worker_id)
+    select v_claim.tenant_id, v_claim.stage_id, e::bigint, v_claim.attempt, s.epoch, 'released', worker
+      from app.stages s, jsonb_array_elements_text(case jsonb_typeof(v_item.started) when 'array' then v_item.started else '[]' end) e
+     where v_back @> e::bigint and s.stage_id = v_claim.stage_id;
     perform app.put_back(v_claim, v_back, 0);
     perform app.let_go(array[v_item.c], array[v_back]);
     v_released := v_released + app.held_count(v_back);

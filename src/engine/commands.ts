@@ -120,6 +120,8 @@ export interface LogLine {
 export interface FinishReply {
   accepted: number;
   refused: [claim_id: number, ordinal: number, reason: string][];
+  /** Done before, by this worker: sent again because the answer was lost, or run twice after a crash of the server. */
+  repeated?: [claim_id: number, ordinal: number, reason: string][];
   retried: number;
   advanced: boolean;
 }

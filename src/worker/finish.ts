@@ -236,6 +236,7 @@ function sumOf(first: FinishReply | null, second: FinishReply | null): FinishRep
   return {
     accepted: first.accepted + second.accepted,
     refused: [...first.refused, ...second.refused],
+    repeated: [...(first.repeated ?? []), ...(second.repeated ?? [])],
     retried: first.retried + second.retried,
     advanced: first.advanced || second.advanced,
   };

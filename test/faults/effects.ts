@@ -48,9 +48,10 @@ export function openEffects(dir: string, process_name: string): EffectLog {
   mkdirSync(dir, { recursive: true });
   const file = openSync(join(dir, `${process_name}.jsonl`), "a");
   let runs = 0;
-  const acknowledged = ({ claims, done }: FinishRequest, { refused }: FinishReply) => {
+  const acknowledged = ({ claims, done }: FinishRequest, { refused, repeated = [] }: FinishReply) => {
     const stages = new Map((JSON.parse(claims) as FinishClaim[]).map(({ c, g }) => [c, g]));
-    const late = new Set(refused.map(([claim_id, ordinal]) => `${claim_id}/${ordinal}`));
+    // What was done before is confirmed too, but which of two runs of this worker was kept is not said.
+    const late = new Set([...refused, ...repeated].map(([claim_id, ordinal]) => `${claim_id}/${ordinal}`));
     const ordinals = numbers(done.ordinals);
     const results = JSON.parse(`[${done.results}]`) as ({ run: string } | null)[];
     const lines = numbers(done.claims).flatMap((claim_id, number) => {
