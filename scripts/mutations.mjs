@@ -46,8 +46,8 @@ const mutations = [
   [
     "finish: claims are not locked",
     "db/functions/finish.sql",
-    "k.worker_id is not distinct from worker order by k.claim_id for update;",
-    "k.worker_id is not distinct from worker order by k.claim_id;",
+    "     order by k.claim_id for update);",
+    "     order by k.claim_id);",
     [races],
     "^races on a real server finish_",
   ],
@@ -91,17 +91,15 @@ const mutations = [
   [
     "reap_workers: locked, but not looked at again",
     "db/functions/reap_workers.sql",
-    `select w.worker_id from app.workers w
-     where w.status = 'live' and w.heartbeat_at < now() - make_interval(secs => w.lease_s)
-     order by w.worker_id
-     limit 50
-     for update skip locked);`,
-    `select w.worker_id from app.workers w
-     where w.worker_id = any (array(
-       select s.worker_id from app.workers s where s.status = 'live' and s.heartbeat_at < now() - make_interval(secs => s.lease_s)))
-     order by w.worker_id
-     limit 50
-     for update);`,
+    [
+      [
+        "where w.status = 'live' and w.heartbeat_at < now() - make_interval(secs => w.lease_s)",
+        `where w.worker_id = any (array(
+       select s.worker_id from app.workers s where s.status = 'live' and s.heartbeat_at < now() - make_interval(secs => s.lease_s)))`,
+      ],
+      ["limit 50\n     for update skip locked);", "limit 50\n     for update);"],
+    ],
+    null,
     [janitor_races],
   ],
   [
@@ -141,7 +139,7 @@ const mutations = [
   [
     "expire_tasks: what has been finished meanwhile is failed",
     "db/functions/expire_tasks.sql",
-    "and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::bigint",
+    "and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::numeric::bigint",
     "and k.worker_id = v_worker",
     [janitor_races],
   ],

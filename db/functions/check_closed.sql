@@ -13,6 +13,7 @@ declare
   v_event record;
   v_wrong text;
   v_checked bigint := 0;
+  v_tasks bigint := 0;
   v_alerts jsonb := '[]'::jsonb;
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('fanfold check_closed', 5)) then
@@ -30,16 +31,26 @@ begin
   loop
     v_to := v_event.event_id;
     continue when v_event.kind not in ('stage.completed', 'stage.partial_success', 'stage.failed') or v_event.total <= 1;
-    select string_agg(v, '; ') into v_wrong from app.verify_stage(v_event.stage_id) v;
-    if v_wrong is not null then
-      perform app.mend_closed(v_event.stage_id);
-      perform app.janitor_note(run, v_event.tenant_id, 'mended', 'stage ' || v_event.stage_id, left(v_wrong, 1000), v_event.job_id, v_event.stage_id);
-      v_alerts := v_alerts || app.alert(v_event.tenant_id, 'ledger', 'stage ' || v_event.stage_id, left(v_wrong, 1000), v_event.job_id, v_event.stage_id);
-    end if;
+    begin
+      select string_agg(v, '; ') into v_wrong from app.verify_stage(v_event.stage_id) v;
+      if v_wrong is not null then
+        perform app.mend_closed(v_event.stage_id);
+        perform app.janitor_note(run, v_event.tenant_id, 'mended', 'stage ' || v_event.stage_id, left(v_wrong, 1000), v_event.job_id, v_event.stage_id);
+        v_alerts := v_alerts || app.alert(v_event.tenant_id, 'ledger', 'stage ' || v_event.stage_id, left(v_wrong, 1000), v_event.job_id, v_event.stage_id);
+      end if;
+    exception
+      when others then
+        if left(sqlstate, 2) in ('40', '53', '57', '58') then
+          raise;
+        end if;
+        v_alerts := v_alerts || app.alert(v_event.tenant_id, 'check_failed', 'stage ' || v_event.stage_id, sqlerrm, v_event.job_id, v_event.stage_id);
+    end;
+    v_tasks := v_tasks + v_event.total;
     v_checked := v_checked + 1;
-    exit when v_checked = 200;
+    -- A claim may be waiting for this very connection; and one job's row is enough to hold.
+    exit when v_checked = 200 or v_tasks > 100000 or v_wrong is not null;
   end loop;
   update app.janitor set checked_event_id = v_to;
-  return json_build_object('checked', v_checked, 'more', v_to > v_from, 'alerts', v_alerts);
+  return json_build_object('checked', v_checked, 'more', v_to > v_from, 'alerts', app.told(v_alerts));
 end $$;
 grant execute on function app.check_closed(uuid) to fanfold_worker, fanfold_admin;

@@ -52,8 +52,8 @@ begin
       if v_capped then
         v_allowance := app.tenant_allowance(v_tenant, v_taken);
         if v_allowance <= 0 then
-          -- There is nothing to wait for either.
-          v_locked := true;
+          -- It had its turn: the next claim starts behind it.
+          v_served := v_tenant;
           continue;
         end if;
       end if;
@@ -67,7 +67,8 @@ begin
     end loop;
     exit when v_limit <= 0 or v_bytes <= 0;
   end loop;
-  if not v_locked then
+  -- Waiting would take without counting.
+  if not v_locked and not v_capped then
     v_taken := app.wait_for_ready(v_pools, v_tenants, v_limit, v_bytes);
   end if;
   if cardinality(v_taken) = 0 then

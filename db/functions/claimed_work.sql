@@ -1,4 +1,5 @@
--- What a worker needs to run the claims it just made, without the facts of stages it knows already. Tasks are reached by key
+-- What a worker needs to run the claims it just made, without the facts of stages it knows already, unless these were opened
+-- again since: repair may have changed what comes before them. Tasks are reached by key
 -- range; `offset 0` keeps the planner from turning that into a join over the whole table.
 create or replace function app.claimed_work(claim_ids bigint[], served text, known bigint[])
 returns json
@@ -8,6 +9,7 @@ declare
   v_claims json;
   v_stages json := '[]'::json;
   v_unknown bigint[];
+  v_known bigint[];
 begin
   select
     json_agg(json_build_object(
@@ -25,11 +27,14 @@ begin
               offset 0
             ) t)
       end)),
-    array_agg(c.stage_id) filter (where c.stage_id <> all (known))
-    into v_claims, v_unknown
+    array_agg(c.stage_id) filter (where c.stage_id <> all (known)), array_agg(c.stage_id) filter (where c.stage_id = any (known))
+    into v_claims, v_unknown, v_known
     from app.claims c
    where c.claim_id = any (claim_ids);
-  if v_unknown is not null then
+  if v_known is not null then
+    v_unknown := v_unknown || array(select s.stage_id from app.stages s where s.stage_id = any (v_known) and s.epoch > 1);
+  end if;
+  if v_unknown <> '{}' then
     v_stages := app.stage_facts(v_unknown);
   end if;
   return json_build_object('after_tenant', served, 'claims', v_claims, 'stages', v_stages);

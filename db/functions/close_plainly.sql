@@ -41,7 +41,8 @@ begin
   perform app.start_plain(v_next);
   with ended as (
     update app.jobs j
-       set status = 'completed', started_at = coalesce(j.started_at, now()), finished_at = now()
+       set status = 'completed', started_at = coalesce(j.started_at, now()), finished_at = now(),
+           paused_at = null, paused_by = null, pause_reason = null
      where j.ctid = any (array(
        select q.place
          from unnest(v_ending) u(stage_id)

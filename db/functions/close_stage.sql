@@ -48,6 +48,8 @@ begin
     update app.stages
        set status = 'cancelled', closed_at = now()
      where tenant_id = stage.tenant_id and job_id = stage.job_id and status in ('waiting', 'waiting_approval');
+    -- Nobody is asked any more: the deadline of what still runs counts again.
+    perform app.start_clock(j) from app.jobs j where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id;
   end if;
   perform app.note(
     stage.tenant_id, 'stage.' || outcome, stage.job_id, stage.stage_id, why_skipped,

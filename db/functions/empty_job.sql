@@ -12,5 +12,7 @@ begin
   delete from app.ready r where r.stage_id = any (v_stages);
   perform 1 from app.claims k where k.stage_id = any (v_stages) order by k.claim_id for update;
   delete from app.claims k where k.stage_id = any (v_stages);
+  -- Whoever held those may have put some back while we waited.
+  delete from app.ready r where r.stage_id = any (v_stages);
   return v_stages;
 end $$;

@@ -15,7 +15,7 @@ begin
         'task_ids', g.task_ids, 'retry', 'fanfold retry ' || left(v_job.job_id, 12) || ' --group ' || g.signature)
         order by g.tasks desc, g.signature), '[]')
       from (
-        select r.error ->> 'signature' as signature, r.error ->> 'category' as category, r.error ->> 'code' as code,
+        select app.signature_of(r.error) as signature, r.error ->> 'category' as category, r.error ->> 'code' as code,
           (array_agg(r.error ->> 'message' order by r.stage_id, r.ordinal))[1] as sample, count(*) as tasks, bool_or((r.error ->> 'quarantined')::boolean) is true as quarantined,
           array_agg(distinct s.name) as stages, min(r.finished_at) as first_at, max(r.finished_at) as last_at,
           (array_agg(r.stage_id || '-' || r.ordinal order by r.stage_id, r.ordinal))[:5] as task_ids

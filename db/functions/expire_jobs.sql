@@ -14,14 +14,21 @@ declare
 begin
   select * into v_job
     from app.jobs j
-   where j.deadline_at < now() and j.finished_at is null
-     and (after is null or (j.deadline_at, j.job_id) > ((after ->> 0)::timestamptz, after ->> 1))
-   order by j.deadline_at, j.job_id
+   where coalesce(j.deadline_at, 'infinity') < now() and j.finished_at is null
+     and (after is null or (coalesce(j.deadline_at, 'infinity'), j.job_id) > ((after ->> 0)::timestamptz, after ->> 1))
+   order by coalesce(j.deadline_at, 'infinity'), j.job_id
    limit 1;
   if not found then
     return json_build_object('expired', 0, 'next', null, 'alerts', '[]'::json);
   end if;
   begin
+    perform app.lock_job_for_verbs(v_job);
+    if not exists (
+      select from app.jobs j
+       where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id and j.deadline_at < now() and j.finished_at is null) then
+      -- Paused, resumed or ended while we waited.
+      return json_build_object('expired', 0, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', '[]'::json);
+    end if;
     -- It may have ended by itself while we waited for it.
     if (app.end_job(v_job, 'failed', jsonb_build_object(
       'code', 'deadline', 'message', 'it had not ended by its deadline, ' || to_char(v_job.deadline_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')))).finished_at is null then
@@ -38,6 +45,6 @@ begin
       end if;
       v_alerts := app.alert(v_job.tenant_id, 'expire_failed', 'job ' || v_job.job_id, sqlerrm, v_job.job_id);
   end;
-  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', v_alerts);
+  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', app.told(v_alerts));
 end $$;
 grant execute on function app.expire_jobs(uuid, json) to fanfold_worker, fanfold_admin;

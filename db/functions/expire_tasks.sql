@@ -21,40 +21,49 @@ begin
    where w.status = 'live' and w.worker_id > coalesce(after, '00000000-0000-0000-0000-000000000000')
      and exists (
        select from jsonb_array_elements(w.running) r
-         join app.stages s on s.stage_id = (r ->> 'stage_id')::bigint
-        where (r ->> 'elapsed_s')::numeric > s.timeout_s + c_grace_s)
+         join app.stages s on s.stage_id = (r ->> 'stage_id')::numeric::bigint
+        where (r ->> 'elapsed_s')::numeric > coalesce((r ->> 'timeout_s')::numeric, s.timeout_s) + c_grace_s)
    order by w.worker_id
    limit 1;
   if not found then
     return json_build_object('expired', 0, 'next', null, 'alerts', '[]'::json);
   end if;
-  perform 1 from app.claims k where k.worker_id = v_worker order by k.claim_id for update;
-  for v_late in
-    -- Read anew under the locks: what has been finished or taken back meanwhile is not there any more.
-    select k.claim_id, k.stage_id, k.tenant_id, s.job_id, s.name, s.timeout_s, (r ->> 'ordinal')::bigint as ordinal, (r ->> 'elapsed_s')::numeric as elapsed_s
-      from app.workers w
-      cross join lateral jsonb_array_elements(w.running) r
-      join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::bigint
-      join app.stages s on s.stage_id = k.stage_id
-     where w.worker_id = v_worker and (r ->> 'elapsed_s')::numeric > s.timeout_s + c_grace_s
-     order by k.claim_id
-  loop
-    if not app.fail_attempt(v_worker, v_late.claim_id, v_late.ordinal, (v_late.elapsed_s * 1000)::integer, 'transient', 'timeout',
-        'the task ran longer than its time-out of ' || v_late.timeout_s || ' s, and its worker did not end it', null, null) then
-      if v_late.ordinal < 0 then
-        v_plans := v_plans || v_late.stage_id;
-      else
-        v_failed := v_failed || v_late.stage_id;
+  begin
+    perform 1 from app.claims k where k.worker_id = v_worker order by k.claim_id for update;
+    for v_late in
+      -- Read anew under the locks: what has been finished or taken back meanwhile is not there any more.
+      select k.claim_id, k.stage_id, k.tenant_id, s.job_id, s.name, coalesce((r ->> 'timeout_s')::numeric, s.timeout_s) as timeout_s, (r ->> 'ordinal')::numeric::bigint as ordinal, (r ->> 'elapsed_s')::numeric as elapsed_s
+        from app.workers w
+        cross join lateral jsonb_array_elements(w.running) r
+        join app.claims k on k.claim_id = (r ->> 'claim_id')::numeric::bigint and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::numeric::bigint
+        join app.stages s on s.stage_id = k.stage_id
+       where w.worker_id = v_worker and (r ->> 'elapsed_s')::numeric > coalesce((r ->> 'timeout_s')::numeric, s.timeout_s) + c_grace_s
+       order by k.claim_id
+    loop
+      if not app.fail_attempt(v_worker, v_late.claim_id, v_late.ordinal, least(v_late.elapsed_s * 1000, 2147483647)::integer, 'transient', 'timeout',
+          'the task ran longer than its time-out of ' || v_late.timeout_s || ' s, and its worker did not end it', null, null) then
+        if v_late.ordinal < 0 then
+          v_plans := v_plans || v_late.stage_id;
+        else
+          v_failed := v_failed || v_late.stage_id;
+        end if;
       end if;
-    end if;
-    perform app.let_go(array[v_late.claim_id], array[int8multirange(int8range(v_late.ordinal, v_late.ordinal + 1))]);
-    perform app.janitor_note(run, v_late.tenant_id, 'timed_out', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
-      'it ran for ' || v_late.elapsed_s || ' s, its time-out is ' || v_late.timeout_s || ' s', v_late.job_id, v_late.stage_id);
-    v_alerts := v_alerts || app.alert(v_late.tenant_id, 'task_overdue', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
-      'worker ' || v_worker || ' did not end a task that was past its time-out', v_late.job_id, v_late.stage_id);
-    v_expired := v_expired + 1;
-  end loop;
-  perform app.settle(null, null, v_failed, v_plans, null);
-  return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', v_alerts);
+      perform app.let_go(array[v_late.claim_id], array[int8multirange(int8range(v_late.ordinal, v_late.ordinal + 1))]);
+      perform app.janitor_note(run, v_late.tenant_id, 'timed_out', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
+        'it ran for ' || v_late.elapsed_s || ' s, its time-out is ' || v_late.timeout_s || ' s', v_late.job_id, v_late.stage_id);
+      v_alerts := v_alerts || app.alert(v_late.tenant_id, 'task_overdue', 'task ' || v_late.stage_id || '-' || v_late.ordinal,
+        'worker ' || v_worker || ' did not end a task that was past its time-out', v_late.job_id, v_late.stage_id);
+      v_expired := v_expired + 1;
+    end loop;
+    perform app.settle(null, null, v_failed, v_plans, null);
+  exception
+    when others then
+      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        raise;
+      end if;
+      v_expired := 0;
+      v_alerts := app.alert('default', 'expire_failed', 'worker ' || v_worker, 'its overdue tasks could not be failed: ' || sqlerrm);
+  end;
+  return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', app.told(v_alerts));
 end $$;
 grant execute on function app.expire_tasks(uuid, uuid) to fanfold_worker, fanfold_admin;

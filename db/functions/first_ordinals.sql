@@ -8,6 +8,9 @@ declare
   v_first int8multirange := '{}'::int8multirange;
   v_take bigint;
 begin
+  if most >= app.held_count(held) then
+    return held;
+  end if;
   foreach v_range in array array(select r from unnest(held) r) loop
     exit when most <= 0;
     v_take := least(upper(v_range) - lower(v_range), most);

@@ -8,9 +8,10 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  c_running constant jsonpath := jsonpath '$[*] ? (@.claim_id >= 0 && @.claim_id < 9e18 && @.claim_id.floor() == @.claim_id
-    && @.stage_id >= 0 && @.stage_id < 9e18 && @.stage_id.floor() == @.stage_id
-    && @.ordinal >= -1 && @.ordinal < 9e18 && @.ordinal.floor() == @.ordinal && @.elapsed_s >= 0 && @.elapsed_s < 1e8)';
+  c_running constant jsonpath := jsonpath '$[*] ? (@.claim_id.type() == "number" && @.claim_id >= 0 && @.claim_id < 9e18 && @.claim_id.floor() == @.claim_id
+    && @.stage_id.type() == "number" && @.stage_id >= 0 && @.stage_id < 9e18 && @.stage_id.floor() == @.stage_id
+    && @.ordinal.type() == "number" && @.ordinal >= -1 && @.ordinal < 9e18 && @.ordinal.floor() == @.ordinal && @.elapsed_s.type() == "number" && @.elapsed_s >= 0 && @.elapsed_s < 1e8
+    && (!exists (@.timeout_s) || (@.timeout_s.type() == "number" && @.timeout_s > 0 && @.timeout_s < 1e9)))';
   v_worker uuid := (request ->> 'worker_id')::uuid;
   v_claims bigint[] := array(select c::bigint from json_array_elements_text(coalesce(request -> 'claims', '[]')) c);
   v_lease integer;

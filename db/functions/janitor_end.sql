@@ -7,6 +7,6 @@ as $$
 begin
   update app.janitor
      set last_success_at = case when error is null then now() else last_success_at end,
-         last_error = case when error is not null then left(error, 1000) end;
+         last_error = case when error is not null then case when app.is_server() then left(error, 1000) else 'a sweep failed' end end;
 end $$;
 grant execute on function app.janitor_end(uuid, text) to fanfold_worker, fanfold_admin;

@@ -14,6 +14,9 @@ declare
   v_mended bigint := 0;
   v_alerts jsonb := '[]'::jsonb;
 begin
+  if tenant is distinct from coalesce(app.worker_tenant(), tenant) then
+    raise exception 'this role acts for its own tenant and no other' using errcode = 'FF005';
+  end if;
   select * into v_job from app.jobs j where j.tenant_id = tenant and j.job_id = job;
   perform app.lock_job_for_verbs(v_job);
   perform 1
@@ -37,10 +40,10 @@ begin
       exit when v_job.finished_at is not null;
     end loop;
   end if;
-  return json_build_object('mended', v_mended, 'alerts', v_alerts);
+  return json_build_object('mended', v_mended, 'alerts', app.told(v_alerts));
 exception
   when others then
-    if left(sqlstate, 2) in ('40', '53', '57', '58') then
+    if left(sqlstate, 2) in ('40', '53', '57', '58', 'FF') then
       raise;
     end if;
     return json_build_object('mended', 0, 'alerts', app.alert(tenant, 'mend_failed', 'job ' || job, sqlerrm, job));

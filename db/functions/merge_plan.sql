@@ -7,6 +7,7 @@ language plpgsql
 as $$
 declare
   v_altered int8multirange;
+  v_unplanned int8multirange;
   v_vanished int8multirange;
   v_gone record;
 begin
@@ -27,12 +28,13 @@ begin
     join app.tasks t on t.stage_id = stage.stage_id and coalesce(t.index, t.ordinal::text) = coalesce(d.index, d.ordinal::text)
     join app.results r on r.stage_id = stage.stage_id and r.ordinal = t.ordinal
    where d.stage_id = stage.stage_id and r.status = 'skipped' and r.error ->> 'code' = 'vanished';
-  select coalesce(range_agg(int8range(t.ordinal, t.ordinal + 1)), '{}')
-    into v_vanished
+  select coalesce(range_agg(int8range(t.ordinal, t.ordinal + 1)), '{}'),
+      coalesce(range_agg(int8range(t.ordinal, t.ordinal + 1))
+        filter (where coalesce(r.status <> 'skipped' or r.error ->> 'code' is distinct from 'vanished', true)), '{}')
+    into v_unplanned, v_vanished
     from app.tasks t
     left join app.results r on r.stage_id = stage.stage_id and r.ordinal = t.ordinal
    where t.stage_id = stage.stage_id
-     and coalesce(r.status <> 'skipped' or r.error ->> 'code' is distinct from 'vanished', true)
      and not exists (
        select from app.task_drafts d
         where d.stage_id = stage.stage_id and coalesce(d.index, d.ordinal::text) = coalesce(t.index, t.ordinal::text));
@@ -60,7 +62,7 @@ begin
        where r.stage_id = stage.stage_id) c
    where p.stage_id = stage.stage_id;
   update app.stages s
-     set again = s.again + v_altered - v_vanished, replan = false,
+     set again = s.again + v_altered - v_unplanned, replan = false,
          superseded = coalesce(s.superseded, '{}') + v_gone.superseded, repaired = coalesce(s.repaired, '{}')
    where s.stage_id = stage.stage_id
   returning * into stage;

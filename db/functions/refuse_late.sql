@@ -10,7 +10,8 @@ as $$
       exists (select from app.results r where r.stage_id = n.g and r.ordinal = i.o and r.worker_id = worker and r.attempt = n.a)
       or exists (
         select from app.attempts t
-         where t.stage_id = n.g and t.ordinal = i.o and t.worker_id = worker and t.attempt = n.a and t.outcome = 'failed') as repeated
+         where t.stage_id = n.g and t.ordinal = i.o and t.worker_id = worker and t.attempt = n.a and t.outcome = 'failed'
+           and t.epoch = (select s.epoch from app.stages s where s.stage_id = n.g)) as repeated
       from json_to_recordset(items) as i(c bigint, o bigint, d integer)
       left join json_to_recordset(claims) as n(c bigint, g bigint, a smallint) on n.c = i.c
      where not exists (

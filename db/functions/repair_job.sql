@@ -42,6 +42,7 @@ begin
       update app.stages s
          set status = 'waiting', closed_at = null, skip_reason = null, error = null, summary = null,
              total = case when v_row.has_run then s.total end,
+             epoch = case when v_row.has_run then s.epoch else v_job.epoch + 1 end,
              again = s.again + v_row.again, replan = v_row.has_run and (s.replan or v_row.replan),
              decision = case when (s.decision ->> 'approved')::boolean then s.decision end,
              waiting_for = (select count(*) from unnest(s.after) a where a = any (v_opened))

@@ -22,7 +22,7 @@ begin
     own := false;
     if kind = 'resume' then
       again := case when v_ledger.stage_id is not null then app.unfinished_ordinals(v_ledger) else '{}' end;
-      own := v_stage.status in ('failed', 'cancelled') or not isempty(again) or not isempty(v_stage.again) or v_stage.replan;
+      own := v_stage.status in ('failed', 'cancelled', 'partial_success') or not isempty(again) or not isempty(v_stage.again) or v_stage.replan;
     elsif kind = 'stage' and target in (v_stage.name, v_stage.number::text) then
       again := case when v_ledger.stage_id is not null then int8multirange(int8range(0, v_ledger.total)) else '{}' end;
       replan := v_ledger.stage_id is not null and app.is_planned_again(v_stage);
@@ -31,11 +31,15 @@ begin
       again := coalesce((
         select range_agg(int8range(r.ordinal, r.ordinal + 1))
           from app.results r
-         where r.stage_id = v_stage.stage_id and r.status = 'failed' and r.error ->> 'signature' = target), '{}');
+         where r.stage_id = v_stage.stage_id and r.status = 'failed' and app.signature_of(r.error) = target), '{}');
       own := not isempty(again);
     elsif kind = 'task' and v_stage.stage_id::text = split_part(target, '-', 1) then
       again := int8multirange(int8range(split_part(target, '-', 2)::bigint, split_part(target, '-', 2)::bigint + 1));
       own := true;
+    end if;
+    if own and v_ledger.remaining > 0 then
+      -- What never ran runs in any case: the stage could not end without it.
+      again := again + app.absent_ordinals(v_stage.stage_id, v_ledger.total);
     end if;
     v_follow := coalesce((
       select range_agg(f)

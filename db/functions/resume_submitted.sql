@@ -1,5 +1,5 @@
 -- The jobs among those submitted that existed and did not end well are resumed, by ascending id. Returns their ids. One that
--- another resumed at this very moment is under way, which is what was asked for.
+-- another resumed at this very moment is under way, or even done, which is what was asked for.
 create or replace function app.resume_submitted(tenant text, hashes text[], created text[])
 returns text[]
 language plpgsql
@@ -21,7 +21,7 @@ begin
       perform app.repair_job(v_job, 'resume', null, false, 'submitted again with mode resume', null);
       v_resumed := v_resumed || v_job.job_id;
     exception
-      when sqlstate 'FF003' then null;
+      when sqlstate 'FF003' or sqlstate 'FF006' then null;
     end;
   end loop;
   return v_resumed;

@@ -14,6 +14,11 @@ declare
   v_result app.results;
   v_bytes integer;
 begin
+  if exists (
+    select from app.results r
+     where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal and r.status = 'skipped' and r.error ->> 'code' = 'vanished') then
+    raise exception 'task "%" is not in the plan of its stage any more', task_id using errcode = 'FF006';
+  end if;
   if v_stage.job_id is not null and not exists (
     select from app.results r where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal and r.status = 'completed') then
     return app.repair_job(app.find_job(v_tenant, v_stage.job_id), 'task', task_id, coalesce(dry_run, false), reason, actor);

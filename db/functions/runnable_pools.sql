@@ -15,6 +15,8 @@ declare
   v_hops integer;
   v_last_found integer;
   v_wrapped boolean;
+  v_pauses boolean := exists (select from app.paused_types);
+  v_paused boolean;
 begin
   pools := '{}'::app.ready_pool[];
   foreach v_type in array types loop
@@ -39,6 +41,8 @@ begin
         exit when v_wrapped and v_tenant > after_tenant;
       end if;
       v_hops := v_hops + 1;
+      -- A type that is paused for this tenant is hopped over, like work that is due later.
+      v_paused := v_pauses and exists (select from app.paused_types z where z.tenant_id = v_tenant and z.task_type = v_type);
       v_head := null;
       for v_priorities in 1 .. c_priorities loop
         if v_head is null then
@@ -55,7 +59,7 @@ begin
            limit 1;
         end if;
         exit when not found;
-        if v_head.run_at <= now() then
+        if v_head.run_at <= now() and not v_paused then
           pools := pools || (v_tenant, v_type, v_head.priority, v_head.run_at)::app.ready_pool;
           v_last_found := v_hops;
         end if;
@@ -70,12 +74,6 @@ begin
       end if;
     end loop;
   end loop;
-  if pools <> '{}' and exists (select from app.paused_types) then
-    pools := array(
-      select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool
-        from unnest(pools) p
-       where not exists (select from app.paused_types z where z.tenant_id = p.tenant_id and z.task_type = p.task_type));
-  end if;
   if cardinality(pools) > 1 then
     pools := array(
       select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool

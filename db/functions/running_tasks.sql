@@ -17,7 +17,7 @@ begin
     select t.ordinal, t.claim_id, t.worker_id, t.heartbeat_at, t.heartbeat_at - make_interval(secs => t.elapsed_s::double precision),
         t.elapsed_s, t.progress, t.progress_age_s, v_p95,
         case
-          when t.elapsed_s > stage.timeout_s + 60 then 'overdue'
+          when t.elapsed_s > coalesce(t.timeout_s, stage.timeout_s) + 60 then 'overdue'
           when t.progress is not null and t.progress_age_s >= v_still_s then 'no_progress'
           when t.elapsed_s >= c_least_s and t.elapsed_s * 1000 > 3 * v_p95 then 'straggler'
           else 'normal'
@@ -27,6 +27,7 @@ begin
           case when jsonb_typeof(r -> 'ordinal') = 'number' and (r ->> 'ordinal')::numeric between -1 and 9007199254740991
             then (r ->> 'ordinal')::numeric::bigint end as ordinal,
           case when jsonb_typeof(r -> 'elapsed_s') = 'number' then least(greatest((r ->> 'elapsed_s')::numeric, 0), 1e9) else 0 end as elapsed_s,
+          case when jsonb_typeof(r -> 'timeout_s') = 'number' then (r ->> 'timeout_s')::numeric end as timeout_s,
           case when jsonb_typeof(r -> 'progress_age_s') = 'number' then least(greatest((r ->> 'progress_age_s')::numeric, 0), 1e9) end as progress_age_s
           from app.claims k
           join app.workers w on w.worker_id = k.worker_id and app.is_alive(w)

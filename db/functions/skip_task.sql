@@ -32,7 +32,7 @@ begin
     return json_build_object('task_id', task_id, 'status', 'skipped', 'dry_run', coalesce(dry_run, false), 'changed', false);
   elsif v_status = 'completed' then
     raise exception 'task "%" is completed, which is final', task_id
-      using errcode = 'FF006', hint = 'once its job has ended it can run again: fanfold retry --task ' || task_id;
+      using errcode = 'FF006', hint = 'a stage can run again once its job has ended: fanfold retry <job> --stage ' || v_stage.name;
   elsif dry_run then
     return json_build_object('task_id', task_id, 'status', v_status, 'dry_run', true, 'changed', false);
   end if;
@@ -47,6 +47,9 @@ begin
   if v_ready.ready_id is not null or v_claim.claim_id is not null then
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, error)
     values (v_stage.stage_id, v_found.ordinal, v_tenant, 'skipped', coalesce(v_ready.attempt, v_claim.attempt), v_error);
+    if v_found.ordinal = 0 then
+      perform app.mark_started(array[v_stage.stage_id]);
+    end if;
     perform app.settle_skip(v_stage);
   else
     perform app.skip_ended(v_stage, v_found.ordinal, v_error);

@@ -1,4 +1,5 @@
--- What a worker must know of a stage to run its tasks. Nothing of it changes while the stage is open, so workers keep it.
+-- What a worker must know of a stage to run its tasks. Nothing of it changes while the stage is open, so workers keep it; a stage
+-- that was opened again is told anew.
 create or replace function app.stage_facts(stage_ids bigint[])
 returns json
 language plpgsql

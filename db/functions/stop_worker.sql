@@ -13,10 +13,10 @@ begin
   -- A claim under way holds this row: it commits first and is handed back here, or comes after and is refused.
   perform 1 from app.workers w where w.worker_id = worker for update;
   insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, worker_id)
-  select k.tenant_id, k.stage_id, (r ->> 'ordinal')::bigint, k.attempt, s.epoch, 'released', worker
+  select k.tenant_id, k.stage_id, (r ->> 'ordinal')::numeric::bigint, k.attempt, s.epoch, 'released', worker
     from app.workers w
     cross join lateral jsonb_array_elements(w.running) r
-    join app.claims k on k.claim_id = (r ->> 'claim_id')::bigint and k.worker_id = worker and k.held @> (r ->> 'ordinal')::bigint
+    join app.claims k on k.claim_id = (r ->> 'claim_id')::numeric::bigint and k.worker_id = worker and k.held @> (r ->> 'ordinal')::numeric::bigint
     join app.stages s on s.stage_id = k.stage_id
    where w.worker_id = worker;
   for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop

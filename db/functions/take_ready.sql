@@ -6,6 +6,9 @@ create or replace function app.take_ready(
 language plpgsql
 as $$
 declare
+  -- So many rows of closed and paused stages are put out of the way per call, and no more: others wait for the stage.
+  c_aside constant integer := 500;
+  v_aside integer := 0;
   v_pool app.ready_pool;
   v_row app.ready;
   v_take bigint;
@@ -49,10 +52,14 @@ begin
       if v_stage.closed_at is not null then
         -- Left behind by a cancel that found the row locked.
         v_gone := v_gone || v_row.ready_id;
+        v_aside := v_aside + 1;
+        exit when v_aside >= c_aside;
         continue;
       end if;
       if v_stage.paused then
         perform app.park(v_row);
+        v_aside := v_aside + 1;
+        exit when v_aside >= c_aside;
         continue;
       end if;
       -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.

@@ -18,8 +18,8 @@ begin
        where r.stage_id = v_stage.stage_id and r.worker_id = coalesce(worker, r.worker_id) and r.finished_at = now()
       returning r.ordinal, r.attempt, r.duration_ms
     )
-    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, code, message, worker_id, duration_ms)
-    select v_stage.tenant_id, v_stage.stage_id, g.ordinal, g.attempt, 'refused', 'stage_closed', 'its stage was closed before it finished', worker, g.duration_ms
+    insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, code, message, worker_id, duration_ms)
+    select v_stage.tenant_id, v_stage.stage_id, g.ordinal, g.attempt, v_stage.epoch, 'refused', 'stage_closed', 'its stage was closed before it finished', worker, g.duration_ms
       from gone g;
     delete from app.ready where ready_id in (select q.ready_id from app.ready q where q.stage_id = v_stage.stage_id for update skip locked);
   end loop;

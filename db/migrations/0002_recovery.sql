@@ -12,7 +12,8 @@ alter table app.jobs
   add column pause_reason text;
 -- Open jobs, those with a deadline first: for deadlines, and for the janitor to page through.
 drop index app.jobs_with_a_deadline;
-create index open_jobs on app.jobs (deadline_at, job_id) where finished_at is null;
+create index open_jobs on app.jobs (coalesce(deadline_at, 'infinity'), job_id) where finished_at is null;
+update app.jobs set deadline_s = extract(epoch from deadline_at - created_at) where deadline_at > created_at;
 
 alter table app.stages
   add column description text,
@@ -97,7 +98,7 @@ create table app.janitor (
   checked_event_id bigint not null default 0,
   constraint one_row check (only_row)
 );
-insert into app.janitor default values;
+insert into app.janitor (checked_event_id) select coalesce(max(event_id), 0) from app.events;
 alter table app.janitor enable row level security;
 alter table app.janitor force row level security;
 create policy owner_sees_all on app.janitor to fanfold_owner using (true) with check (true);

@@ -25,7 +25,7 @@ async function sweep(cli: Cli): Promise<void> {
     const reasons = new Map<string, string>();
     // The janitor tells its log why a duty failed, and goes on with the next.
     const log = createLog({ level: "warn", stream: { write: (text: string) => remember(reasons, text) } });
-    const done = await new Janitor({ db: engine.db, log }).sweep();
+    const done = await new Janitor({ db: engine.db, log }).sweep({ thorough: true });
     if (done.failed.length > 0) cli.exit_code = exit_codes.failed;
     answer(cli, { ...done, reasons: Object.fromEntries(reasons) }, () => sweepLines(done, reasons, cli.io.colour));
   });

@@ -9,13 +9,15 @@ import { momentOf, oneOf, positiveSeconds, priorityOf, wholeNumber } from "./opt
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
 import { errorText, moment, table } from "./summary.js";
+import { addShow } from "./task.js";
 
 export function addTasks(cli: Cli): void {
   const tasks = cli.program
     .command("tasks")
-    .summary("list tasks; enqueue, cancel and reschedule lone ones")
+    .summary("list and show tasks; enqueue, cancel and reschedule lone ones")
     .description("The tasks of jobs, and tasks that stand alone.");
   addList(cli, tasks);
+  addShow(cli, tasks);
   addEnqueue(cli, tasks);
   addCancelTask(cli, tasks);
   addReschedule(cli, tasks);

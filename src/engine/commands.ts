@@ -138,6 +138,8 @@ export interface RunningItem {
   stage_id: number;
   ordinal: number;
   elapsed_s: number;
+  /** What this worker holds it to. */
+  timeout_s?: number;
   progress: unknown;
   /** Since the progress last changed; null or left out: none was reported. */
   progress_age_s?: number | null;

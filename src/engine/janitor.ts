@@ -52,7 +52,8 @@ export class Janitor {
 
   constructor(private readonly parts: JanitorParts) {}
 
-  async sweep(): Promise<Sweep> {
+  /** `thorough`: all pages of the long duties, whoever else is at them. */
+  async sweep({ thorough = false }: { thorough?: boolean } = {}): Promise<Sweep> {
     const { db } = this.parts;
     const run = randomUUID();
     const done: Sweep = {
@@ -117,7 +118,7 @@ export class Janitor {
         after = page.next;
       }
     });
-    if (!lately) await this.#longDuties(run, done, duty, tell);
+    if (thorough || !lately) await this.#longDuties(run, done, duty, tell, thorough ? Number.POSITIVE_INFINITY : PAGES);
     await duty("end", async () => {
       const text = error === null ? null : String((error as { message?: unknown }).message ?? error);
       await asked(db.sql`select app.janitor_end(${run}::text::uuid, ${text}::text) as reply`);
@@ -136,25 +137,36 @@ export class Janitor {
     done: Sweep,
     duty: (name: string, work: () => Promise<void>) => Promise<void>,
     tell: <T extends Page>(page: T) => T,
+    most: number,
   ): Promise<void> {
     const { db } = this.parts;
     await duty("mend_jobs", async () => {
-      for (let pages = 0; pages < PAGES; pages++) {
+      for (let pages = 0; pages < most; pages++) {
         const { jobs, next } = await asked<{ jobs: [tenant: string, job: string][]; next: unknown }>(
           db.sql`select app.stuck_jobs(${this.stuck_after}::text::json) as reply`,
         );
+        // One that cannot be mended, nor says why by itself, must not keep the others waiting.
+        let failure: unknown = null;
         for (const [tenant, job] of jobs) {
-          const reply = await asked<Page & { mended: number }>(
+          const mended = asked<Page & { mended: number }>(
             db.sql`select app.mend_job(${run}::text::uuid, ${tenant}::text, ${job}::text) as reply`,
           );
-          done.mended += tell(reply).mended;
+          await mended.then(
+            (reply) => {
+              done.mended += tell(reply).mended;
+            },
+            (error: unknown) => {
+              failure = error;
+            },
+          );
         }
         this.stuck_after = next === null ? null : JSON.stringify(next);
+        if (failure !== null) throw failure;
         if (next === null) break;
       }
     });
     await duty("sweep_ready", async () => {
-      for (let pages = 0; pages < PAGES; pages++) {
+      for (let pages = 0; pages < most; pages++) {
         const page = tell(
           await asked<Page & { swept: number; next: number | null }>(
             db.sql`select app.sweep_ready(${run}::text::uuid, ${this.ready_after}::bigint) as reply`,
@@ -175,7 +187,7 @@ export class Janitor {
       }
     });
     await duty("check_closed", async () => {
-      for (let pages = 0; pages < PAGES; pages++) {
+      for (let pages = 0; pages < most; pages++) {
         const page = tell(
           await asked<Page & { checked: number; more: boolean }>(
             db.sql`select app.check_closed(${run}::text::uuid) as reply`,

@@ -199,13 +199,28 @@ export interface TaskPage {
 
 export interface AttemptRecord {
   attempt: number;
+  /** Of the job: one more for each repair. */
+  epoch: number;
   outcome: "failed" | "lost" | "released" | "refused" | "superseded";
   category: string | null;
   code: string | null;
   message: string | null;
+  /** The error group it belongs to. */
+  signature: string | null;
+  /** Stack, problems, and of a crashed process its end and last lines. */
+  detail: Record<string, unknown> | null;
+  duration_ms: number | null;
   worker_id: string | null;
   ended_at: string;
   retry_at: string | null;
+}
+
+export interface TaskLogRecord {
+  at: string;
+  attempt: number;
+  level: string;
+  message: string;
+  data: unknown;
 }
 
 export interface TaskRecord extends TaskSummary {
@@ -215,6 +230,8 @@ export interface TaskRecord extends TaskSummary {
   spill: Ref | null;
   next_stage_params: unknown;
   attempts: AttemptRecord[];
+  /** The last hundred lines it logged. */
+  logs: TaskLogRecord[];
 }
 
 export interface EventRecord {

@@ -70,6 +70,7 @@ export class Heartbeat {
   private beating: Promise<void> = Promise.resolve();
   private stopped = false;
   private waiting = false;
+  private again = false;
 
   constructor(private readonly parts: HeartbeatParts) {
     this.after(this.period);
@@ -100,7 +101,9 @@ export class Heartbeat {
       }
       parts.lease.renew(sent_at);
       parts.onReply(reply);
-      this.after(Math.max(0, this.period - (performance.now() - sent_at)));
+      const rest = this.again ? 0 : this.period - (performance.now() - sent_at);
+      this.again = false;
+      this.after(Math.max(0, rest));
     } catch (error) {
       if (this.stopped) return;
       parts.log.warn({ err: error }, "heartbeat not delivered, trying again");
@@ -110,9 +113,12 @@ export class Heartbeat {
 
   /** Something was cancelled: the next heartbeat, which says what, is sent now. */
   hurry(): void {
-    if (this.stopped || !this.waiting) return;
-    clearTimeout(this.timer);
-    this.after(0);
+    // The one under way may have been read before the cancel was there.
+    if (!this.waiting) this.again = true;
+    else if (!this.stopped) {
+      clearTimeout(this.timer);
+      this.after(0);
+    }
   }
 
   async stop(): Promise<void> {

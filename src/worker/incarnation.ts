@@ -195,7 +195,9 @@ export class Incarnation {
       claim_id: ctx.claim.claim_id,
       stage_id: ctx.claim.stage.stage_id,
       ordinal: ctx.ordinal,
-      elapsed_s: Math.round(now - ctx.started_at) / 1000,
+      // From when its time-out counts: a process of its own has to start first.
+      elapsed_s: Number.isFinite(ctx.timed_from) ? Math.round(now - ctx.timed_from) / 1000 : 0,
+      timeout_s: this.runner.timeoutOf(ctx),
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));

@@ -251,7 +251,7 @@ export class Runner {
     return least;
   }
 
-  private timeoutOf({ claim: { stage } }: TaskContext): number {
+  timeoutOf({ claim: { stage } }: TaskContext): number {
     const own = this.parts.handlers.get(stage.task_type)?.options.timeout_s;
     // The stage of lone tasks was declared by nobody: its time-out is only a default.
     const declared = stage.job_id === null ? (own ?? stage.timeout_s) : (stage.timeout_s ?? own);

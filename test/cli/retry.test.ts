@@ -118,7 +118,9 @@ describe("skip", () => {
     const { "part-1": task } = await tasks(id);
     expect(await fanfold(["skip", task.task_id, "--reason", "x"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining(`is completed, which is final\n  next: once its job has ended`),
+      err: expect.stringContaining(
+        `is completed, which is final\n  next: a stage can run again once its job has ended: fanfold retry`,
+      ),
     });
     expect(await fanfold(["skip", "0-0", "--reason", "x"])).toMatchObject({
       code: 2,

@@ -230,6 +230,43 @@ bothDatabases("operating", (open) => {
     expect((await claim(db, worker, types, 8)).length).toBe(5);
   });
 
+  test("a tenant at its limit, or with a paused type, does not keep a worker from others", async () => {
+    const { db, worker, recovery } = await floor();
+    await db.sql`select app.create_tenant('b')`;
+    const stage = { name: "make", task: "t.make", plan: { count: 3 } };
+    await submit(db, [stage]);
+    await submit(db, [stage], {}, { tenant: "b" });
+    await db.sql`select app.set_limits('b', 1)`;
+    const served: string[] = [];
+    let after: string | null = null;
+    const next = async () => {
+      const reply = await worker_commands.claim(db, { worker_id: worker, types, limit: 1, after_tenant: after });
+      after = reply.after_tenant;
+      for (const { tenant_id } of reply.stages) served.push(tenant_id);
+    };
+    for (let round = 0; round < 8; round++) await next();
+    expect(served.sort()).toEqual(["b", "default", "default", "default"]);
+    await db.sql`select app.set_limits('b', null)`;
+    await submit(db, [stage], { again: 1 });
+    await recovery.pauseType("t.make");
+    served.length = 0;
+    for (let round = 0; round < 4; round++) await next();
+    expect(served).toEqual(["b", "b"]);
+  });
+
+  test("a gate that another branch's failure closes gives the deadline back to what still runs", async () => {
+    const { db, worker } = await floor();
+    const { job_id } = await submit(db, [
+      { name: "gate", task: "t.make", after: [], gate: { message: "Go?" } },
+      { name: "bad", task: "t.next", after: [] },
+      { name: "slow", task: "t.end", after: [] },
+    ]);
+    expect((await status(db, job_id)) as object).toMatchObject({ deadline_at: null });
+    await finish(db, worker, await claim(db, worker, ["t.next"]), fails);
+    expect(await statuses(db, job_id)).toEqual(["processing", "cancelled", "failed", "processing"]);
+    expect((await status(db, job_id)) as object).toMatchObject({ deadline_at: expect.any(String) });
+  });
+
   test("a task whose process crashes spends attempts and is quarantined at the third crash", async () => {
     const { db, worker, recovery } = await floor();
     const { job_id } = await submit(db, [{ name: "make", task: "t.make", max_attempts: 10 }]);

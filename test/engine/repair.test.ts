@@ -232,6 +232,66 @@ bothDatabases("repair", (open) => {
     await expectSound(db);
   });
 
+  test("a stage does not open on a repaired branch while another before it has failed", async () => {
+    const { db, recovery, run } = await floor();
+    const { job_id } = await submit(db, [
+      { name: "make", task: "t.make", after: [] },
+      { name: "other", task: "t.other", after: [] },
+      { name: "end", task: "t.end", after: [1, 2] },
+    ]);
+    await run(({ stage }) => fails(stage));
+    expect(await statuses(db, job_id)).toEqual(["failed", "failed", "failed", "cancelled"]);
+    const group = (await recovery.errorGroups(job_id)).find(({ code }) => code === "make")!;
+    await recovery.retryGroup(job_id, group.signature);
+    expect(names(await run())).toEqual(["make 0"]);
+    expect(await statuses(db, job_id)).toEqual(["failed", "completed", "failed", "skipped"]);
+    await recovery.resume(job_id);
+    expect(names(await run())).toEqual(["end 0", "other 0"]);
+    expect((await status(db, job_id)).status).toBe("completed");
+  });
+
+  test("what has vanished from a plan stays out, also when the whole stage runs again", async () => {
+    const { db, recovery, run } = await floor();
+    const { job_id } = await submit(db, [
+      { name: "make", task: "t.make" },
+      { name: "next", task: "t.next", parallelism: "fan_out", plan: { each: "$.tiles[*]", index: "tile-{item.x}" } },
+    ]);
+    const tiles = (...list: number[]) => ({ result: { tiles: list.map((x) => ({ x })) } });
+    await run(({ stage }) => (stage === "make" ? tiles(1, 2, 3) : {}));
+    await recovery.retryStage(job_id, "make");
+    await run(({ stage }) => (stage === "make" ? tiles(1, 2) : {}));
+    await recovery.retryStage(job_id, "next");
+    expect(names(await run())).toEqual(["next 0", "next 1"]);
+    const [gone] = await db.sql<{ id: string }>`
+      select stage_id || '-' || ordinal as id from app.results where error ->> 'code' = 'vanished'`;
+    await expect(recovery.retryTask(gone!.id)).rejects.toMatchObject({ code: "not_allowed_now" });
+    expect((await status(db, job_id)).stage("next")).toMatchObject({ total: 3, completed: 2, skipped: 1 });
+    await expectSound(db);
+  });
+
+  test("a partial success whose failed task is skipped becomes completed; a skip stands while its stage waits", async () => {
+    const { db, recovery, run } = await floor();
+    const budget = { failure_budget: { count: 1 } };
+    const { job_id } = await submit(db, [
+      { name: "make", task: "t.make", plan: { count: 2 }, ...budget },
+      { name: "next", task: "t.next", plan: { count: 2 }, ...budget },
+    ]);
+    await run(({ ordinal }) => (ordinal === 1 ? fails() : {}));
+    const failed = await db.sql<{ id: string }>`
+      select stage_id || '-' || ordinal as id from app.results where status = 'failed' order by stage_id`;
+    await recovery.skipTask(failed[0]!.id, "gone for good");
+    await recovery.resume(job_id);
+    // The first stage had nothing to do; the second runs its failed task again, because nobody has skipped that.
+    expect(names(await run(() => fails()))).toEqual(["next 1"]);
+    expect(await statuses(db, job_id)).toEqual(["partial_success", "completed", "partial_success"]);
+    await recovery.retryStage(job_id, "make");
+    await recovery.skipTask(failed[1]!.id, "gone too");
+    expect(names(await run())).toEqual(["make 0", "make 1", "next 0"]);
+    expect((await status(db, job_id)).status).toBe("completed");
+    expect((await status(db, job_id)).stage("next")).toMatchObject({ completed: 1, skipped: 1 });
+    await expectSound(db);
+  });
+
   test("resume says no to what runs or is done, and mode resume of a submit does what is left to do", async () => {
     const { db, recovery, run } = await floor();
     const { job_id } = await submit(db, chain, {}, { mode: "resume" });
