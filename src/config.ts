@@ -54,7 +54,14 @@ const settings = {
 
 const fault_name = "FANFOLD_FAULTS";
 /** Read by tests and the benchmark, not by the program. */
-const other_names = [fault_name, "FANFOLD_TEST_PG", "FANFOLD_TEST_SEED", "FANFOLD_TEST_SOAK"];
+const other_names = [
+  fault_name,
+  "FANFOLD_TEST_PG",
+  "FANFOLD_TEST_SEED",
+  "FANFOLD_TEST_SOAK",
+  "FANFOLD_TEST_SOAK_MINUTES",
+  "FANFOLD_WRITE_DOCS",
+];
 
 const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 export const package_version: string = package_file.version;
@@ -71,16 +78,17 @@ export function environment(): Environment {
 
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
-const secret_value = /^postgres(ql)?:\/\//;
+const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 
-/** For the processes of isolated handlers: everything but the way into a database, and the faults of tests. */
+/**
+ * For the processes of isolated handlers: everything but the way into a database, and the faults of tests. These are empty
+ * rather than absent, because a file of variables that is loaded there fills in what is absent.
+ */
 export function environmentForHandlers(env: Environment = process.env): Environment {
-  const hidden: ReadonlySet<string> = new Set([settings.database_url.name, "FANFOLD_DATABASE_URL", fault_name]);
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      ([name, value]) => !hidden.has(name) && !secret_name.test(name) && !secret_value.test(value ?? ""),
-    ),
-  );
+  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name]);
+  const isHidden = (name: string, value = "") => hidden.has(name) || secret_name.test(name) || secret_value.test(value);
+  const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
+  return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
 }
 
 export function loadConfig(env: Environment = process.env, flags: ConfigFlags = {}): Config {

@@ -1,11 +1,12 @@
 // The public API, re-exports only.
 export * from "./core/index.js";
-export type { Database, Queryable } from "./engine/database.js";
+export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
-export { type Alert, Janitor, type Sweep } from "./engine/janitor.js";
+export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
 export type {
+  AttemptRecord,
   CancelReply,
   DeliverableRecord,
   EnqueueItem,
@@ -21,6 +22,7 @@ export type {
   SubmitItem,
   SubmitOptions,
   SubmitReply,
+  TaskError,
   TaskFilter,
   TaskPage,
   TaskRecord,
@@ -28,6 +30,7 @@ export type {
 } from "./engine/records.js";
 export { Recovery, type VerbOptions } from "./engine/recovery.js";
 export type {
+  AlertRecord,
   ErrorGroup,
   GateDecision,
   GateReply,
@@ -35,6 +38,7 @@ export type {
   PauseReply,
   RepairReply,
   SkipReply,
+  VerifiedStage,
   VerifyReport,
   Why,
 } from "./engine/recovery_records.js";
@@ -42,4 +46,4 @@ export { openServer } from "./engine/server_database.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
 export { stopOnSignals } from "./worker/signals.js";
-export { startWorker, type Worker } from "./worker/worker.js";
+export { startWorker, type Worker, type WorkerStats } from "./worker/worker.js";

@@ -103,8 +103,20 @@ test("the environment for handlers has no way into a database, whatever its name
     PGPASSWORD: "x",
     POSTGRES_PASSWORD: "x",
     CATALOG: "postgresql://u:p@host/db",
+    PYTHON_CATALOG: "PostgreSQL+asyncpg://u:p@host/db",
+    JAVA_CATALOG: " jdbc:postgresql://host/db?user=u&password=p",
+    RAILS_CATALOG: "postgis://u:p@host/db",
     FANFOLD_FAULTS: "after-claim:kill9",
   };
   const kept = { PATH: "/bin", FANFOLD_TENANT: "maps", AWS_REGION: "eu-central-1" };
-  expect(environmentForHandlers({ ...secrets, ...kept })).toEqual(kept);
+  const emptied = Object.fromEntries(Object.keys(secrets).map((name) => [name, ""]));
+  expect(environmentForHandlers({ ...secrets, ...kept })).toEqual({ ...emptied, ...kept });
+});
+
+test("the environment for handlers leaves no room for a file of variables to name the database", () => {
+  expect(environmentForHandlers({})).toEqual({ DATABASE_URL: "" });
+});
+
+test("what the tests and the docs are told is known to the program they start", () => {
+  expect(problemsOf({ FANFOLD_TEST_SOAK_MINUTES: "5", FANFOLD_WRITE_DOCS: "1" })).toEqual([]);
 });

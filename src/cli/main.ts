@@ -67,6 +67,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exit_codes.done);
 });
 
+// A pipe that was closed, a terminal that is gone, a full disk: there is nowhere left to say so, and a worker or an answer
+// on stdout goes on without remarks. Thrown, it would be told on stderr, over and over.
+process.stderr.on("error", () => {});
+
 // A handler of the user's may throw outside of its promise: that too is said in words, and a worker says what it can to the
 // database. Errors that follow from the first are said only.
 let crashing = false;

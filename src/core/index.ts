@@ -47,7 +47,7 @@ export {
   Transient,
   ValueProblems,
 } from "./errors.js";
-export type { Failure } from "./failures.js";
+export type { Failure, FailureDetail } from "./failures.js";
 export { contentHash, jobId } from "./ids.js";
 export { parseJson } from "./json.js";
 export { type ValidParameters, validateParameters } from "./parameters.js";
@@ -59,6 +59,7 @@ export {
   type Importance,
   isTerminal,
   type JobStatus,
+  type OnTaskFailure,
   type Parallelism,
   type StageStatus,
   type TaskStatus,

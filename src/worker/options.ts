@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { quoted, shorten, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
+import { isRecord } from "../core/report.js";
 import type { Alert } from "../engine/janitor.js";
 
 export interface WorkerOptions {
@@ -59,17 +61,9 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     version: packageVersion(),
   };
   const problems = [
-    ...wholeNumbers(settings, {
-      slots: [1, 10_000],
-      batch_max: [1, 10_000],
-      lease_s: [1, 3600],
-      connections: [1, 100],
-    }),
-    ...wholeNumbers(settings, { burst_connections: [1, 100] }),
-    ...seconds(settings, ["poll_s", "grace_s", "abort_grace_s"]),
-    ...types
-      .filter((type) => !type.startsWith("#plan") && !registry.handlers.has(type))
-      .map((type) => `types: there is no handler "${type}" in the registry`),
+    ...unknownKeys(options),
+    ...Object.entries(rules).flatMap(([name, rule]) => rule(name, (settings as Record<string, unknown>)[name])),
+    ...unknownTypes(types, registry),
   ];
   if (problems.length > 0) throw new RangeError(`worker options: ${problems.join("; ")}`);
   return settings;
@@ -90,17 +84,70 @@ function withoutUndefined<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-function wholeNumbers(settings: object, rules: Record<string, [least: number, most: number]>): string[] {
-  return Object.entries(rules).flatMap(([name, [least, most]]) => {
-    const value: unknown = (settings as Record<string, unknown>)[name];
-    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return [];
-    return [`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`];
-  });
+/** What is wrong with the value of an option, in words. */
+type Rule = (name: string, value: unknown) => string[];
+
+/** A timer cannot be set for longer: 2 ** 31 milliseconds. */
+const MOST_SECONDS = 2_147_483;
+
+const rules: Record<keyof WorkerOptions, Rule> = {
+  slots: wholeNumber(1, 10_000),
+  batch_max: wholeNumber(1, 10_000),
+  lease_s: wholeNumber(1, 3600),
+  poll_s: seconds,
+  grace_s: seconds,
+  abort_grace_s: seconds,
+  connections: wholeNumber(1, 100),
+  burst_connections: wholeNumber(1, 100),
+  types: texts,
+  scratch_dir: text,
+  on_alert: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
+  isolation_node_args: texts,
+  isolation_env: textsByName,
+  log: () => [],
+};
+
+function must(is_right: boolean, name: string, what: string, value: unknown): string[] {
+  return is_right ? [] : [`${name} must be ${what}, not ${quoted(value)}`];
 }
 
-function seconds(settings: object, names: string[]): string[] {
-  return names.flatMap((name) => {
-    const value: unknown = (settings as Record<string, unknown>)[name];
-    return typeof value === "number" && value >= 0 ? [] : [`${name} must be seconds, not ${String(value)}`];
-  });
+function wholeNumber(least: number, most: number): Rule {
+  return (name, value) => {
+    const is_right = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+    return must(is_right, name, `a whole number from ${least} to ${most}`, value);
+  };
+}
+
+function seconds(name: string, value: unknown): string[] {
+  const is_right = typeof value === "number" && value >= 0 && value <= MOST_SECONDS;
+  return must(is_right, name, `seconds from 0 to ${MOST_SECONDS}`, value);
+}
+
+function text(name: string, value: unknown): string[] {
+  return must(typeof value === "string", name, "text", value);
+}
+
+function texts(name: string, value: unknown): string[] {
+  if (!Array.isArray(value)) return must(false, name, "an array of texts", value);
+  return value.flatMap((one: unknown, at) => text(`${name}[${at}]`, one));
+}
+
+function textsByName(name: string, value: unknown): string[] {
+  if (!isRecord(value)) return must(false, name, "an object of texts", value);
+  return Object.entries(value).flatMap(([key, one]) => text(`${name}.${shorten(key)}`, one));
+}
+
+/** A misspelt option would otherwise be an option silently not set. */
+function unknownKeys(options: object): string[] {
+  const known = Object.keys(rules);
+  return Object.keys(options)
+    .filter((key) => !known.includes(key))
+    .map((key) => `there is no option ${quoted(key)} (${suggestion(key, known)})`);
+}
+
+function unknownTypes(types: readonly unknown[], registry: Registry): string[] {
+  if (!Array.isArray(types)) return [];
+  return types
+    .filter((type) => typeof type === "string" && !type.startsWith("#plan") && !registry.handlers.has(type))
+    .map((type) => `types: there is no handler "${type}" in the registry`);
 }

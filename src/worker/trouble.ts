@@ -21,7 +21,7 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof state === "string" && /^(08(?!003)...|57P0.)$/.test(state);
 }
 
-/** Full jitter, from a tenth of a second to three. */
+/** Full jitter, in milliseconds: at least 50, at most 3050. */
 export function waitBeforeTry(tries: number): number {
   return 50 + Math.random() * Math.min(3000, 100 * 2 ** Math.min(tries, 10));
 }

@@ -4,6 +4,7 @@
 import { environmentForHandlers } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
+import { inheritedEnv } from "./isolation/fork.js";
 import { ProcessPool } from "./isolation/pool.js";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
 import { Stats } from "./stats.js";
@@ -59,7 +60,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     slots: settings.slots,
     abort_grace_ms: settings.abort_grace_s * 1000,
     node_args: settings.isolation_node_args,
-    env: { ...environmentForHandlers(), ...settings.isolation_env },
+    env: { ...inheritedEnv(environmentForHandlers()), ...settings.isolation_env },
     log,
   });
   const shop: Shop = {

@@ -46,6 +46,12 @@ test("the built program runs a handler in a process of its own", async () => {
   expect(pid).not.toBe(spawned.child.pid);
 });
 
+test("the built program ends as it would have when nobody reads what it says on stderr", async () => {
+  const spawned = spawnFanfold(["jobs", "--no-such-option"]);
+  spawned.child.stderr!.destroy();
+  expect(await spawned.ended).toMatchObject({ code: 2 });
+});
+
 describe("with the embedded database", () => {
   test("submit stores a job and says that nothing runs yet; watch then works on it to its end", async () => {
     const submitted = await fanfold(["submit", "hello_world", "n=2"]);

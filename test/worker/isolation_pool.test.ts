@@ -1,15 +1,19 @@
 // The pool of processes by itself, without a database.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import pino from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import type { Handler } from "../../src/core/declare.js";
-import type { ClaimedStage, ClaimedTask } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { type Desk, TaskContext } from "../../src/worker/context.js";
-import { HeldClaim } from "../../src/worker/held.js";
-import { inheritedArgs } from "../../src/worker/isolation/fork.js";
+import { BadRequest, classify, Permanent, StorageError, Transient } from "../../src/core/errors.js";
+import { inheritedArgs, inheritedEnv } from "../../src/worker/isolation/fork.js";
+import { addGroup, removeGroup, signalGroup } from "../../src/worker/isolation/groups.js";
+import { packError, unpackError } from "../../src/worker/isolation/messages.js";
 import { type PoolOptions, ProcessPool } from "../../src/worker/isolation/pool.js";
 import { calm, calm_too, hoards } from "./isolation_handlers.js";
 import { aliveIn, node_args } from "./isolation_shop.js";
+import { taskContext } from "./isolation_task.js";
 import { eventually } from "./shop.js";
 
 function openPool(options: Partial<PoolOptions> = {}) {
@@ -17,23 +21,10 @@ function openPool(options: Partial<PoolOptions> = {}) {
   const pool = new ProcessPool({ slots: 2, abort_grace_ms: 100, node_args, env: process.env, log, ...options });
   onTestFinished(() => pool.close());
   const run = async (handler: Handler, parameters: object = {}): Promise<number> => {
-    const stage = {
-      stage_id: 1,
-      stage: "s",
-      task_type: handler.name,
-      job_id: null,
-      previous: [] as unknown,
-    } as ClaimedStage;
-    const task: ClaimedTask = [0, null, parameters, null];
-    const claim = new HeldClaim(
-      { claim_id: 1, stage_id: 1, attempt: 1, crashes: 0, tasks: [task] },
-      stage,
-      newPace(),
-      0,
-    );
-    const desk = { logs: { add: () => {} } } as unknown as Desk;
-    const ctx = new TaskContext(desk, claim, task, performance.now());
-    const returned = await pool.run(ctx, handler, { worker_id: "w", storage_dir: "/nowhere" });
+    const returned = await pool.run(taskContext(handler, parameters), handler, {
+      worker_id: "w",
+      storage_dir: "/nowhere",
+    });
     return JSON.parse(returned as string).pid;
   };
   return { pool, run };
@@ -93,4 +84,62 @@ test("a closed pool leaves no process and starts none", async () => {
 test("a child inherits the worker's flags, but neither its program nor its debugger", () => {
   const flags = ["--import", "./loader.mjs", "--inspect=9229", "-e", "code()", "--conditions=dev", "--watch"];
   expect(inheritedArgs(flags)).toEqual(["--import", "./loader.mjs", "--conditions=dev"]);
+});
+
+test.each([
+  "--env-file=.env",
+  "--env-file .env",
+  "--env-file-if-exists .env",
+  "--inspect-port 9331",
+  "--inspect_port 9331",
+  "--debug-port=9331",
+  "--watch-path src",
+  "--test-reporter dot",
+  "--input-type module",
+  "--eval=code()",
+])("a child does not inherit %s", (text) => {
+  const flag = text.split(" ");
+  const kept = ["--conditions", "dev", "--import", "./loader.mjs"];
+  expect(inheritedArgs([...kept.slice(0, 2), ...flag, ...kept.slice(2)])).toEqual(kept);
+  expect(inheritedArgs([...kept, ...flag])).toEqual(kept);
+});
+
+test("a child inherits NODE_OPTIONS without the debugger", () => {
+  const NODE_OPTIONS =
+    '--require "./my \\"own\\" hook.js" --inspect-port 9331 --inspect --title=x --inspect-brk=0.0.0.0:1';
+  expect(inheritedEnv({ NODE_OPTIONS, PATH: "/bin" })).toEqual({
+    NODE_OPTIONS: '--require "./my \\"own\\" hook.js" --title=x',
+    PATH: "/bin",
+  });
+  expect(inheritedEnv({ PATH: "/bin" })).toEqual({ PATH: "/bin" });
+});
+
+test("a signal for a group that is gone goes to nobody who has its number now", async () => {
+  const bystander = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  onTestFinished(() => void bystander.kill("SIGKILL"));
+  await once(bystander, "spawn");
+  addGroup(bystander.pid!);
+  signalGroup(bystander.pid!, "SIGKILL");
+  removeGroup(bystander.pid!);
+  // Signals arrive in order: had the first one been sent, this one would not be what ended it.
+  bystander.kill("SIGTERM");
+  expect(await once(bystander, "exit")).toEqual([null, "SIGTERM"]);
+});
+
+test.each([
+  new Permanent("no such stage", { code: "no_stage" }),
+  new Transient("later"),
+  new StorageError("missing", "no such file"),
+  new BadRequest("not so", { problems: [{ path: "$.a", problem: "is wrong", fix: "mend it" }] }),
+])("an error of ours means the same in the child: $name", (error) => {
+  const there = unpackError(structuredClone(packError(error)));
+  expect(there).toMatchObject({ name: error.name, message: error.message, stack: error.stack });
+  expect(classify(there)).toEqual(classify(error));
+});
+
+test("without a free file descriptor a task fails and may be tried again, and the worker lives", async () => {
+  const script = fileURLToPath(new URL("./no_descriptors.ts", import.meta.url));
+  const command = 'ulimit -n 64 && exec "$0" "$@"';
+  const { stdout } = await promisify(execFile)("sh", ["-c", command, process.execPath, ...node_args, script]);
+  expect(JSON.parse(stdout)).toMatchObject({ category: "transient", code: "not_started" });
 });

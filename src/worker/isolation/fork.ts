@@ -26,10 +26,31 @@ export function forkChild({ module, memory_mb, node_args, env }: ForkSettings): 
   });
 }
 
-const program = /^(-e|-p|-pe|--eval|--print)$/;
-const only_one = /^--(inspect|watch|test|input-type)/;
+const program = /^(-e|-p|-pe|--eval|--print)(=|$)/;
+const only_one = /^--(inspect|debug-port|watch|test|input-type)/;
+/** Would bring back the credentials that the environment was stripped of. */
+const env_file = /^--env-file/;
 
 /** The worker's own flags (a loader, conditions), without the program of `node -e` and what only one process can have. */
 export function inheritedArgs(args: readonly string[]): string[] {
-  return args.filter((arg, at) => !program.test(arg) && !program.test(args[at - 1] ?? "") && !only_one.test(arg));
+  return withoutFlags(args, (flag) => program.test(flag) || only_one.test(flag) || env_file.test(flag));
+}
+
+/** The worker's own environment, with a debugger in NODE_OPTIONS left to the worker: two cannot share its port. */
+export function inheritedEnv(env: ForkSettings["env"]): ForkSettings["env"] {
+  const { NODE_OPTIONS } = env;
+  if (NODE_OPTIONS === undefined) return env;
+  // As node reads it: cut at spaces, but not between quotes.
+  const flags = NODE_OPTIONS.match(/("(\\.|[^"\\])*"?|[^ "])+/g) ?? [];
+  return { ...env, NODE_OPTIONS: withoutFlags(flags, (flag) => /^--(inspect|debug-port)/.test(flag)).join(" ") };
+}
+
+/** What follows a flag and is none itself can only be its value, and goes with it. */
+function withoutFlags(args: readonly string[], unwanted: (flag: string) => boolean): string[] {
+  let dropping = false;
+  return args.filter((arg) => {
+    // Node takes --inspect_port for --inspect-port.
+    if (arg.startsWith("-")) dropping = unwanted(arg.replaceAll("_", "-"));
+    return !dropping;
+  });
 }

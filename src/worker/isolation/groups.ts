@@ -17,12 +17,11 @@ export function removeGroup(group: number): void {
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   if (!led.has(group)) return;
   try {
-    process.kill(-group, signal);
+    // Windows has no process groups: there the leader is all there is to be had. Elsewhere a leader without a group has
+    // ended, and its number may be another's by now.
+    process.kill(process.platform === "win32" ? group : -group, signal);
   } catch {
-    // Gone already; or a system without process groups, where the leader is all there is to be had.
-    try {
-      process.kill(group, signal);
-    } catch {}
+    // Gone already.
   }
 }
 

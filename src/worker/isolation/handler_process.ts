@@ -22,7 +22,7 @@ const START_MS = 60_000;
 const TERM_MS = 500;
 /** What the dead have written is read to its end, unless somebody outside the group keeps the pipe open. */
 const LAST_WORDS_MS = 200;
-/** What an earlier task still writes is dropped; a process that does not stop talking is ended. */
+/** What is written while no task runs is in nobody's log; a process that writes more than this then is ended. */
 const IDLE_OUTPUT_BYTES = 64 * 1024;
 /** A hundredth of a second is how /proc counts; the margin is for the fork itself. */
 const TICK_MS = 10;
@@ -74,13 +74,20 @@ export class HandlerProcess {
     private readonly events: ProcessEvents,
   ) {
     this.child = forkChild(settings);
+    // First of all: an error that finds no listener would be the end of the worker.
+    this.gone = new Promise((resolve) => {
+      this.child.on("exit", (code, signal) => this.exited(code, signal, resolve));
+      // What could not be forked has no exit; what could not be sent a signal will have one.
+      this.child.on("error", (error) => this.group === 0 && this.notForked(error, resolve));
+    });
     this.group = this.child.pid ?? 0;
     if (this.group > 0) addGroup(this.group);
     this.output = new Output(
       (level, line) => this.task?.ctx.log[level](line),
       (bytes) => this.written(bytes),
     );
-    const [, stdout, stderr, channel] = this.child.stdio;
+    // Without a free file descriptor there are no streams at all, whatever the type says.
+    const [, stdout, stderr, channel] = this.child.stdio ?? [];
     this.channel = channel as Duplex | undefined;
     if (stdout) this.output.read(stdout as Readable, "info");
     if (stderr) this.output.read(stderr as Readable, "warn");
@@ -90,11 +97,6 @@ export class HandlerProcess {
       // A broken channel is the end of the child, which is told elsewhere.
       this.channel.on("error", () => {});
     }
-    this.gone = new Promise((resolve) => {
-      this.child.on("exit", (code, signal) => this.exited(code, signal, resolve));
-      // What could not be forked has no exit; what could not be sent a signal will have one.
-      this.child.on("error", (error) => this.group === 0 && this.notForked(error, resolve));
-    });
   }
 
   get busy(): boolean {

@@ -1,5 +1,6 @@
 // What a worker and the child process of an isolated handler say to each other, over a channel of their own. Results and
 // log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
+import { FanfoldError, isFanfoldError } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
@@ -64,11 +65,17 @@ export interface PackedError {
   stack: string | undefined;
   /** Of a database error: its SQLSTATE and what came with it. */
   database?: DatabaseErrorFields & { code: string };
+  /** Of an error of ours: what it means, so that it means the same in the child. */
+  own?: Pick<FanfoldError, "code" | "category" | "sqlstate" | "http_status" | "problems" | "hint">;
 }
 
 export function packError(error: unknown): PackedError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
   const { name, message, stack } = error;
+  if (isFanfoldError(error)) {
+    const { code, category, sqlstate, http_status, problems, hint } = error;
+    return { name, message, stack, own: { code, category, sqlstate, http_status, problems, hint } };
+  }
   if (!(error instanceof DatabaseError)) return { name, message, stack };
   const { code, detail, hint, where, schema, table, column, constraint, position } = error;
   return {
@@ -79,11 +86,14 @@ export function packError(error: unknown): PackedError {
   };
 }
 
-export function unpackError({ name, message, stack, database }: PackedError): Error {
-  const error =
-    database === undefined
-      ? Object.assign(new Error(message), { name })
-      : new DatabaseError(database.code, message, database);
-  if (stack !== undefined) error.stack = stack;
+export function unpackError(packed: PackedError): Error {
+  const error = emptyError(packed);
+  if (packed.stack !== undefined) error.stack = packed.stack;
   return error;
+}
+
+function emptyError({ name, message, database, own }: PackedError): Error {
+  if (database !== undefined) return new DatabaseError(database.code, message, database);
+  // Whatever its class was: who reads it goes by its fields.
+  return Object.assign(own === undefined ? new Error(message) : new FanfoldError("transient", message), own, { name });
 }

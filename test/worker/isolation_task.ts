@@ -1,0 +1,20 @@
+// A task that no database knows of, for tests of processes by themselves.
+import type { Handler } from "../../src/core/declare.js";
+import type { ClaimedStage, ClaimedTask } from "../../src/engine/commands.js";
+import { newPace } from "../../src/worker/batch.js";
+import { type Desk, TaskContext } from "../../src/worker/context.js";
+import { HeldClaim } from "../../src/worker/held.js";
+
+export function taskContext(handler: Handler, parameters: object = {}): TaskContext {
+  const stage = {
+    stage_id: 1,
+    stage: "s",
+    task_type: handler.name,
+    job_id: null,
+    previous: [] as unknown,
+  } as ClaimedStage;
+  const task: ClaimedTask = [0, null, parameters, null];
+  const claim = new HeldClaim({ claim_id: 1, stage_id: 1, attempt: 1, crashes: 0, tasks: [task] }, stage, newPace(), 0);
+  const desk = { logs: { add: () => {} } } as unknown as Desk;
+  return new TaskContext(desk, claim, task, performance.now());
+}
