@@ -6,10 +6,16 @@ language plpgsql
 as $$
 declare
   v_stage app.stages;
+  v_deleted bigint[];
 begin
-  delete from app.results r
-   where r.stage_id = any (stages) and r.stage_id <> all (moved) and r.worker_id = coalesce(worker, r.worker_id) and r.finished_at = now()
-     and not exists (select from app.stages s where s.stage_id = r.stage_id);
+  -- Found first: the standing stage of a million lone tasks comes by here with every finish.
+  v_deleted := array(
+    select u.stage_id from unnest(stages) u(stage_id)
+     where u.stage_id <> all (moved) and not exists (select from app.stages s where s.stage_id = u.stage_id));
+  if v_deleted <> '{}' then
+    delete from app.results r
+     where r.stage_id = any (v_deleted) and r.worker_id = coalesce(worker, r.worker_id) and r.finished_at = now();
+  end if;
   for v_stage in
     select * from app.stages s where s.stage_id = any (stages) and s.stage_id <> all (moved) and s.job_id is not null
   loop
