@@ -13,6 +13,7 @@ declare
   v_row app.ready;
   v_take bigint;
   v_stage app.stages;
+  v_stopped boolean;
   v_allowance bigint;
   v_full bigint[] := '{}'::bigint[];
   v_gone bigint[] := '{}'::bigint[];
@@ -44,20 +45,19 @@ begin
       touched := true;
       if v_row.stage_id is distinct from v_stage.stage_id then
         select * into v_stage from app.stages s where s.stage_id = v_row.stage_id;
+        v_stopped := v_stage.closed_at is not null or v_stage.paused;
         v_allowance := case
           when v_row.lo < 0 or v_stage.max_parallel is null or v_stage.total <= v_stage.max_parallel then 9223372036854775807
           else app.stage_allowance(v_stage, taken)
         end;
       end if;
-      if v_stage.closed_at is not null then
-        -- Left behind by a cancel that found the row locked.
-        v_gone := v_gone || v_row.ready_id;
-        v_aside := v_aside + 1;
-        exit when v_aside >= c_aside;
-        continue;
-      end if;
-      if v_stage.paused then
-        perform app.park(v_row);
+      if v_stopped then
+        -- Left behind by a cancel that found the row locked, or of a paused job.
+        if v_stage.closed_at is not null then
+          v_gone := v_gone || v_row.ready_id;
+        else
+          perform app.park(v_row);
+        end if;
         v_aside := v_aside + 1;
         exit when v_aside >= c_aside;
         continue;
