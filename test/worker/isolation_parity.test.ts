@@ -8,13 +8,21 @@ import { eventually } from "./shop.js";
 /** Everything the database knows about a lone task's first attempt, without what differs by nature. */
 async function fateOf({ db }: IsolatedShop, task_id: string): Promise<Record<string, unknown> | undefined> {
   const [stage_id, ordinal] = task_id.split("-");
-  const [done] = await db.sql`
-    select status, result, next_stage_params, error - 'signature' as error, spill ->> 'bytes' as bytes, spill ->> 'sha256' as sha256
-      from app.results where stage_id = ${stage_id!}::bigint and ordinal = ${ordinal!}::bigint`;
-  const [failed] = await db.sql<{ detail: Record<string, unknown> | null }>`
-    select outcome, category, code, message, detail, retry_at > now() + interval '1 minute' as waits
-      from app.attempts where stage_id = ${stage_id!}::bigint and ordinal = ${ordinal!}::bigint`;
-  if (done === undefined && failed === undefined) return undefined;
+  // One statement, so one moment: a finish writes to both.
+  const [seen] = await db.sql<{
+    done: Record<string, unknown> | null;
+    failed: { detail: Record<string, unknown> | null } | null;
+  }>`
+    select (
+        select to_json(d) from (
+          select status, result, next_stage_params, error - 'signature' as error, spill ->> 'bytes' as bytes, spill ->> 'sha256' as sha256
+            from app.results where stage_id = ${stage_id!}::bigint and ordinal = ${ordinal!}::bigint) d) as done,
+      (
+        select to_json(f) from (
+          select outcome, category, code, message, detail, retry_at > now() + interval '1 minute' as waits
+            from app.attempts where stage_id = ${stage_id!}::bigint and ordinal = ${ordinal!}::bigint) f) as failed`;
+  const { done, failed } = seen!;
+  if (done === null && failed === null) return undefined;
   const { stack, ...detail } = failed?.detail ?? {};
   const fate = { ...done, failed: failed && { ...failed, detail, has_stack: typeof stack } };
   return JSON.parse(JSON.stringify(fate).replaceAll(/\.(inside|outside)\b/g, ""));
