@@ -16,10 +16,10 @@ const janitor_races = "test/engine/janitor_races.test.ts";
 /** [name, file, what is there, what stands there instead, test files, which tests of them] */
 const mutations = [
   [
-    "finish, one claim: any worker may finish it",
-    "db/functions/store_of_one_claim.sql",
-    "where k.claim_id = claim and k.worker_id is not distinct from worker;",
-    "where k.claim_id = claim;",
+    "finish: any worker may finish a claim",
+    "db/functions/finish.sql",
+    "where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker\n",
+    "where k.claim_id = any (v_ids)\n",
     [finish_races],
   ],
   [
@@ -30,17 +30,10 @@ const mutations = [
     [finish_races],
   ],
   [
-    "finish, many claims: any worker may finish them",
-    "db/functions/store_of_many_claims.sql",
-    "k.claim_id = any (locked) and k.worker_id = worker and k.held @> i.o",
-    "k.claim_id = any (locked) and k.held @> i.o",
-    [finish_races],
-  ],
-  [
     "finish, many claims: what they no longer hold is stored",
     "db/functions/store_of_many_claims.sql",
-    "k.worker_id = worker and k.held @> i.o and i.o >= 0",
-    "k.worker_id = worker and i.o >= 0",
+    "k.claim_id = any (locked) and k.held @> i.o and i.o >= 0",
+    "k.claim_id = any (locked) and i.o >= 0",
     [finish_races],
   ],
   [

@@ -1,5 +1,5 @@
 -- Stores what was done under several claims. Each item looks its claim up by key: `offset 0` keeps the planner from joining
--- 500 items with 500 claims pair by pair, or reading all of the worker's claims for each.
+-- 500 items with 500 claims pair by pair. `locked` are those that the caller has locked and seen to be the worker's.
 create or replace function app.store_of_many_claims(
   worker uuid, locked bigint[], claim_ids bigint[], ordinals bigint[], durations integer[], given jsonb, extras json,
   out claims bigint[], out stages bigint[], out counts bigint[], out ranges int8multirange[], out stored bigint)
@@ -12,7 +12,7 @@ begin
       cross join lateral (
         select * from app.claims k where k.claim_id = i.c offset 0
       ) k
-     where k.claim_id = any (locked) and k.worker_id = worker and k.held @> i.o and i.o >= 0
+     where k.claim_id = any (locked) and k.held @> i.o and i.o >= 0
   ),
   inserted as (
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, result, next_stage_params, spill, deliverables)
