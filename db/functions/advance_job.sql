@@ -40,5 +40,6 @@ begin
               limit 1) end
      where tenant_id = job.tenant_id and job_id = job.job_id;
     perform app.note(job.tenant_id, 'job.' || v_outcome, job.job_id);
+    perform app.jobs_ended(array[job.tenant_id], array[job.job_id]);
   end if;
 end $$;

@@ -8,6 +8,8 @@ declare
   v_closed bigint[];
   v_next bigint[];
   v_ending bigint[];
+  v_tenants text[];
+  v_jobs text[];
 begin
   select array_agg(f.stage_id), array_agg(f.next) filter (where f.next is not null), array_agg(f.stage_id) filter (where f.next is null)
     into v_closed, v_next, v_ending
@@ -49,7 +51,13 @@ begin
          cross join lateral (select * from app.stages s where s.stage_id = u.stage_id offset 0) s
          cross join lateral (select q.ctid as place from app.jobs q where q.tenant_id = s.tenant_id and q.job_id = s.job_id offset 0) q))
     returning j.tenant_id, j.job_id
+  ),
+  told as (
+    insert into app.events (tenant_id, kind, job_id) select e.tenant_id, 'job.completed', e.job_id from ended e
   )
-  insert into app.events (tenant_id, kind, job_id) select e.tenant_id, 'job.completed', e.job_id from ended e;
+  select array_agg(e.tenant_id), array_agg(e.job_id) into v_tenants, v_jobs from ended e;
+  if v_jobs is not null then
+    perform app.jobs_ended(v_tenants, v_jobs);
+  end if;
   return array(select c from unnest(closing) c where c <> all (v_closed));
 end $$;

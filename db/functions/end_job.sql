@@ -26,5 +26,6 @@ begin
   -- What a finish or a stage opening put there between our steps.
   perform app.empty_closed(v_stages);
   perform app.note(v_job.tenant_id, 'job.' || outcome, v_job.job_id, null, error ->> 'message', null, actor);
+  perform app.jobs_ended(array[v_job.tenant_id], array[v_job.job_id]);
   return v_job;
 end $$;

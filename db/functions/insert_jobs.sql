@@ -16,11 +16,13 @@ begin
     select distinct on (n.hash)
       n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
+      j.group_id, j.webhooks, j.traceparent,
       case when j.no_deadline is not true then coalesce(j.deadline_s, (blueprint ->> 'deadline_s')::double precision, c_deadline_s) end as deadline_s
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
-        no_deadline boolean))
-      with ordinality as j(parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, position)
+        no_deadline boolean, group_id text, webhooks jsonb, traceparent text))
+      with ordinality as j(
+        parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, group_id, webhooks, traceparent, position)
     join unnest(new_hashes, new_runs) as n(hash, run)
       on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
     order by n.hash, j.position
@@ -30,10 +32,12 @@ begin
   ),
   inserted as (
     insert into app.jobs (
-      tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_s, deadline_at)
+      tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_s, deadline_at,
+      group_id, webhooks, traceparent)
     select
       tenant, n.job_id, n.hash, n.run, blueprint ->> 'type', insert_jobs.blueprint_hash, n.priority, n.parameters::jsonb, n.labels,
-      n.correlation_id, n.deadline_s, now() + make_interval(secs => n.deadline_s)
+      n.correlation_id, n.deadline_s, now() + make_interval(secs => n.deadline_s),
+      n.group_id, n.webhooks, n.traceparent
     from named n
     order by n.job_id
     on conflict do nothing

@@ -19,6 +19,12 @@ export const error_table = {
   forbidden: { sqlstate: "FF005", http_status: 403, category: "permanent" },
   not_allowed_now: { sqlstate: "FF006", http_status: 409, category: "permanent" },
   stale_worker: { sqlstate: "FF007", http_status: 409, category: "transient" },
+  /** A limit of the tenant's that time or less work lifts. */
+  over_limit: { sqlstate: "FF008", http_status: 429, category: "throttled" },
+  /** A limit of the tenant's that this very call breaks. */
+  beyond_limit: { sqlstate: "FF009", http_status: 422, category: "permanent" },
+  unauthenticated: { sqlstate: null, http_status: 401, category: "permanent" },
+  unavailable: { sqlstate: null, http_status: 503, category: "transient" },
   bad_value: { sqlstate: null, http_status: 400, category: "permanent" },
   bad_parameters: { sqlstate: null, http_status: 400, category: "permanent" },
   bad_declaration: { sqlstate: null, http_status: 400, category: "contract" },
@@ -80,6 +86,20 @@ export class TooLarge extends coded("too_large") {}
 export class Forbidden extends coded("forbidden") {}
 export class NotAllowedNow extends coded("not_allowed_now") {}
 export class StaleWorker extends coded("stale_worker") {}
+export class BeyondLimit extends coded("beyond_limit") {}
+export class Unauthenticated extends coded("unauthenticated") {}
+export class Unavailable extends coded("unavailable") {}
+
+/** Refused for now: the tenant's limit, and when to come back. */
+export class OverLimit extends FanfoldError {
+  readonly retry_after_s: number;
+
+  constructor(message: string, details: ErrorDetails & { retry_after_s?: number } = {}) {
+    super("over_limit", message, details);
+    this.retry_after_s = details.retry_after_s ?? 1;
+  }
+}
+
 /** Two parts of the system disagree about a record: a bug, failed loudly and not tried again. */
 export class ContractViolation extends coded("contract") {}
 
@@ -162,7 +182,13 @@ export function isFanfoldError(error: unknown): error is FanfoldError {
   return readProperty(error, brand) === true;
 }
 
-const by_sqlstate: ReadonlyMap<string, new (message: string, details?: ErrorDetails) => FanfoldError> = new Map([
+const by_sqlstate: ReadonlyMap<
+  string,
+  new (
+    message: string,
+    details?: ErrorDetails & { retry_after_s?: number },
+  ) => FanfoldError
+> = new Map([
   ["FF001", NotFound],
   ["FF002", BadRequest],
   ["FF003", Conflict],
@@ -170,6 +196,8 @@ const by_sqlstate: ReadonlyMap<string, new (message: string, details?: ErrorDeta
   ["FF005", Forbidden],
   ["FF006", NotAllowedNow],
   ["FF007", StaleWorker],
+  ["FF008", OverLimit],
+  ["FF009", BeyondLimit],
 ]);
 
 /** The error of ours that a database error with a SQLSTATE of class FF means; null for any other error. */
@@ -185,7 +213,18 @@ export function fromSqlError(error: unknown): FanfoldError | null {
     problems,
     hint: typeof hint === "string" ? hint : undefined,
     cause: error,
+    ...retryAfter(readProperty(error, "detail")),
   });
+}
+
+/** SQL tells when to come back in the first problem: [{path, problem, fix, retry_after_s}]. */
+function retryAfter(detail: unknown): { retry_after_s?: number } {
+  try {
+    const wait = typeof detail === "string" ? readProperty(JSON.parse(detail)?.[0], "retry_after_s") : undefined;
+    return typeof wait === "number" ? { retry_after_s: wait } : {};
+  } catch {
+    return {};
+  }
 }
 
 function problemsFrom(detail: unknown): Problem[] {

@@ -28,6 +28,7 @@ export {
 } from "./declare.js";
 export {
   BadRequest,
+  BeyondLimit,
   Conflict,
   ContractViolation,
   classify,
@@ -38,6 +39,7 @@ export {
   isFanfoldError,
   NotAllowedNow,
   NotFound,
+  OverLimit,
   ParameterError,
   Permanent,
   StaleWorker,
@@ -45,6 +47,8 @@ export {
   Throttled,
   TooLarge,
   Transient,
+  Unauthenticated,
+  Unavailable,
   ValueProblems,
 } from "./errors.js";
 export type { Failure, FailureDetail } from "./failures.js";

@@ -10,6 +10,7 @@ import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
+import { Keys } from "./keys.js";
 import type {
   CancelReply,
   EnqueueItem,
@@ -54,6 +55,7 @@ export class Engine {
   readonly worker_commands = worker_commands;
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
+  readonly keys: Keys;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -63,6 +65,7 @@ export class Engine {
     this.registry = parts.registry;
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
+    this.keys = new Keys(parts.db, parts.tenant);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -72,6 +75,11 @@ export class Engine {
 
   close(): Promise<void> {
     return this.#parts.close();
+  }
+
+  /** The same engine for another tenant; only the server's role may choose. Closing it is its lender's part. */
+  forTenant(tenant: string): Engine {
+    return new Engine({ ...this.#parts, tenant, close: async () => {} });
   }
 
   async submit<J extends Job>(
@@ -92,11 +100,11 @@ export class Engine {
     const known = findJob(this.registry, job);
     const blueprint = JSON.stringify(known.blueprint);
     const replies: SubmitReply[] = [];
-    const jobs = mapped(items, async ({ parameters, priority, labels, deadline_s, correlation_id }) => {
+    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
       const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
       return {
         text: JSON.stringify({
-          ...{ parameters: canonical, identity, priority, labels, correlation_id },
+          ...{ parameters: canonical, identity, ...submitOptions(options) },
           // SQL cannot tell a null from nothing given.
           ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
         }),
@@ -255,6 +263,16 @@ export class Engine {
   #handler(task_type: string): Handler | null {
     return this.registry.handlers.size === 0 ? null : findHandler(this.registry, task_type);
   }
+}
+
+function submitOptions({
+  priority,
+  labels,
+  correlation_id,
+  group_id,
+  traceparent,
+}: Omit<SubmitOptions, "mode" | "db">) {
+  return { priority, labels, correlation_id, group_id, traceparent };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

@@ -13,6 +13,9 @@ export interface SubmitOptions {
   /** Seconds until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
   deadline_s?: number | null;
   correlation_id?: string;
+  group_id?: string;
+  /** W3C trace context of the caller: the job's and its tasks' spans hang below it. */
+  traceparent?: string;
   /** A transaction of the caller's: the job exists when it commits, or not at all. */
   db?: Queryable;
 }

@@ -79,6 +79,7 @@ describe("tenants on a server", () => {
     "idempotency_keys",
     "tenants",
     "tenant_roles",
+    "api_keys",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {

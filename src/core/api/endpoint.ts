@@ -1,0 +1,90 @@
+// The HTTP API as data: the server registers it, the OpenAPI document is made of it, and the client is typed by it. One
+// endpoint is one verb on one path. Pure.
+import { z } from "zod";
+
+export const scopes = ["submit", "read", "operate", "work", "admin"] as const;
+export type Scope = (typeof scopes)[number];
+
+type Shape = z.ZodObject;
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** An answer that is not an error: its JSON, or another media type. */
+export interface Answer {
+  description: string;
+  schema?: z.ZodType;
+  media_type?: string;
+}
+
+export interface Endpoint<
+  Params extends Shape = Shape,
+  Query extends Shape = Shape,
+  Body extends z.ZodType = z.ZodType,
+  Reply extends z.ZodType = z.ZodType,
+> {
+  method: Method;
+  /** With {names} in braces, as OpenAPI writes it. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** What a key must be allowed to; null: anybody may call it. */
+  scope: Scope | null;
+  /** Only for keys of whoever runs the service. */
+  operator?: boolean;
+  params: Params;
+  query: Query;
+  /** null: it takes none. */
+  body: Body | null;
+  /** Larger bodies are refused before they are parsed. */
+  body_limit: number;
+  reply: Reply;
+  /** The usual answer, and what else may be answered that is no error. */
+  status: number;
+  other_answers: Record<number, Answer>;
+  /** Where the usual answer is not JSON. */
+  media_type: string;
+  /** Error statuses besides those every endpoint may give. */
+  errors: readonly number[];
+  /** Sending it twice does no more than sending it once: the client may try again by itself. */
+  repeatable: boolean;
+}
+
+const none = z.strictObject({});
+/** Room for the largest parameters (256 KB) with their JSON escapes, and the options. */
+export const default_body_limit = 1024 * 1024;
+
+type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | "scope"> &
+  Partial<
+    Pick<
+      Endpoint,
+      "description" | "operator" | "body_limit" | "status" | "other_answers" | "media_type" | "errors" | "repeatable"
+    >
+  > & { params?: P; query?: Q; body?: B; reply: R };
+
+export function endpoint<
+  R extends z.ZodType,
+  P extends Shape = typeof none,
+  Q extends Shape = typeof none,
+  B extends z.ZodType = z.ZodUndefined,
+>(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
+  return {
+    body_limit: default_body_limit,
+    status: 200,
+    other_answers: {},
+    media_type: "application/json",
+    errors: [],
+    repeatable: given.method !== "POST" && given.method !== "PATCH",
+    ...given,
+    params: (given.params ?? none) as P,
+    query: (given.query ?? none) as Q,
+    body: (given.body ?? null) as B | null,
+  };
+}
+
+export type ParamsOf<E> = E extends Endpoint<infer P> ? z.output<P> : never;
+export type QueryOf<E> = E extends Endpoint<Shape, infer Q> ? z.output<Q> : never;
+export type BodyOf<E> = E extends Endpoint<Shape, Shape, infer B> ? z.output<B> : never;
+export type ReplyOf<E> = E extends Endpoint<Shape, Shape, z.ZodType, infer R> ? z.output<R> : never;
+/** What a caller sends: defaults may be left out. */
+export type QueryIn<E> = E extends Endpoint<Shape, infer Q> ? z.input<Q> : never;
+export type BodyIn<E> = E extends Endpoint<Shape, Shape, infer B> ? z.input<B> : never;

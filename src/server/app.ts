@@ -1,0 +1,170 @@
+// The HTTP server as a Fastify application: bodies are bounded and parsed strictly, callers are known before anything else is
+// looked at, and every error has one shape.
+import { randomUUID } from "node:crypto";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { z } from "zod";
+import type { Endpoint } from "../core/api/endpoint.js";
+import { problem_media_type } from "../core/api/problem.js";
+import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/errors.js";
+import { parseJson } from "../core/json.js";
+import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
+import type { Engine } from "../engine/engine.js";
+import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
+import { tellError } from "./problems.js";
+import type { Call, Route } from "./route.js";
+import { allRoutes } from "./routes/index.js";
+
+export interface AppOptions {
+  engine: Engine;
+  authenticator?: Authenticator;
+  /** Check every answer against the contract, for tests: one that does not fit is a 500. */
+  check_replies?: boolean;
+}
+
+const LARGEST_HEADERS = 16 * 1024;
+
+export function createApp(options: AppOptions): FastifyInstance {
+  const { engine } = options;
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: 1024,
+    requestTimeout: 60_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: "idle",
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
+    http: { maxHeaderSize: LARGEST_HEADERS },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
+    body.length === 0 ? undefined : parseJson(body),
+  );
+  app.setErrorHandler((error, request, reply) => sendError(engine, error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
+      hint: "GET /api/docs lists what there is",
+    });
+    return sendError(engine, missing, request, reply);
+  });
+  app.addHook("onSend", async (request, reply) => {
+    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
+  });
+  const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
+  const engines = new EnginesByTenant(engine);
+  for (const route of allRoutes()) {
+    register(app, route, { authenticator, engines, check: options.check_replies === true });
+  }
+  return app;
+}
+
+interface Parts {
+  authenticator: Authenticator;
+  engines: EnginesByTenant;
+  check: boolean;
+}
+
+const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
+
+function register(app: FastifyInstance, { endpoint, answer }: Route, { authenticator, engines, check }: Parts): void {
+  const callers = new WeakMap<FastifyRequest, Principal>();
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    bodyLimit: endpoint.body_limit,
+    // Before the body is read: a stranger's is not worth the memory.
+    onRequest: async (request) => {
+      if (endpoint.scope === null) return;
+      const principal = await authenticator.authenticate(request.headers.authorization);
+      assertScope(principal, endpoint.scope, endpoint.operator === true);
+      callers.set(request, principal);
+    },
+    handler: async (request, reply) => {
+      const principal = callers.get(request) ?? nobody;
+      const { params, query, body } = checked(endpoint, request);
+      const gone = new AbortController();
+      request.raw.once("close", () => {
+        if (!reply.raw.writableEnded) gone.abort();
+      });
+      const call: Call = {
+        ...{ params, query, body, principal, request, reply, signal: gone.signal },
+        engine: engines.of(principal.tenant_id),
+        log: engines.engine.log,
+        actor: (person) => (person === undefined ? principal.actor : `${principal.actor} (${person})`),
+      };
+      reply.status(endpoint.status);
+      const answered = await answer(call as never);
+      if (reply.sent) return reply;
+      if (check) checkReply(endpoint, reply.statusCode, answered);
+      if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
+      return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));
+    },
+  });
+}
+
+/** Everything that is wrong with path, query and body, at once. */
+function checked(endpoint: Endpoint, request: FastifyRequest): Pick<Call, "params" | "query" | "body"> {
+  const problems: Problem[] = [];
+  const read = (name: string, schema: z.ZodType, value: unknown): never => {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data as never;
+    for (const { path, message } of result.error.issues) {
+      problems.push({
+        path: `${name}${jsonPath(path as (string | number)[]).slice(1)}`,
+        problem: message,
+        fix: "see GET /api/docs",
+      });
+    }
+    return undefined as never;
+  };
+  const params = read("path", endpoint.params, request.params);
+  const query = read("query", endpoint.query, request.query);
+  const body = endpoint.body === null ? (undefined as never) : read("body", endpoint.body, request.body);
+  if (endpoint.body === null && request.body !== undefined && request.body !== null) {
+    problems.push({ path: "body", problem: "this call takes no body", fix: "leave it out" });
+  }
+  if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+  return { params, query, body };
+}
+
+function checkReply(endpoint: Endpoint, status: number, answered: unknown): void {
+  const schema = status === endpoint.status ? endpoint.reply : endpoint.other_answers[status]?.schema;
+  const result = schema?.safeParse(answered === undefined ? undefined : JSON.parse(JSON.stringify(answered)));
+  if (result?.success === true) return;
+  const why = result === undefined ? `status ${status} is not in the contract` : String(result.error);
+  throw new ContractViolation(`${endpoint.method} ${endpoint.path} answered what it must not: ${why}`);
+}
+
+async function sendError(
+  engine: Engine,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { problem, is_ours } = tellError(error, request.id);
+  if (is_ours)
+    engine.log.error({ err: error, request_id: request.id, url: request.url.split("?")[0] }, "a call failed");
+  if (problem.retry_after_s !== undefined) reply.header("retry-after", String(problem.retry_after_s));
+  if (problem.status === 401) reply.header("www-authenticate", "Bearer");
+  if (error instanceof OverLimit) reply.header("retry-after", String(problem.retry_after_s));
+  return reply.status(problem.status).type(problem_media_type).send(JSON.stringify(problem));
+}
+
+/** One engine for each tenant that calls; they share connections. */
+class EnginesByTenant {
+  readonly #engines = new Map<string, Engine>();
+
+  constructor(readonly engine: Engine) {}
+
+  of(tenant: string): Engine {
+    if (tenant === "") return this.engine;
+    let found = this.#engines.get(tenant);
+    if (found === undefined) {
+      if (this.#engines.size >= 10_000) this.#engines.clear();
+      found = this.engine.forTenant(tenant);
+      this.#engines.set(tenant, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,38 @@
+// Binds an endpoint of the contract to the function that answers it.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/endpoint.js";
+import type { Engine } from "../engine/engine.js";
+import type { Principal } from "./auth.js";
+
+export interface Call<E = Endpoint> {
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  /** Acts for the caller's tenant. */
+  engine: Engine;
+  principal: Principal;
+  log: Logger;
+  /** Aborted when the caller is gone. */
+  signal: AbortSignal;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Who asks, for events: the key, and the person behind it where the caller says so. */
+  actor(person?: string): string;
+}
+
+/** Answers with the endpoint's usual status, unless it calls reply.status itself. */
+export type Answering<E> = (call: Call<E>) => Promise<ReplyOf<E>>;
+
+export interface Route {
+  endpoint: Endpoint;
+  answer: Answering<Endpoint>;
+}
+
+/** One function for each endpoint of a noun: none can be forgotten. */
+export function routes<Api extends Record<string, Endpoint>>(
+  api: Api,
+  answers: { [Name in keyof Api]: Answering<Api[Name]> },
+): Route[] {
+  return Object.entries(api).map(([name, one]) => ({ endpoint: one, answer: answers[name] as Answering<Endpoint> }));
+}
