@@ -19,6 +19,8 @@ export interface Config {
   readonly prepare: boolean;
   readonly slots: number;
   readonly debug: boolean;
+  /** Lets whoever has it read /metrics; without it that takes an operator's key. */
+  readonly metrics_token: string | undefined;
 }
 
 /** What the command line may set; undefined leaves it to the environment. */
@@ -50,6 +52,7 @@ const settings = {
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
+  metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
 };
 
 const fault_name = "FANFOLD_FAULTS";
@@ -85,7 +88,7 @@ const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
  * rather than absent, because a file of variables that is loaded there fills in what is absent.
  */
 export function environmentForHandlers(env: Environment = process.env): Environment {
-  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name]);
+  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", settings.metrics_token.name, fault_name]);
   const isHidden = (name: string, value = "") => hidden.has(name) || secret_name.test(name) || secret_value.test(value);
   const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
   return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
@@ -112,6 +115,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
     debug: value(settings.debug),
+    metrics_token: value(settings.metrics_token),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
@@ -142,6 +146,16 @@ function unknownNames(env: Environment): Problem[] {
 
 function readText(text: string): Answer<string> {
   return text.includes("\0") ? { problem: "has the character NUL in it", fix: "give a path" } : { value: text };
+}
+
+/** Never shown either. */
+function readToken(text: string): Answer<string> {
+  return /^[\x21-\x7e]{16,200}$/.test(text)
+    ? { value: text }
+    : {
+        problem: "is not a token of 16 to 200 visible characters",
+        fix: "make one with: openssl rand -hex 24",
+      };
 }
 
 /** The text itself is never shown: it may hold a password. */

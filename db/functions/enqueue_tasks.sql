@@ -1,5 +1,6 @@
--- Enqueues lone tasks of one type. request: {tenant?, task_type, tasks: [{parameters, key?, run_at?, delay_s?, priority?,
+-- Enqueues lone tasks of one type. request: {tenant?, task_type, traceparent?, tasks: [{parameters, key?, run_at?, delay_s?, priority?,
 -- max_attempts?, metadata?}]}; parameters are canonical JSON text. Tasks that may run alike share one ready range.
+-- The caller's trace context is kept in the metadata of each, and is no part of the body.
 -- Same key and same body: the same task. Same key, another body: a conflict, and nothing of the call is written.
 create or replace function app.enqueue_tasks(request json)
 returns json
@@ -17,6 +18,7 @@ declare
   v_reply json;
   v_ids bigint[];
   v_keyed boolean;
+  v_trace jsonb := case when request ->> 'traceparent' is not null then jsonb_build_object('traceparent', left(request ->> 'traceparent', 60)) end;
 begin
   perform app.check_enqueued(v_tasks);
   v_stage := app.standing_stage(v_tenant, v_type);
@@ -34,7 +36,7 @@ begin
   ),
   stored as (
     insert into app.tasks (stage_id, ordinal, tenant_id, parameters, metadata, max_attempts)
-    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, g.metadata, g.max_attempts::smallint from given g where g.fresh
+    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, case when v_trace is null then g.metadata else coalesce(g.metadata, '{}') || v_trace end, g.max_attempts::smallint from given g where g.fresh
   ),
   alike as (
     select g.starts_at, g.urgency, max(octet_length(g.parameters)) as bytes, range_agg(int8range(g.ordinal, g.ordinal + 1)) as ordinals

@@ -27,6 +27,7 @@ declare
   v_failed_stages bigint[] := '{}'::bigint[];
   v_plans bigint[] := '{}'::bigint[];
   v_retried bigint := 0;
+  v_retries bigint[] := '{}'::bigint[];
   v_gone_claims bigint[] := '{}'::bigint[];
   v_gone_ordinals bigint[] := '{}'::bigint[];
   v_refused jsonb := '[]'::jsonb;
@@ -78,6 +79,8 @@ begin
       if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,
           v_failure.retry_after_s, v_failure.detail) then
         v_retried := v_retried + 1;
+        v_retries := v_retries || v_failure.c;
+        v_retries := v_retries || v_failure.o;
       elsif v_failure.o < 0 then
         v_plans := v_plans || v_failure.stage_id;
       else
@@ -102,6 +105,6 @@ begin
   end if;
   return json_build_object(
     'accepted', v_stored + v_retried + cardinality(v_failed_stages) + cardinality(v_plans),
-    'refused', v_refused, 'repeated', v_repeated, 'retried', v_retried, 'advanced', v_advanced);
+    'refused', v_refused, 'repeated', v_repeated, 'retried', v_retried, 'retries', array_to_json(v_retries), 'advanced', v_advanced);
 end $$;
 grant execute on function app.finish(uuid, json, bigint[], bigint[], integer[], jsonb, json, json, json) to fanfold_worker, fanfold_admin;

@@ -1,4 +1,5 @@
--- Keeps all claims of a worker alive and tells it which of those it names are no longer its own.
+-- Keeps all claims of a worker alive and tells it which of those it names are no longer its own. request: {worker_id, running, claims,
+-- counts?: what changed of its cumulative counts, see store_counts}.
 create or replace function app.heartbeat(request json)
 returns json
 language plpgsql security definer
@@ -26,6 +27,9 @@ begin
   returning lease_s into v_lease;
   if not found then
     return json_build_object('ok', false, 'lost', array_to_json(v_claims), 'abort', '[]'::json);
+  end if;
+  if request -> 'counts' is not null then
+    perform app.store_counts(v_worker, request -> 'counts');
   end if;
   -- A claim whose reply never reached the worker would be kept alive for ever by heartbeats that do not know of it:
   -- what is not named although it is older than a heartbeat goes back unharmed.

@@ -5,5 +5,5 @@ returns void
 language plpgsql
 as $$
 begin
-  return;
+  perform app.count_ended_jobs(tenants, job_ids);
 end $$;

@@ -27,6 +27,7 @@ begin
     return json_build_object('lost_workers', 0, 'tasks', 0, 'more', false, 'alerts', '[]'::json);
   end if;
   update app.workers set status = 'lost', idle = false, ended_at = now() where worker_id = any (v_workers);
+  insert into app.tallies (name, amount) values ('workers_lost', cardinality(v_workers));
   begin
     v_tasks := app.take_back_all(run, v_workers);
   exception

@@ -9,7 +9,7 @@ begin
     select coalesce(json_agg(json_build_object(
         'stage_id', s.stage_id, 'tenant_id', s.tenant_id, 'job_id', s.job_id, 'job_type', j.job_type, 'stage', s.name,
         'number', s.number, 'task_type', s.task_type, 'timeout_s', s.timeout_s, 'max_attempts', s.max_attempts,
-        'parallelism', s.parallelism, 'batch', s.batch, 'parameters', j.parameters, 'correlation_id', j.correlation_id,
+        'parallelism', s.parallelism, 'batch', s.batch, 'parameters', j.parameters, 'correlation_id', j.correlation_id, 'traceparent', j.traceparent,
         'planner', case when s.plan ? 'function' or s.condition ? 'function' then 'function' else 'data' end,
         'of', s.of_number,
         'previous', case when s.after = '{}' then '[]'::json else (

@@ -104,6 +104,8 @@ export interface TaskContext {
   /** A directory of this attempt, made when first asked for and removed afterwards. */
   scratch(): Promise<string>;
   db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /** W3C trace context to send along with outgoing calls; null when nobody has begun a trace. */
+  readonly traceparent: string | null;
   /** The same on every attempt of this task: give it to services that take idempotency keys. */
   readonly effect_key: string;
 }

@@ -36,6 +36,8 @@ export interface ClaimedStage {
   batch: number | null;
   parameters: Record<string, unknown> | null;
   correlation_id: string | null;
+  /** W3C trace context of whoever submitted the job. */
+  traceparent?: string | null;
   planner: "function" | "data";
   previous: PreviousStage[];
   of: number | null;
@@ -123,6 +125,8 @@ export interface FinishReply {
   /** Done before, by this worker: sent again because the answer was lost, or run twice after a crash of the server. */
   repeated?: [claim_id: number, ordinal: number, reason: string][];
   retried: number;
+  /** Which: claim, ordinal, claim, ordinal, … */
+  retries?: number[];
   advanced: boolean;
 }
 
@@ -192,11 +196,26 @@ export const worker_commands = {
 
   heartbeat: (
     db: Queryable,
-    request: { worker_id: string; running: readonly RunningItem[]; claims: readonly number[] },
+    request: {
+      worker_id: string;
+      running: readonly RunningItem[];
+      claims: readonly number[];
+      /** Cumulative counts of task types, where they have changed; see core/work_counts.ts. */
+      counts?: readonly (readonly [task_type: string, counts: readonly number[]])[];
+    },
   ) => reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
 
   set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
     reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),
+
+  /** The last counts before a worker leaves; until then they go with its heartbeats. */
+  report_counts: (
+    db: Queryable,
+    { worker_id, counts }: { worker_id: string; counts: readonly (readonly [string, readonly number[]])[] },
+  ) =>
+    reply<{ ok: boolean }>(
+      db.sql`select app.report_counts(${worker_id}::text::uuid, ${text(counts)}::text::json) as reply`,
+    ),
 
   stop_worker: (db: Queryable, request: { worker_id: string }) =>
     reply<{ released: number }>(db.sql`select app.stop_worker(${request.worker_id}::text::uuid) as reply`),

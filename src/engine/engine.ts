@@ -8,6 +8,7 @@ import { findHandler, findJob, type Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
+import { usableTraceparent } from "../core/traceparent.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
@@ -29,6 +30,7 @@ import type {
 } from "./records.js";
 import { Recovery } from "./recovery.js";
 import { asked } from "./reply.js";
+import { inProducerSpan } from "./tracing.js";
 
 export interface EngineParts {
   db: Database;
@@ -85,9 +87,9 @@ export class Engine {
   async submit<J extends Job>(
     job: J | string,
     parameters: JobInput<J>,
-    options: SubmitOptions = {},
+    { traceparent, ...options }: SubmitOptions = {},
   ): Promise<SubmitReply> {
-    const [reply] = await this.submitMany(job, [{ parameters, ...options }], options);
+    const [reply] = await this.submitMany(job, [{ parameters, ...options }], { ...options, traceparent });
     return reply as SubmitReply;
   }
 
@@ -95,16 +97,32 @@ export class Engine {
   async submitMany<J extends Job>(
     job: J | string,
     items: Iterable<SubmitItem<JobInput<J>>>,
-    { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
+    options: Pick<SubmitOptions, "mode" | "db" | "traceparent"> = {},
   ): Promise<SubmitReply[]> {
     const known = findJob(this.registry, job);
+    const job_type = known.blueprint.type;
+    const attributes = { "fanfold.tenant": this.tenant, "fanfold.job_type": job_type };
+    const { traceparent } = options;
+    return inProducerSpan({ name: `submit ${job_type}`, attributes, traceparent }, async (own, span) => {
+      const replies = await this.#submitAll(known, items, { ...options, traceparent: own });
+      span?.setAttribute("fanfold.jobs", replies.length);
+      if (replies.length === 1) span?.setAttribute("fanfold.job_id", replies[0]!.job_id);
+      return replies;
+    });
+  }
+
+  async #submitAll(
+    known: Job,
+    items: Iterable<SubmitItem<unknown>>,
+    { mode = "reuse", db = this.db, traceparent }: Pick<SubmitOptions, "mode" | "db" | "traceparent">,
+  ): Promise<SubmitReply[]> {
     const blueprint = JSON.stringify(known.blueprint);
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
       const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
       return {
         text: JSON.stringify({
-          ...{ parameters: canonical, identity, ...submitOptions(options) },
+          ...{ parameters: canonical, identity, traceparent, ...submitOptions(options) },
           // SQL cannot tell a null from nothing given.
           ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
         }),
@@ -126,7 +144,9 @@ export class Engine {
     parameters: Record<string, unknown>,
     options: EnqueueOptions = {},
   ): Promise<EnqueueReply> {
-    const { task_ids, created } = await this.enqueueMany(task_type, [{ parameters, ...options }], options);
+    const { traceparent, db, ...item } = options;
+    const call = { traceparent, ...(db === undefined ? {} : { db }) };
+    const { task_ids, created } = await this.enqueueMany(task_type, [{ parameters, ...item }], call);
     return { task_id: task_ids[0] as string, created: created === 1 };
   }
 
@@ -134,8 +154,17 @@ export class Engine {
   async enqueueMany(
     task_type: string,
     items: Iterable<EnqueueItem>,
-    { db = this.db }: Pick<EnqueueOptions, "db"> = {},
+    { db = this.db, traceparent }: Pick<EnqueueOptions, "db" | "traceparent"> = {},
   ): Promise<{ task_ids: string[]; created: number }> {
+    const attributes = { "fanfold.tenant": this.tenant, "fanfold.task_type": task_type };
+    return inProducerSpan({ name: `enqueue ${task_type}`, attributes, traceparent }, async (own, span) => {
+      const total = await this.#enqueueAll(db, task_type, items, own);
+      span?.setAttribute("fanfold.tasks", total.task_ids.length);
+      return total;
+    });
+  }
+
+  async #enqueueAll(db: Queryable, task_type: string, items: Iterable<EnqueueItem>, traceparent: string | undefined) {
     const total = { task_ids: [] as string[], created: 0 };
     const handler = this.#handler(task_type);
     const tasks = mapped(items, async (item) => ({
@@ -143,16 +172,21 @@ export class Engine {
       text: await validateTaskInput(task_type, handler, item.parameters),
     }));
     for await (const page of pages(tasks, TASKS_PER_CALL)) {
-      const reply = await this.#enqueuePage(db, task_type, page);
+      const reply = await this.#enqueuePage(db, task_type, page, traceparent);
       total.created += reply.created;
       for (const task_id of reply.task_ids) total.task_ids.push(task_id);
     }
     return total;
   }
 
-  async #enqueuePage(db: Queryable, task_type: string, page: { item: EnqueueItem; text: string }[]) {
+  async #enqueuePage(
+    db: Queryable,
+    task_type: string,
+    page: { item: EnqueueItem; text: string }[],
+    traceparent: string | undefined,
+  ) {
     const texts = page.map(({ text }) => text);
-    if (page.every(({ item }) => Object.keys(item).length === 1)) {
+    if (traceparent === undefined && page.every(({ item }) => Object.keys(item).length === 1)) {
       const { created, stage_id, ordinals } = await asked<{
         created: number;
         stage_id: number;
@@ -173,7 +207,7 @@ export class Engine {
         metadata,
       }),
     );
-    const request = JSON.stringify({ tenant: this.tenant, task_type, tasks });
+    const request = JSON.stringify({ tenant: this.tenant, task_type, traceparent, tasks });
     return asked<{ task_ids: string[]; created: number }>(
       db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
     );
@@ -272,7 +306,8 @@ function submitOptions({
   group_id,
   traceparent,
 }: Omit<SubmitOptions, "mode" | "db">) {
-  return { priority, labels, correlation_id, group_id, traceparent };
+  const own = usableTraceparent(traceparent);
+  return { priority, labels, correlation_id, group_id, ...(own === undefined ? {} : { traceparent: own }) };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

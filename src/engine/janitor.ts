@@ -186,6 +186,9 @@ export class Janitor {
         after = page.next;
       }
     });
+    await duty("fold_counts", async () => {
+      await asked(db.sql`select app.fold_counts() as reply`);
+    });
     await duty("check_closed", async () => {
       for (let pages = 0; pages < most; pages++) {
         const page = tell(

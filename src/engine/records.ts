@@ -42,10 +42,12 @@ export interface EnqueueOptions {
   priority?: number;
   max_attempts?: number;
   metadata?: Record<string, unknown>;
+  /** W3C trace context of the caller; kept as metadata.traceparent. */
+  traceparent?: string;
   db?: Queryable;
 }
 
-export type EnqueueItem = { parameters: Record<string, unknown> } & Omit<EnqueueOptions, "db">;
+export type EnqueueItem = { parameters: Record<string, unknown> } & Omit<EnqueueOptions, "db" | "traceparent">;
 
 export interface EnqueueReply {
   task_id: string;

@@ -4,19 +4,24 @@ import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
+import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
 import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/errors.js";
 import { parseJson } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
+import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
+import { RequestTraces } from "./tracing.js";
 
 export interface AppOptions {
   engine: Engine;
   authenticator?: Authenticator;
+  /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
+  metrics_token?: string | undefined;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
   check_replies?: boolean;
 }
@@ -41,12 +46,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
     body.length === 0 ? undefined : parseJson(body),
   );
-  app.setErrorHandler((error, request, reply) => sendError(engine, error, request, reply));
+  const traces = new RequestTraces(app);
+  const metrics = new Metrics(app, engine, options.metrics_token);
+  app.setErrorHandler((error, request, reply) => sendError(engine, traces, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
       hint: "GET /api/docs lists what there is",
     });
-    return sendError(engine, missing, request, reply);
+    return sendError(engine, traces, missing, request, reply);
   });
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
@@ -54,7 +61,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
   const engines = new EnginesByTenant(engine);
   for (const route of allRoutes()) {
-    register(app, route, { authenticator, engines, check: options.check_replies === true });
+    register(app, route, { authenticator, engines, metrics, traces, check: options.check_replies === true });
   }
   return app;
 }
@@ -62,12 +69,15 @@ export function createApp(options: AppOptions): FastifyInstance {
 interface Parts {
   authenticator: Authenticator;
   engines: EnginesByTenant;
+  metrics: Metrics;
+  traces: RequestTraces;
   check: boolean;
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
-function register(app: FastifyInstance, { endpoint, answer }: Route, { authenticator, engines, check }: Parts): void {
+function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
+  const { authenticator, engines, metrics, traces, check } = parts;
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,
@@ -76,9 +86,11 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
+      if (endpoint === metrics_api.read && metrics.isToken(request.headers.authorization)) return;
       const principal = await authenticator.authenticate(request.headers.authorization);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
+      traces.tenant(request, principal.tenant_id);
     },
     handler: async (request, reply) => {
       const principal = callers.get(request) ?? nobody;
@@ -88,13 +100,17 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
         if (!reply.raw.writableEnded) gone.abort();
       });
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, signal: gone.signal },
+        ...{ params, query, body, principal, request, reply, metrics, signal: gone.signal },
+        traceparent: traces.traceparent(request),
         engine: engines.of(principal.tenant_id),
-        log: engines.engine.log,
+        get log() {
+          const { tenant_id } = principal;
+          return engines.engine.log.child({ request_id: request.id, tenant_id, trace_id: traces.traceId(request) });
+        },
         actor: (person) => (person === undefined ? principal.actor : `${principal.actor} (${person})`),
       };
       reply.status(endpoint.status);
-      const answered = await answer(call as never);
+      const answered = await traces.within(request, () => answer(call as never));
       if (reply.sent) return reply;
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
@@ -138,13 +154,16 @@ function checkReply(endpoint: Endpoint, status: number, answered: unknown): void
 
 async function sendError(
   engine: Engine,
+  traces: RequestTraces,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { problem, is_ours } = tellError(error, request.id);
-  if (is_ours)
-    engine.log.error({ err: error, request_id: request.id, url: request.url.split("?")[0] }, "a call failed");
+  if (is_ours) {
+    const url = request.url.split("?")[0];
+    engine.log.error({ err: error, request_id: request.id, trace_id: traces.traceId(request), url }, "a call failed");
+  }
   if (problem.retry_after_s !== undefined) reply.header("retry-after", String(problem.retry_after_s));
   if (problem.status === 401) reply.header("www-authenticate", "Bearer");
   if (error instanceof OverLimit) reply.header("retry-after", String(problem.retry_after_s));

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/endpoint.js";
 import type { Engine } from "../engine/engine.js";
 import type { Principal } from "./auth.js";
+import type { Metrics } from "./metrics.js";
 
 export interface Call<E = Endpoint> {
   params: ParamsOf<E>;
@@ -12,7 +13,11 @@ export interface Call<E = Endpoint> {
   /** Acts for the caller's tenant. */
   engine: Engine;
   principal: Principal;
+  /** Names the request, its trace and its tenant on every line. */
   log: Logger;
+  metrics: Metrics;
+  /** W3C trace context of the request: hand it to whatever is submitted. */
+  traceparent: string | undefined;
   /** Aborted when the caller is gone. */
   signal: AbortSignal;
   request: FastifyRequest;

@@ -16,10 +16,12 @@ import type {
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
 import type { Store } from "../core/store.js";
+import { usableTraceparent } from "../core/traceparent.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
+import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
@@ -55,6 +57,8 @@ export class TaskContext implements TaskContextShape {
   kill: (() => void) | undefined;
   /** What its time-out counts from. An isolated handler starts when its process is up. */
   timed_from: number;
+  /** Where this process has an OpenTelemetry SDK. */
+  trace: AttemptTrace | undefined;
   /** An isolated handler has returned, and its process is writing the result to storage. */
   storing = false;
   handed_over: unknown = undefined;
@@ -124,6 +128,16 @@ export class TaskContext implements TaskContextShape {
       correlation_id: stage.correlation_id,
       parameters: stage.parameters ?? {},
     };
+  }
+
+  get traceparent(): string | null {
+    return this.trace?.traceparent ?? this.given_traceparent ?? null;
+  }
+
+  /** Of whoever submitted the job; a lone task has it in its metadata. */
+  get given_traceparent(): string | undefined {
+    const { stage } = this.claim;
+    return usableTraceparent(stage.job_id === null ? this.metadata?.traceparent : stage.traceparent);
   }
 
   /** Null parameters in the database are the job's. */

@@ -4,6 +4,7 @@
 import type { Logger } from "pino";
 import type { ClaimedStage, ClaimReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
 import type { Finisher } from "./finish.js";
@@ -11,6 +12,7 @@ import { deepFreeze } from "./freeze.js";
 import { HeldClaim, type Holdings } from "./held.js";
 import type { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
+import type { Tallies } from "./tallies.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 const KNOWN_STAGES = 16;
@@ -29,6 +31,7 @@ export interface FetcherParts {
   finisher: Finisher;
   /** What is known about task types; outlives a registration. */
   paces: Map<string, Pace>;
+  tallies: Tallies;
   stats: Stats;
   log: Logger;
   onStale(): void;
@@ -157,13 +160,19 @@ export class Fetcher {
     }
     this.noteForgotten(reply);
     const mix = new Map<Pace, number>();
+    const traced = isTracing();
     let count = 0;
     for (const batch of reply.claims) {
       const stage = this.stages.get(batch.stage_id);
       // Its rows were deleted. The next heartbeat does not name the claim, and what is left of it is the janitor's.
       if (stage === undefined || batch.tasks.length === 0) continue;
-      const pace = this.paceOf(batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type);
-      parts.holdings.add(new HeldClaim(batch, stage, pace, now));
+      const kind = batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type;
+      const pace = this.paceOf(kind);
+      const tally = parts.tallies.of(kind);
+      tally.claimed(batch.tasks.length);
+      const claim = new HeldClaim(batch, stage, pace, now, tally);
+      claim.traced = traced;
+      parts.holdings.add(claim);
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
       count += batch.tasks.length;
     }

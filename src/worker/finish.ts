@@ -116,6 +116,7 @@ export class Finisher {
     }
     if (reply === null) return;
     this.noteRefusals(reply);
+    if (reply.refused.length > 0 || reply.retried > 0) countAnswer(batch, reply);
     parts.onAnswer(reply, jobs);
   }
 
@@ -231,6 +232,16 @@ export class Finisher {
   }
 }
 
+function countAnswer(batch: FinishBatch, { refused, retries = [] }: FinishReply): void {
+  const again = new Set<string>();
+  for (let at = 0; at < retries.length; at += 2) again.add(`${retries[at]}-${retries[at + 1]}`);
+  for (const { holder, item } of batch.failures) {
+    if (again.has(`${item.c}-${item.o}`)) holder.tally.retried(item.category);
+  }
+  const holders = new Map(Array.from(batch.claims().keys(), (claim) => [claim.claim_id, claim]));
+  for (const [claim_id] of refused) holders.get(claim_id)?.tally.refused();
+}
+
 function sumOf(first: FinishReply | null, second: FinishReply | null): FinishReply | null {
   if (first === null || second === null) return first ?? second;
   return {
@@ -238,6 +249,7 @@ function sumOf(first: FinishReply | null, second: FinishReply | null): FinishRep
     refused: [...first.refused, ...second.refused],
     repeated: [...(first.repeated ?? []), ...(second.repeated ?? [])],
     retried: first.retried + second.retried,
+    retries: [...(first.retries ?? []), ...(second.retries ?? [])],
     advanced: first.advanced || second.advanced,
   };
 }

@@ -23,6 +23,10 @@ export class FinishBatch {
     return this.holders.length + this.failed.length;
   }
 
+  get failures(): readonly { holder: HeldClaim; item: FailedItem }[] {
+    return this.failed;
+  }
+
   addDone(holder: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
     this.holders.push(holder);
     this.ordinals.push(ordinal);

@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { HeartbeatReply, RunningItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import type { Tallies } from "./tallies.js";
 
 /** Ends once and stays ended: what was held under it may be someone else's by now. */
 export class Lease {
@@ -60,6 +61,7 @@ export interface HeartbeatParts {
   db: Database;
   commands: WorkerCommands;
   log: Logger;
+  tallies: Tallies;
   state(): { running: RunningItem[]; claims: number[] };
   onReply(reply: HeartbeatReply): void;
   onStale(): void;
@@ -93,7 +95,10 @@ export class Heartbeat {
     const { parts } = this;
     const sent_at = performance.now();
     try {
-      const reply = await parts.commands.heartbeat(parts.db, { worker_id: parts.worker_id, ...parts.state() });
+      const { counts, told } = parts.tallies.untold();
+      const said = counts.length === 0 ? parts.state() : { ...parts.state(), counts };
+      const reply = await parts.commands.heartbeat(parts.db, { worker_id: parts.worker_id, ...said });
+      if (reply.ok) told();
       if (this.stopped) return;
       if (!reply.ok) {
         parts.onStale();

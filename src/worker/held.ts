@@ -1,5 +1,6 @@
 // What this worker holds: its claims, and of these the tasks that have not started (the local queue). No I/O.
 // A claim stays known until each of its tasks is finished, handed back or lost, so that the heartbeat can name it.
+import { Tally } from "../core/work_counts.js";
 import type { ClaimedBatch, ClaimedStage, ClaimedTask, ReleaseItem } from "../engine/commands.js";
 import type { Pace } from "./batch.js";
 
@@ -15,12 +16,16 @@ export class HeldClaim {
   open: number;
   /** The database gave it to others, or we can no longer be sure that it did not: nothing of it may be finished. */
   lost = false;
+  /** Its attempts are spans of a trace. */
+  traced = false;
 
   constructor(
     batch: ClaimedBatch,
     readonly stage: ClaimedStage,
     readonly pace: Pace,
     readonly claimed_at: number,
+    /** Counts for its task type. */
+    readonly tally = new Tally(),
   ) {
     this.claim_id = batch.claim_id;
     this.attempt = batch.attempt;

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { traceIdOf } from "../core/traceparent.js";
 import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
@@ -22,6 +23,7 @@ import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
+import { Tallies } from "./tallies.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 const SWEEP_MS = 100;
@@ -77,6 +79,7 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
 
 export class Incarnation {
   readonly holdings = new Holdings();
+  private readonly tallies = new Tallies();
   readonly runner: Runner;
   readonly finisher: Finisher;
   readonly fetcher: Fetcher;
@@ -113,7 +116,7 @@ export class Incarnation {
     this.scratch_dir = join(settings.scratch_dir, worker_id);
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
-    const { holdings, lease, logs } = this;
+    const { holdings, lease, logs, tallies } = this;
     const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
     this.finisher = new Finisher({
       ...shared,
@@ -149,7 +152,7 @@ export class Incarnation {
       ...shared,
       finisher: this.finisher,
       runner: this.runner,
-      paces,
+      ...{ paces, tallies },
       types: settings.types,
       slots: settings.slots,
       batch_max: settings.batch_max,
@@ -161,7 +164,7 @@ export class Incarnation {
     this.heartbeat = new Heartbeat({
       ...shared,
       lease_s,
-      lease,
+      ...{ lease, tallies },
       db: heart,
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
@@ -221,7 +224,9 @@ export class Incarnation {
   }
 
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
-    this.log.info({ task: ctx.task_id, job_id: ctx.job_id, attempt: ctx.attempt }, why);
+    const { task_id: task, job_id, tenant_id, attempt } = ctx;
+    const { correlation_id } = ctx.claim.stage;
+    this.log.info({ task, job_id, tenant_id, attempt, correlation_id, trace_id: traceIdOf(ctx.traceparent) }, why);
     ctx.abort(kind, new DOMException(why, "AbortError"), performance.now());
   }
 
@@ -324,13 +329,23 @@ export class Incarnation {
     if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
     await settlesWithin(Promise.all(this.writing), FAREWELL_MS, limit);
     if (!lease.over()) {
-      const { work } = this.connections;
-      const farewell = this.shop.engine.worker_commands.stop_worker(work, { worker_id: this.worker_id });
-      await settlesWithin(farewell, FAREWELL_MS, limit);
+      await settlesWithin(this.farewell(), FAREWELL_MS, limit);
     }
     this.disown("the worker has stopped");
     await this.close();
     this.log.info({}, "worker stopped");
+  }
+
+  private async farewell(): Promise<void> {
+    const { worker_id, connections } = this;
+    const commands = this.shop.engine.worker_commands;
+    const { counts } = this.tallies.untold();
+    if (counts.length > 0) {
+      await commands
+        .report_counts(connections.work, { worker_id, counts })
+        .catch((error: unknown) => this.log.warn({ err: error }, "the last counts were not taken"));
+    }
+    await commands.stop_worker(connections.work, { worker_id });
   }
 
   private async close(): Promise<void> {

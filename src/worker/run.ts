@@ -1,9 +1,11 @@
 // Runs tasks: a slot takes a task, its parameters are checked, its handler runs, and what came of it goes to the finisher.
 // A handler that answers at once costs no promise, and no task has a timer of its own: one sweep looks after all slots.
+import { context } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
 import type { Failure } from "../core/failures.js";
+import { traceIdOf } from "../core/traceparent.js";
 import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
@@ -14,6 +16,7 @@ import { invoke } from "./invoke.js";
 import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
+import { AttemptTrace } from "./tracing.js";
 import { Moment } from "./wait.js";
 
 /** Handlers that answer at once must still let the heartbeat and the network have their turn. */
@@ -89,7 +92,8 @@ export class Runner {
     this.last_start_at = now;
     let returned: unknown;
     try {
-      returned = ctx.ordinal < 0 ? parts.plan(ctx) : this.handle(ctx);
+      if (claim.traced) ctx.trace = new AttemptTrace(ctx);
+      returned = ctx.trace === undefined ? this.work(ctx) : context.with(ctx.trace.context, this.work, this, ctx);
       // A thenable is the handler's own code: its `then` may throw as well, and that must not end the pump.
       if (isThenable(returned)) {
         this.settleLater(ctx, returned, performance.now() - now);
@@ -100,6 +104,10 @@ export class Runner {
       return;
     }
     this.end(ctx, performance.now() - now, returned, undefined);
+  }
+
+  private work(ctx: TaskContext): unknown {
+    return ctx.ordinal < 0 ? this.parts.plan(ctx) : this.handle(ctx);
   }
 
   private settleLater(ctx: TaskContext, returned: PromiseLike<unknown>, busy_ms: number): void {
@@ -175,6 +183,8 @@ export class Runner {
   private complete(ctx: TaskContext, duration_ms: number, result: string, extra: DoneExtra | null): void {
     const { finisher, stats, log } = this.parts;
     stats.completed++;
+    ctx.claim.tally.completed(duration_ms);
+    ctx.trace?.end("completed");
     finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
     if (log.isLevelEnabled("debug")) log.debug({ ...facts(ctx), duration_ms }, "task completed");
   }
@@ -182,6 +192,8 @@ export class Runner {
   private planned(ctx: TaskContext, duration_ms: number): void {
     const { parts } = this;
     parts.stats.planned++;
+    ctx.claim.tally.completed(duration_ms);
+    ctx.trace?.end("completed");
     parts.holdings.settle(ctx.claim, 1);
     parts.log.debug({ ...facts(ctx), duration_ms }, "stage planned");
   }
@@ -189,6 +201,8 @@ export class Runner {
   private fail(ctx: TaskContext, duration_ms: number, failure: Failure): void {
     const { parts } = this;
     parts.stats.failed++;
+    ctx.claim.tally.failed(duration_ms, failure.category);
+    ctx.trace?.end("failed", failure);
     const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
     parts.finisher.failed(ctx.claim, item);
     const { category, code, message } = failure;
@@ -198,11 +212,13 @@ export class Runner {
   /** The database gave the task to others or took it out: there is nobody to tell. */
   private drop(ctx: TaskContext): void {
     this.parts.stats.dropped++;
+    ctx.trace?.end(ctx.aborted === "cancelled" ? "cancelled" : "lost");
     this.parts.holdings.settle(ctx.claim, 1);
   }
 
   private handBack(ctx: TaskContext): void {
     const { claim, ordinal } = ctx;
+    ctx.trace?.end("released");
     void this.parts.finisher.release([{ c: claim.claim_id, o: [ordinal], started: [ordinal] }]);
   }
 
@@ -295,5 +311,6 @@ function facts(ctx: TaskContext) {
     index,
     attempt,
     correlation_id: ctx.claim.stage.correlation_id,
+    trace_id: traceIdOf(ctx.traceparent),
   };
 }

@@ -3,8 +3,8 @@ import { routes } from "../route.js";
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, params, body: { parameters, ...options }, reply }) {
-      const submitted = await engine.submit(params.job_type, parameters, options);
+    async submit({ engine, params, body: { parameters, ...options }, reply, traceparent }) {
+      const submitted = await engine.submit(params.job_type, parameters, { ...options, traceparent });
       if (!submitted.created) reply.status(200);
       return submitted;
     },

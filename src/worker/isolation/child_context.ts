@@ -51,6 +51,11 @@ export class ChildContext extends TaskContext {
     return value;
   }
 
+  /** Of the attempt's span, which is the worker's. */
+  override get traceparent(): string | null {
+    return this.order.traceparent;
+  }
+
   private readonly sql: SqlSession["sql"] = async <Row>(strings: TemplateStringsArray, ...values: Scalar[]) => {
     // Refused here, with the same words: a function could not even be sent.
     for (const value of values) parameterText(value);

@@ -111,7 +111,9 @@ export class HandlerProcess {
     this.output.reset();
     task.after(START_MS, () => this.notStarted());
     const { claim_id, attempt, stage } = ctx.claim;
-    this.send({ t: "run", order: { run, handler: handler.name, claim_id, attempt, stage, task: ctx.task, ...place } });
+    const { task: claimed, traceparent } = ctx;
+    const order = { run, handler: handler.name, claim_id, attempt, stage, task: claimed, traceparent, ...place };
+    this.send({ t: "run", order });
     return task.settled;
   }
 

@@ -19,6 +19,8 @@ export interface TaskOrder {
   task: ClaimedTask;
   worker_id: string;
   storage_dir: string;
+  /** For the calls its handler makes. */
+  traceparent: string | null;
 }
 
 export type ToChild =

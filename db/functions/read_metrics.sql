@@ -1,0 +1,43 @@
+-- Everything that is measured in the database, for the server's role alone: it tells of all tenants. Reads no tasks and no results:
+-- queued work is ranges, running work is claims, what was done is counted. Of tenants and task types the `most` largest are named,
+-- the others are one (_other, which is the name of none).
+create or replace function app.read_metrics(most integer default 20)
+returns json
+language plpgsql stable security definer
+set search_path = pg_catalog, app, pg_temp
+set jit = off
+as $$
+begin
+  if not app.is_server() then
+    raise exception 'the measures of the service are not for tenants'
+      using errcode = 'FF005', hint = 'ask with the role of the server: select app.map_role(<role>, null)';
+  end if;
+  return json_build_object(
+    'queue', app.measure_queue(most),
+    'jobs', app.measure_jobs(),
+    'work', (
+      select coalesce(json_object_agg(t.task_type, t.counts), '{}')
+        from (
+          select s.task_type, json_agg(s.amount order by s.position) as counts
+            from (
+              select w.task_type, n.position, sum(n.amount) as amount
+                from app.work_counts w
+                cross join lateral unnest(w.counts) with ordinality as n(amount, position)
+               group by 1, 2
+            ) s
+           group by s.task_type
+        ) t),
+    'tallies', (
+      select coalesce(json_agg(json_build_array(t.name, t.label, t.amount)), '[]')
+        from (select name, label, sum(amount) as amount from app.tallies group by 1, 2 order by 1, 2) t),
+    'workers', (
+      select json_build_object(
+          'live', count(*), 'slots', coalesce(sum(w.slots), 0), 'busy', coalesce(sum(jsonb_array_length(w.running)), 0),
+          'silent', count(*) filter (where w.heartbeat_at < now() - make_interval(secs => w.lease_s)))
+        from app.workers w
+       where w.status = 'live'),
+    'janitor', app.janitor_health(),
+    'parts', app.measure_parts(),
+    'database', app.measure_database());
+end $$;
+grant execute on function app.read_metrics(integer) to fanfold_api, fanfold_admin;

@@ -1,0 +1,7 @@
+import { metrics_api } from "../../core/api/metrics.js";
+import { routes } from "../route.js";
+
+export const metricsRoutes = () =>
+  routes(metrics_api, {
+    read: ({ metrics }) => metrics.scrape(),
+  });
