@@ -2,15 +2,14 @@
 // came of each. Started by handler_process.ts with the module's URL and the worker's pid.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
-import { context } from "@opentelemetry/api";
 import type { Handler } from "../../core/declare.js";
 import { classify, Permanent, Transient } from "../../core/errors.js";
-import { contextOf, isTracing } from "../../engine/tracing.js";
 import { openFolderStore } from "../../storage/folder_store.js";
 import { TimeoutError } from "../context.js";
 import { invoke } from "../invoke.js";
 import { outcomeOf } from "../outcome.js";
 import { type Channel, ChildContext } from "./child_context.js";
+import { joinTrace } from "./child_tracing.js";
 import { endGroup, endWithParent } from "./child_watchdog.js";
 import { findExported } from "./exported.js";
 import { type End, type Escaped, type FromChild, type TaskOrder, type ToChild, unpackError } from "./messages.js";
@@ -98,12 +97,10 @@ async function execute(order: TaskOrder): Promise<void> {
 }
 
 async function settled(handler: Handler, ctx: ChildContext): Promise<unknown> {
+  const within = await joinTrace(ctx.traceparent);
   let returned: unknown;
   try {
-    // An SDK that the handler's module has brought along goes on with the worker's trace.
-    returned = isTracing()
-      ? context.with(contextOf(ctx.traceparent), () => invoke(handler, ctx))
-      : invoke(handler, ctx);
+    returned = within(() => invoke(handler, ctx));
   } catch (error) {
     throw error ?? new Error("threw nothing");
   }
