@@ -18,8 +18,9 @@ const passing_statuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export function isRepeatable(endpoint: Endpoint, body: unknown, said?: boolean): boolean {
   if (said !== undefined) return said;
-  // A submit is the same job however often it is sent, unless it asks for a new run.
-  return endpoint.repeatable && (body as { mode?: unknown } | null | undefined)?.mode !== "force";
+  const { mode, dry_run } = (body ?? {}) as { mode?: unknown; dry_run?: unknown };
+  // A submit is the same job however often it is sent, unless it asks for a new run; and counting changes nothing.
+  return (endpoint.repeatable && mode !== "force") || dry_run === true;
 }
 
 export function mayRepeat(trouble: Trouble, repeatable: boolean): boolean {

@@ -31,11 +31,14 @@ export interface ClientOptions {
   longest_wait_ms?: number;
 }
 
+/** A call whose body is JSON already. */
+export type Written<E> = CallOptions<E> & { text?: string };
+
 export interface Transport {
   /** Without a slash at the end, and without anything that identifies anybody. */
   url: string;
   call: Caller;
-  answer<E extends Endpoint>(endpoint: E, options?: CallOptions<E>): Promise<Answered<E>>;
+  answer<E extends Endpoint>(endpoint: E, options?: Written<E>): Promise<Answered<E>>;
   /** One try whose body the caller reads as it comes; `signal` ends it at any time. */
   open<E extends Endpoint>(endpoint: E, options: CallOptions<E> & { signal: AbortSignal }): Promise<Response>;
 }
@@ -45,8 +48,9 @@ export function createTransport(options: ClientOptions): Transport {
   const send = options.fetch ?? globalThis.fetch;
 
   /** The same for every try; what cannot be sent is told here, and not taken for trouble on the way. */
-  function prepared(endpoint: Endpoint, { params, query, body, headers }: CallOptions<Endpoint>): Prepared {
-    const text = body === undefined ? undefined : asJson(endpoint, body);
+  function prepared(endpoint: Endpoint, given: Written<Endpoint>): Prepared {
+    const { params, query, body, headers } = given;
+    const text = given.text ?? (body === undefined ? undefined : asJson(endpoint, body));
     return {
       address: addressOf(url, endpoint, { params, query }),
       init: {
@@ -85,9 +89,9 @@ export function createTransport(options: ClientOptions): Transport {
     }
   }
 
-  async function answer<E extends Endpoint>(endpoint: E, given: CallOptions<E> = {}): Promise<Answered<E>> {
+  async function answer<E extends Endpoint>(endpoint: E, given: Written<E> = {}): Promise<Answered<E>> {
     const { signal, body } = given;
-    const call = prepared(endpoint, given as CallOptions<Endpoint>);
+    const call = prepared(endpoint, given as Written<Endpoint>);
     const repeatable = isRepeatable(endpoint, body, given.repeatable);
     for (let retry = 0; ; retry++) {
       signal?.throwIfAborted();
@@ -108,7 +112,7 @@ export function createTransport(options: ClientOptions): Transport {
     call: async (endpoint, given) => (await answer(endpoint, given)).body,
     async open(endpoint, given) {
       const { signal } = given;
-      const call = prepared(endpoint, given as CallOptions<Endpoint>);
+      const call = prepared(endpoint, given as Written<Endpoint>);
       const key = await readKey();
       const limit = deadline(given.timeout_ms ?? timeout_ms, signal);
       try {
