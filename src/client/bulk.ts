@@ -40,12 +40,10 @@ export async function inBatches<Item, Reply>(
   let number = 0;
   const start = (batch: Batch<Item>) => {
     const place = number++;
-    const work = send(batch).then(
-      (reply) => {
-        replies[place] = reply;
-        on_batch?.(reply, batch.from);
-      },
-    );
+    const work = send(batch).then((reply) => {
+      replies[place] = reply;
+      on_batch?.(reply, batch.from);
+    });
     const settled: Promise<void> = work
       .catch((error: unknown) => {
         failed ??= { error: withBatch(error, batch) };

@@ -66,7 +66,12 @@ export async function* streamEvents(transport: Transport, options: StreamOptions
       line.close();
     }
     const asked_ms = failures === 0 ? (line.retry_ms ?? 0) : 0;
-    const backoff = waitMs({ kind: "network", sent: false }, failures++, { retries: 0, longest_wait_ms: 0 }, Math.random());
+    const backoff = waitMs(
+      { kind: "network", sent: false },
+      failures++,
+      { retries: 0, longest_wait_ms: 0 },
+      Math.random(),
+    );
     await pause(asked_ms * Math.random() + (backoff ?? 0), signal);
   }
 }

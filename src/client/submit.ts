@@ -26,7 +26,7 @@ export interface Enqueued {
 }
 
 export class Submitter {
-  constructor(private readonly transport: Transport) {}
+  constructor(protected readonly transport: Transport) {}
 
   async submit<J extends Job | string>(
     job: J,

@@ -1,7 +1,8 @@
 // Waiting for a job over HTTP: the server holds the call while the job runs, or says when to ask again. A service that is
 // away for a while is waited for as well.
-import { jobs_api } from "../core/api/jobs.js";
+
 import type { ReplyOf } from "../core/api/endpoint.js";
+import { jobs_api } from "../core/api/jobs.js";
 import { FanfoldError, isFanfoldError } from "../core/errors.js";
 import { isTerminal } from "../core/statuses.js";
 import { pause } from "./abort.js";
