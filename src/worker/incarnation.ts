@@ -15,7 +15,7 @@ import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
-import { Housekeeping } from "./housekeeping.js";
+import { Housekeeping } from "../engine/housekeeping.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
