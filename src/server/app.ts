@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { problem_media_type } from "../core/api/problem.js";
 import { BadRequest, ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { parseJson, parseLoosely } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
@@ -71,7 +71,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const methods = new AllowedMethods(all);
   const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
   const { authenticator } = service;
-  for (const route of all) register(app, route, { authenticator, engines, service, check: options.check_replies === true });
+  for (const route of all)
+    register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
 }
 
@@ -88,7 +89,11 @@ interface Parts {
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
-function register(app: FastifyInstance, { endpoint, answer }: Route, { authenticator, engines, service, check }: Parts): void {
+function register(
+  app: FastifyInstance,
+  { endpoint, answer }: Route,
+  { authenticator, engines, service, check }: Parts,
+): void {
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,

@@ -48,7 +48,8 @@ export interface Told {
 
 export function tellError(error: unknown, request_id: string): Told {
   const own = isFanfoldError(error) ? error : null;
-  if (own !== null && (own.http_status < 500 || own instanceof Unavailable)) return { problem: ofOwn(own, request_id), is_ours: false };
+  if (own !== null && (own.http_status < 500 || own instanceof Unavailable))
+    return { problem: ofOwn(own, request_id), is_ours: false };
   const framework = framework_errors[(error as FastifyError)?.code];
   if (framework !== undefined) return { problem: shape({ ...framework, request_id }), is_ours: false };
   const status = (error as FastifyError)?.statusCode;

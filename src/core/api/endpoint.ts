@@ -59,7 +59,15 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
   Partial<
     Pick<
       Endpoint,
-      "description" | "operator" | "body_limit" | "status" | "other_answers" | "media_type" | "errors" | "loose" | "repeatable"
+      | "description"
+      | "operator"
+      | "body_limit"
+      | "status"
+      | "other_answers"
+      | "media_type"
+      | "errors"
+      | "loose"
+      | "repeatable"
     >
   > & { params?: P; query?: Q; body?: B; reply: R };
 
