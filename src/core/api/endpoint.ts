@@ -13,6 +13,8 @@ export interface Answer {
   description: string;
   schema?: z.ZodType;
   media_type?: string;
+  /** What its headers say, by name. */
+  headers?: Record<string, string>;
 }
 
 export interface Endpoint<
@@ -33,6 +35,8 @@ export interface Endpoint<
   operator?: boolean;
   params: Params;
   query: Query;
+  /** Request headers with a meaning of their own; names in small letters. */
+  headers: Shape | null;
   /** null: it takes none. */
   body: Body | null;
   /** Larger bodies are refused before they are parsed. */
@@ -61,6 +65,7 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
       Endpoint,
       | "description"
       | "operator"
+      | "headers"
       | "body_limit"
       | "status"
       | "other_answers"
@@ -78,6 +83,7 @@ export function endpoint<
   B extends z.ZodType = z.ZodUndefined,
 >(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
   return {
+    headers: null,
     body_limit: default_body_limit,
     status: 200,
     other_answers: {},
@@ -90,6 +96,23 @@ export function endpoint<
     query: (given.query ?? none) as Q,
     body: (given.body ?? null) as B | null,
   };
+}
+
+/** The error statuses that the endpoint may answer with: its own, and those that come with how it is called. */
+export function errorStatuses(one: Endpoint): number[] {
+  const has_path = Object.keys(one.params.shape).length > 0;
+  const reads_body = one.method !== "GET";
+  return [
+    ...new Set([
+      400,
+      ...(one.scope === null ? [] : [401, 403, 429]),
+      ...(has_path ? [404] : []),
+      ...(reads_body ? [413, 415] : []),
+      ...one.errors,
+      500,
+      503,
+    ]),
+  ].sort((a, b) => a - b);
 }
 
 export type ParamsOf<E> = E extends Endpoint<infer P> ? z.output<P> : never;

@@ -59,6 +59,7 @@ export const stream_api = {
       "and nothing is lost. `event: ready` comes first, `event: progress` tells counts of running stages at most four times a " +
       "second, `event: end` is the last one and says why. Lines that start with a colon are heartbeats.",
     scope: "read",
+    headers: z.object({ "last-event-id": position }),
     query: z.strictObject({ job_id: job_id.optional(), last_event_id: position }),
     reply: z.string(),
     media_type: "text/event-stream",
