@@ -29,6 +29,7 @@ import type {
   TaskRecord,
 } from "./records.js";
 import { Recovery } from "./recovery.js";
+import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 
 export interface EngineParts {
@@ -57,6 +58,8 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  /** The verbs of workers that came over HTTP. */
+  readonly work: RemoteWork;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -67,6 +70,7 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 

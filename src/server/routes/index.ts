@@ -2,7 +2,9 @@
 import type { Route } from "../route.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
+import { streamRoutes } from "./stream.js";
+import { workRoutes } from "./work.js";
 
 export function allRoutes(): Route[] {
-  return [...healthRoutes(), ...jobsRoutes()];
+  return [...healthRoutes(), ...jobsRoutes(), ...streamRoutes(), ...workRoutes()];
 }
