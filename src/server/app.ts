@@ -6,27 +6,28 @@ import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { BadRequest, ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { parseJson, parseLoosely } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
+import { type Authenticator, assertScope, type Principal } from "./auth.js";
+import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
+import { Service, type ServiceOptions } from "./service.js";
+import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 import { RequestTraces } from "./tracing.js";
 
-export interface AppOptions {
-  engine: Engine;
-  authenticator?: Authenticator;
+export interface AppOptions extends ServiceOptions {
   /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
   metrics_token?: string | undefined;
+  /** How long a caller may take; tests give short times. */
+  times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
   check_replies?: boolean;
 }
-
-const LARGEST_HEADERS = 16 * 1024;
 
 export function createApp(options: AppOptions): FastifyInstance {
   const { engine } = options;
@@ -34,40 +35,61 @@ export function createApp(options: AppOptions): FastifyInstance {
     logger: false,
     genReqId: () => randomUUID(),
     bodyLimit: 1024,
-    requestTimeout: 60_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 65_000,
+    // Our own 503 is told in our own shape.
+    return503OnClosing: false,
     forceCloseConnections: "idle",
-    return503OnClosing: true,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
-    http: { maxHeaderSize: LARGEST_HEADERS },
+    frameworkErrors: (error, request, reply) => void sendError(engine, traces, error, request, reply),
+    ...socketOptions(options.times),
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
-    body.length === 0 ? undefined : parseJson(body),
-  );
   const traces = new RequestTraces(app);
   const metrics = new Metrics(app, engine, options.metrics_token);
+  const service = new Service(options);
+  app.decorate("service", service);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined;
+    return loose.has(request.routeOptions.url ?? "") ? parseLoosely(body) : parseJson(body);
+  });
   app.setErrorHandler((error, request, reply) => sendError(engine, traces, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
+    const allowed = methods.of(request.url);
+    if (allowed.length > 0) {
+      reply.header("allow", allowed.join(", "));
+      return sendError(engine, traces, new MethodNotAllowed(request.method, allowed), request, reply);
+    }
     const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
       hint: "GET /api/docs lists what there is",
     });
     return sendError(engine, traces, missing, request, reply);
   });
+  app.addHook("onRequest", async (request) => {
+    if (service.stopping.aborted && service.closing) {
+      throw new Unavailable("the server is stopping", { hint: "try again: another one may answer" });
+    }
+    refuseEncoding(request);
+  });
+  app.addHook("preClose", async () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
-  const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
   const engines = new EnginesByTenant(engine);
-  for (const route of allRoutes()) {
-    register(app, route, { authenticator, engines, metrics, traces, check: options.check_replies === true });
-  }
+  const all = allRoutes();
+  const methods = new AllowedMethods(all);
+  const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
+  const { authenticator } = service;
+  for (const route of all)
+    register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;
+}
+
+function routerPath({ path }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 interface Parts {
   authenticator: Authenticator;
+  service: Service;
   engines: EnginesByTenant;
   metrics: Metrics;
   traces: RequestTraces;
@@ -77,11 +99,11 @@ interface Parts {
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
 function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
-  const { authenticator, engines, metrics, traces, check } = parts;
+  const { authenticator, engines, service, metrics, traces, check } = parts;
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,
-    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    url: routerPath(endpoint),
     bodyLimit: endpoint.body_limit,
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
@@ -96,11 +118,12 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const principal = callers.get(request) ?? nobody;
       const { params, query, body } = checked(endpoint, request);
       const gone = new AbortController();
-      request.raw.once("close", () => {
+      // Of the answer: the request is closed as soon as its body was read.
+      reply.raw.once("close", () => {
         if (!reply.raw.writableEnded) gone.abort();
       });
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, metrics, signal: gone.signal },
+        ...{ params, query, body, principal, request, reply, service, metrics, signal: gone.signal },
         traceparent: traces.traceparent(request),
         engine: engines.of(principal.tenant_id),
         get log() {
@@ -112,6 +135,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       reply.status(endpoint.status);
       const answered = await traces.within(request, () => answer(call as never));
       if (reply.sent) return reply;
+      if (service.stopping.aborted) reply.header("connection", "close");
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
       return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));

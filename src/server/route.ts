@@ -5,6 +5,7 @@ import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/e
 import type { Engine } from "../engine/engine.js";
 import type { Principal } from "./auth.js";
 import type { Metrics } from "./metrics.js";
+import type { Service } from "./service.js";
 
 export interface Call<E = Endpoint> {
   params: ParamsOf<E>;
@@ -20,6 +21,8 @@ export interface Call<E = Endpoint> {
   traceparent: string | undefined;
   /** Aborted when the caller is gone. */
   signal: AbortSignal;
+  /** What all calls share: the event feed, health, the bell for waiting workers. */
+  service: Service;
   request: FastifyRequest;
   reply: FastifyReply;
   /** Who asks, for events: the key, and the person behind it where the caller says so. */

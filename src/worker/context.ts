@@ -15,11 +15,12 @@ import type {
 } from "../core/context.js";
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
+import type { LogLevel } from "../core/log_line.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
-import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
+import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
 import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
 import type { Failure } from "../core/failures.js";
+import { invoke } from "../core/invoke.js";
 import { traceIdOf } from "../core/traceparent.js";
 import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
@@ -12,7 +13,6 @@ import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
 import type { HeldClaim, Holdings } from "./held.js";
-import { invoke } from "./invoke.js";
 import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";

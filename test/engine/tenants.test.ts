@@ -80,6 +80,7 @@ describe("tenants on a server", () => {
     "tenants",
     "tenant_roles",
     "api_keys",
+    "saved_blueprints",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {

@@ -3,7 +3,9 @@ import type { Route } from "../route.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
 import { metricsRoutes } from "./metrics.js";
+import { streamRoutes } from "./stream.js";
+import { workRoutes } from "./work.js";
 
 export function allRoutes(): Route[] {
-  return [...healthRoutes(), ...jobsRoutes(), ...metricsRoutes()];
+  return [...healthRoutes(), ...jobsRoutes(), ...streamRoutes(), ...workRoutes(), ...metricsRoutes()];
 }

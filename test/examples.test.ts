@@ -1,0 +1,94 @@
+// The examples run as they stand, each as a process of its own. The first one uses the database in memory, as whoever reads it
+// will; the others a Postgres server, under the role a service runs as.
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openServer } from "../src/engine/server_database.js";
+import { build, root } from "./cli/built_program.js";
+import { type FreshDatabase, freshDatabase, realServer } from "./postgres.js";
+
+const login = `ff_example_${Math.random().toString(36).slice(2, 10)}`;
+const databases: FreshDatabase[] = [];
+let cwd: string;
+
+beforeAll(async () => {
+  build();
+  cwd = await mkdtemp(join(tmpdir(), "fanfold-examples-"));
+  const admin = openServer((await realServer()).admin_url);
+  await admin.script(`create role ${login} login`);
+  await admin.close();
+});
+afterAll(async () => {
+  for (const { drop } of databases) await drop();
+  const admin = openServer((await realServer()).admin_url);
+  await admin.script(`drop role if exists ${login}`);
+  await admin.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+/** The server's login on a database of its own. */
+async function serverUrl(): Promise<string> {
+  const fresh = await freshDatabase();
+  databases.push(fresh);
+  await fresh.db.script(`grant fanfold_api, fanfold_worker to ${login}`);
+  await fresh.db.sql`select app.map_role(${login}::text::name, null)`;
+  const url = new URL(fresh.url);
+  url.username = login;
+  return url.href;
+}
+
+/** What it says, line by line; anything on stderr or any other end than a good one fails. */
+async function run(name: string, env: Record<string, string> = {}): Promise<string[]> {
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  const child = spawn(process.execPath, [join(root, "examples", name, "main.js")], {
+    cwd,
+    env: { ...inherited, ...env },
+  });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (err += text));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect([code, err]).toEqual([0, ""]);
+  return out.trimEnd().split("\n");
+}
+
+test("every example is a folder with a README that says how to run it", async () => {
+  const folders = readdirSync(join(root, "examples"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !/^(word_count|readme-)/.test(entry.name))
+    .map(({ name }) => name);
+  expect(folders.length).toBeGreaterThanOrEqual(6);
+  for (const name of folders) {
+    const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
+    expect(readme).toContain(`node examples/${name}/main.js`);
+  }
+});
+
+test("first_job: a job is declared, run and read, in memory", async () => {
+  expect(await run("first_job")).toEqual(["completed: 26 characters in 3 texts", "submitted again: the same job"]);
+}, 120_000);
+
+test("approval_gate: a person decides", async () => {
+  expect(await run("approval_gate", { DATABASE_URL: await serverUrl() })).toEqual([
+    "Flood map 2030: Read the draft. Is it fit to be seen?",
+    "  approved (reads well), job completed { published: '<h1>Flood map 2030</h1>' }",
+    "Flood map of my cat: Read the draft. Is it fit to be seen?",
+    "  rejected (not a map), job failed ",
+  ]);
+});
+
+test("multi_tenant_service: two customers share a service and see nothing of each other", async () => {
+  const lines = await run("multi_tenant_service", { DATABASE_URL: await serverUrl() });
+  expect(lines).toEqual([
+    "same parameters, same job id: false",
+    "acme's job: completed",
+    "globex's job: completed",
+    "globex asks for acme's job: not found",
+    "globex asks for acme's job: not found",
+    "globex sees 1 job, acme sees 1",
+    expect.stringMatching(/^globex, four images: .*\b3\b/),
+    "acme, four images: completed",
+  ]);
+});
