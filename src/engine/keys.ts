@@ -1,5 +1,6 @@
 // API keys: made here, so that the secret is never sent to the database, and looked up for the server.
 import { randomBytes } from "node:crypto";
+import type { Scope } from "../core/api/endpoint.js";
 import { type KeyParts, keyText, makeKey, secretHash } from "../core/api_key.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
@@ -9,7 +10,7 @@ export interface KeyRecord {
   tenant_id: string;
   env: string;
   name: string;
-  scopes: string[];
+  scopes: Scope[];
   operator: boolean;
   /** ending: rotated or revoked at a time that is still to come. */
   status: "active" | "ending" | "expired" | "revoked";
@@ -36,7 +37,7 @@ export interface FoundKey {
   key_id: string;
   tenant_id: string;
   env: string;
-  scopes: string[];
+  scopes: Scope[];
   operator: boolean;
   secret_hash: string;
   usable: boolean;
@@ -110,13 +111,18 @@ export class Keys {
     const reply = await asked<{ old: KeyRecord; new: KeyRecord }>(
       this.db.sql`select app.rotate_key(${JSON.stringify(request)}::text::json) as reply`,
     );
+    tellChange(this.db, key_id);
     return { old: reply.old, new: whole(reply.new, made) };
   }
 
   /** Ends a key: at once here and for whoever asks the database, within five seconds at every server. */
-  revoke(key_id: string, given: KeyVerb & { reason?: string | null } = {}): Promise<KeyRecord> {
+  async revoke(key_id: string, given: KeyVerb & { reason?: string | null } = {}): Promise<KeyRecord> {
     const request = { ...given, key_id, tenant: this.tenant };
-    return asked(this.db.sql`select app.revoke_key(${JSON.stringify(request)}::text::json) as reply`);
+    const revoked = await asked<KeyRecord>(
+      this.db.sql`select app.revoke_key(${JSON.stringify(request)}::text::json) as reply`,
+    );
+    tellChange(this.db, key_id);
+    return revoked;
   }
 }
 
@@ -126,6 +132,20 @@ function whole(record: KeyRecord, made: KeyParts): CreatedKey {
 
 function timeText(at: Date | string | null): string | null {
   return at instanceof Date ? at.toISOString() : at;
+}
+
+type Listener = (key_id: string) => void;
+const listeners = new WeakMap<Queryable, Set<Listener>>();
+
+/** Tells whoever remembers keys that one was changed through this connection pool; returns how to stop that. */
+export function onKeyChange(db: Queryable, listener: Listener): () => void {
+  const known = listeners.get(db) ?? new Set();
+  listeners.set(db, known.add(listener));
+  return () => void known.delete(listener);
+}
+
+function tellChange(db: Queryable, key_id: string): void {
+  for (const listener of listeners.get(db) ?? []) listener(key_id);
 }
 
 export function findKey(db: Queryable, key_id: string): Promise<FoundKey | null> {

@@ -9,7 +9,8 @@ import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/erro
 import { parseJson } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
+import { type Authenticator, assertScope, type Principal } from "./auth.js";
+import { createAuthentication } from "./authentication.js";
 import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
@@ -51,7 +52,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
-  const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
+  const authenticator = options.authenticator ?? createAuthentication({ db: engine.db, log: engine.log });
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
   for (const route of allRoutes()) {
     register(app, route, { authenticator, engines, check: options.check_replies === true });
@@ -76,7 +78,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
-      const principal = await authenticator.authenticate(request.headers.authorization);
+      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
     },

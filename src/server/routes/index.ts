@@ -2,7 +2,10 @@
 import type { Route } from "../route.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
+import { keysRoutes } from "./keys.js";
+import { limitsRoutes } from "./limits.js";
+import { tenantsRoutes } from "./tenants.js";
 
 export function allRoutes(): Route[] {
-  return [...healthRoutes(), ...jobsRoutes()];
+  return [...healthRoutes(), ...jobsRoutes(), ...keysRoutes(), ...tenantsRoutes(), ...limitsRoutes()];
 }
