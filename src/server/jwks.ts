@@ -33,7 +33,10 @@ function sparing(now: () => number): Fetch {
     try {
       const response = await fetch(url, options);
       if (response.status !== 200) throw new Error(`the provider's keys were answered with status ${response.status}`);
-      return new Response(await boundedText(response), { status: 200 });
+      const text = await boundedText(response);
+      // Looked at here, so that nonsense counts as a failure as well.
+      createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+      return new Response(text, { status: 200 });
     } catch (error) {
       failed_at = now();
       throw error;
