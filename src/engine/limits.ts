@@ -18,6 +18,15 @@ export interface LimitValues {
   submit_bytes: number | null;
 }
 
+export const limit_names = [
+  "concurrent_tasks",
+  "queued_tasks",
+  "submits_per_s",
+  "submit_burst",
+  "fan_out",
+  "submit_bytes",
+] as const satisfies readonly (keyof LimitValues)[];
+
 export interface LimitsRecord {
   tenant_id: string;
   limits: LimitValues;
