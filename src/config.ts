@@ -21,6 +21,21 @@ export interface Config {
   readonly debug: boolean;
   /** Lets whoever has it read /metrics; without it that takes an operator's key. */
   readonly metrics_token: string | undefined;
+  /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
+  readonly jwt: JwtSettings | null;
+}
+
+export interface JwtSettings {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly algorithms: readonly string[];
+  /** Where the provider's keys are: one of the two. */
+  readonly jwks_url: string | null;
+  readonly jwks_file: string | null;
+  readonly tenant_claim: string;
+  readonly scope_claim: string;
+  /** What stands before our scopes, so that another service's "read" is not ours. */
+  readonly scope_prefix: string;
 }
 
 /** What the command line may set; undefined leaves it to the environment. */
@@ -53,6 +68,14 @@ const settings = {
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
+  jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
+  jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readList),
+  jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
+  jwt_jwks_url: setting<string | undefined>("FANFOLD_JWT_JWKS_URL", undefined, readKeysUrl),
+  jwt_jwks_file: setting<string | undefined>("FANFOLD_JWT_JWKS_FILE", undefined, readText),
+  jwt_tenant_claim: setting("FANFOLD_JWT_TENANT_CLAIM", "tenant", readText),
+  jwt_scope_claim: setting("FANFOLD_JWT_SCOPE_CLAIM", "scope", readText),
+  jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
 };
 
 const fault_name = "FANFOLD_FAULTS";
@@ -116,10 +139,39 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     slots: value(settings.slots, flags.slots),
     debug: value(settings.debug),
     metrics_token: value(settings.metrics_token),
+    jwt: jwtSettings(env, value, problems),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
   return Object.freeze(config);
+}
+
+/** Half of it set is a mistake: a service that was meant to take tokens must not start without. */
+function jwtSettings(env: Environment, value: <T>(one: Setting<T>) => T, problems: Problem[]): JwtSettings | null {
+  const is_set = (one: { name: string }) => (env[one.name]?.trim() ?? "") !== "";
+  const any = Object.entries(settings).some(([name, one]) => name.startsWith("jwt_") && is_set(one));
+  if (!any) return null;
+  const url = is_set(settings.jwt_jwks_url);
+  const file = is_set(settings.jwt_jwks_file);
+  const missing = (name: string, fix: string) =>
+    problems.push({ path: name, problem: "is needed to take tokens", fix });
+  if (!is_set(settings.jwt_issuer)) missing(settings.jwt_issuer.name, "the `iss` of the provider's tokens");
+  if (!is_set(settings.jwt_audience)) missing(settings.jwt_audience.name, "the `aud` of tokens meant for this service");
+  if (!url && !file) missing(settings.jwt_jwks_url.name, "https://…/jwks.json, or FANFOLD_JWT_JWKS_FILE");
+  if (url && file) {
+    const problem = "is given together with FANFOLD_JWT_JWKS_FILE";
+    problems.push({ path: settings.jwt_jwks_url.name, problem, fix: "give one of the two" });
+  }
+  return Object.freeze({
+    issuer: value(settings.jwt_issuer) ?? "",
+    audience: value(settings.jwt_audience) ?? [],
+    algorithms: value(settings.jwt_algorithms),
+    jwks_url: value(settings.jwt_jwks_url) ?? null,
+    jwks_file: value(settings.jwt_jwks_file) ?? null,
+    tenant_claim: value(settings.jwt_tenant_claim),
+    scope_claim: value(settings.jwt_scope_claim),
+    scope_prefix: value(settings.jwt_scope_prefix),
+  });
 }
 
 const memory_dir = "memory://";
@@ -169,6 +221,40 @@ function readUrl(text: string): Answer<string> {
   } catch {
     return { problem: "is not an address that can be read", fix: `${fix}; encode special characters of the password` };
   }
+}
+
+function readList(text: string): Answer<string[]> {
+  const words = text.split(",").map((word) => word.trim());
+  return words.every((word) => word !== "")
+    ? { value: words }
+    : { problem: "has an empty name in it", fix: "names with commas between" };
+}
+
+/** Only those with a public and a private half: with a shared secret, whoever can verify can also make tokens. */
+const algorithms = [
+  "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+]; // biome-ignore format: a list of words
+
+function readAlgorithms(text: string): Answer<string[]> {
+  const words = text.split(",").map((word) => word.trim());
+  const wrong = words.find((word) => !algorithms.includes(word));
+  return wrong === undefined
+    ? { value: words }
+    : {
+        problem: `${quoted(wrong)} is not an algorithm that tokens may be signed with`,
+        fix: suggestion(wrong, algorithms),
+      };
+}
+
+/** Who can change the keys on their way can make tokens: only over TLS, or on this very machine. */
+function readKeysUrl(text: string): Answer<string> {
+  const fix = "https://…/jwks.json";
+  if (!URL.canParse(text)) return { problem: `${quoted(text)} is not an address`, fix };
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return { problem: "has a user or a password in it", fix };
+  const is_here = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  if (protocol === "https:" || (protocol === "http:" && is_here)) return { value: text };
+  return { problem: `${quoted(text)} is not an https:// address`, fix };
 }
 
 function readTenant(text: string): Answer<string> {

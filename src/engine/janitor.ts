@@ -189,6 +189,12 @@ export class Janitor {
     await duty("fold_counts", async () => {
       await asked(db.sql`select app.fold_counts() as reply`);
     });
+    await duty("count_usage", async () => {
+      // One tenant a call, until all figures are fresh.
+      for (let pages = 0; pages < 200 * PAGES; pages++) {
+        if ((await asked<number>(db.sql`select app.count_usage() as reply`)) === 0) break;
+      }
+    });
     await duty("check_closed", async () => {
       for (let pages = 0; pages < most; pages++) {
         const page = tell(

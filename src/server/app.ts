@@ -109,7 +109,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
       if (endpoint === metrics_api.read && metrics.isToken(request.headers.authorization)) return;
-      const principal = await authenticator.authenticate(request.headers.authorization);
+      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
       traces.tenant(request, principal.tenant_id);
