@@ -5,5 +5,5 @@ returns void
 language plpgsql
 as $$
 begin
-  return;
+  perform app.write_webhooks(tenants, job_ids);
 end $$;
