@@ -44,7 +44,8 @@ begin
   end if;
   return json_build_object(
     'action', 'send', 'url', coalesce(v_endpoint.url, v_delivery.url), 'payload', v_delivery.payload, 'event_type', v_delivery.event_type,
-    'timeout_s', coalesce(v_endpoint.timeout_s, 20), 'job_id', v_delivery.job_id,
+    'endpoint_id', v_delivery.endpoint_id, 'timeout_s', coalesce(v_endpoint.timeout_s, 20), 'job_id', v_delivery.job_id,
+    'attempt', v_delivery.attempts + 1, 'now_s', floor(extract(epoch from clock_timestamp()))::bigint,
     'secrets', case
       when v_endpoint.endpoint_id is null then v_delivery.secrets
       else (

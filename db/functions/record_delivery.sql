@@ -53,7 +53,7 @@ begin
       perform app.note(v_tenant, 'webhook.failed', v_delivery.job_id, null, v_error,
         jsonb_build_object('delivery_id', v_id, 'endpoint_id', v_delivery.endpoint_id, 'attempts', v_delivery.attempts));
     else
-      v_wait := greatest(v_wait, least((request ->> 'retry_after_s')::double precision, c_longest_wait_s));
+      v_wait := greatest(v_wait, least(coalesce((request ->> 'retry_after_s')::double precision, 0), c_longest_wait_s));
       perform app.requeue_delivery(v_delivery, now() + make_interval(secs => v_wait));
     end if;
     if v_endpoint.endpoint_id is not null and v_endpoint.disabled_at is null then

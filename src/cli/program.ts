@@ -25,6 +25,7 @@ import { addTasks } from "./tasks.js";
 import { addUp } from "./up.js";
 import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
+import { addWebhooks } from "./webhooks.js";
 import { addWhy } from "./why.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
@@ -49,7 +50,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addSubmit, addWatch, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
-  ["Set up:", [addDoctor, addMigrate]],
+  ["Set up:", [addWebhooks, addDoctor, addMigrate]],
 ];
 
 const help = { showGlobalOptions: true, sortSubcommands: false };

@@ -270,9 +270,10 @@ function submitOptions({
   labels,
   correlation_id,
   group_id,
+  webhooks,
   traceparent,
 }: Omit<SubmitOptions, "mode" | "db">) {
-  return { priority, labels, correlation_id, group_id, traceparent };
+  return { priority, labels, correlation_id, group_id, webhooks, traceparent };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

@@ -1,11 +1,11 @@
 // CSV that is data and nothing else: RFC 4180, and no cell that a spreadsheet would take for a formula. Pure.
 
-/** What spreadsheets start a formula with, also in full width; and what they skip before it. */
-const formula = /^[\s\u0000-\u0020\u00a0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
-/** Cells that start so are read as if it were not there. */
-const hidden_start = /^[\t\r\n\u0000]/;
+/** What spreadsheets start a formula with, also in full width, after whatever they skip. */
+const formula = /^[\s\p{Z}\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
+/** A tab, a line break or a NUL at the start hides from a reader what comes after it. */
+const hidden_start = /^\p{Cc}/u;
 /** Semicolons and tabs are separators elsewhere; a blank at the edge is lost without quotes. */
-const needs_quotes = /[",;\t\r\n\u0000]|^[\s\ufeff]|\s$/;
+const needs_quotes = /[",;\p{Cc}]|^[\s\ufeff]|\s$/u;
 
 /** A value as one cell. Only what is a number is written as one: the text "-2" is a text. */
 export function csvCell(value: unknown): string {

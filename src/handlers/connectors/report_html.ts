@@ -17,9 +17,8 @@ export function escapeHtml(value: unknown): string {
     value === null || value === undefined ? "" : typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text
     .toWellFormed()
-    .replace(
-      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+      "\t\n\r".includes(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
     )
     .replace(/[&<>"'`]/g, (character) => escapes[character]!);
 }
