@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
+import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
 
 export type LogLevel = (typeof log_levels)[number];
@@ -19,6 +20,12 @@ export interface Config {
   readonly prepare: boolean;
   readonly slots: number;
   readonly debug: boolean;
+  /** <dir>/<tenant>/<name> holds a secret. */
+  readonly secrets_dir: string | undefined;
+  /** The first seals what the service keeps for tenants, any opens. */
+  readonly secret_keys: readonly Uint8Array[];
+  /** What handlers may call besides the public internet over TLS. */
+  readonly outbound: Readonly<Partial<OutboundPolicy>>;
 }
 
 /** What the command line may set; undefined leaves it to the environment. */
@@ -50,7 +57,34 @@ const settings = {
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
+  secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
+  secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
+  outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
+  outbound_private: setting(
+    "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
+    [],
+    readList((list) => ({ allow_private: list })),
+  ),
+  outbound_hosts: setting(
+    "FANFOLD_OUTBOUND_ALLOW_HOSTS",
+    [],
+    readList((list) => ({ allow_hosts: list })),
+  ),
+  outbound_names: setting(
+    "FANFOLD_OUTBOUND_ALLOW_NAMES",
+    [],
+    readList((list) => ({ allow_names: list })),
+  ),
+  outbound_ports: setting(
+    "FANFOLD_OUTBOUND_PORTS",
+    [],
+    readList((list) => ({ ports: list.map(Number) })),
+  ),
+  outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
 };
+
+/** FANFOLD_SECRET_<TENANT>__<NAME>: secrets of tenants, told to their tasks by name. */
+const tenant_secret = /^FANFOLD_SECRET_[A-Z0-9_]+?__[A-Z0-9_]+$/;
 
 const fault_name = "FANFOLD_FAULTS";
 /** Read by tests and the benchmark, not by the program. */
@@ -65,6 +99,11 @@ const other_names = [
 
 const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 export const package_version: string = package_file.version;
+
+/** What a worker looks for secrets in, unless it is told otherwise. */
+export function secretsFromEnvironment(env: Environment = process.env) {
+  return { dir: env[settings.secrets_dir.name]?.trim() || undefined, env: (name: string) => env[name] };
+}
 
 /** For fault.ts, which must know before anything is configured. */
 export const fault_setting = process.env[fault_name] ?? "";
@@ -81,12 +120,14 @@ const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 
 /**
- * For the processes of isolated handlers: everything but the way into a database, and the faults of tests. These are empty
+ * For the processes of isolated handlers: everything but the way into a database, secrets, and the faults of tests. These are empty
  * rather than absent, because a file of variables that is loaded there fills in what is absent.
  */
 export function environmentForHandlers(env: Environment = process.env): Environment {
-  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name]);
-  const isHidden = (name: string, value = "") => hidden.has(name) || secret_name.test(name) || secret_value.test(value);
+  const own = [settings.secrets_dir, settings.secret_keys].map(({ name }) => name);
+  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
+  const isHidden = (name: string, value = "") =>
+    hidden.has(name) || secret_name.test(name) || tenant_secret.test(name) || secret_value.test(value);
   const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
   return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
 }
@@ -98,6 +139,20 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     if (flag !== undefined) return checked(one, String(flag), problems, flag);
     // An empty variable is how a shell or a compose file says "not set".
     return text === undefined || text === "" ? one.initial : checked(one, text, problems, one.initial);
+  };
+  /** Only what is set: what is not is the worker's to know. */
+  const outbound = (): Partial<OutboundPolicy> => {
+    const given = {
+      ...{ allow_private: value(settings.outbound_private), allow_hosts: value(settings.outbound_hosts) },
+      ...{ allow_names: value(settings.outbound_names), ports: value(settings.outbound_ports).map(Number) },
+    };
+    const resolver = value(settings.outbound_resolver);
+    const allow_http = value(settings.outbound_http);
+    return {
+      ...Object.fromEntries(Object.entries(given).filter(([, list]) => list.length > 0)),
+      ...(allow_http ? { allow_http } : {}),
+      ...(resolver === undefined ? {} : { resolver }),
+    };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
   const config: Config = {
@@ -112,6 +167,9 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
     debug: value(settings.debug),
+    secrets_dir: value(settings.secrets_dir),
+    secret_keys: value(settings.secret_keys),
+    outbound: outbound(),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
@@ -135,7 +193,7 @@ function checked<T>(one: Setting<T>, text: string, problems: Problem[], otherwis
 function unknownNames(env: Environment): Problem[] {
   const known = [...Object.values(settings).map(({ name }) => name), ...other_names];
   return Object.keys(env)
-    .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name))
+    .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
 }
@@ -155,6 +213,25 @@ function readUrl(text: string): Answer<string> {
   } catch {
     return { problem: "is not an address that can be read", fix: `${fix}; encode special characters of the password` };
   }
+}
+
+function readKeys(text: string): Answer<readonly Uint8Array[]> {
+  // Never shown: each is a key.
+  const keys = text.split(",").map((one) => Buffer.from(one.trim(), "base64"));
+  if (keys.every(({ length }) => length === 32)) return { value: keys };
+  const fix = "32 random bytes in base64 (openssl rand -base64 32); several with commas, the one that seals first";
+  return { problem: "is not a key of 32 bytes in base64", fix };
+}
+
+function readList(policyOf: (list: string[]) => Partial<OutboundPolicy>) {
+  return (text: string): Answer<string[]> => {
+    const list = text
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "");
+    const [first] = policyProblems(policyOf(list));
+    return first === undefined ? { value: list } : { problem: first.problem, fix: first.fix };
+  };
 }
 
 function readTenant(text: string): Answer<string> {

@@ -29,6 +29,7 @@ import type {
 } from "./records.js";
 import { Recovery } from "./recovery.js";
 import { asked } from "./reply.js";
+import { Sealer } from "./sealing.js";
 
 export interface EngineParts {
   db: Database;
@@ -36,6 +37,8 @@ export interface EngineParts {
   registry: Registry;
   store: Store;
   log?: Logger;
+  /** Seals and opens what the service keeps for tenants. */
+  sealer?: Sealer | undefined;
   /** A further small pool on a server; on the embedded database the one session there is. */
   openConnection(name: string, max: number): Database;
   close(): Promise<void>;
@@ -56,6 +59,7 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  readonly sealer: Sealer;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -66,6 +70,7 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.sealer = parts.sealer ?? new Sealer();
     this.log = parts.log ?? pino({ level: "silent" });
   }
 

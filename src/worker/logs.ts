@@ -1,5 +1,6 @@
 // What handlers log, on its way to task_logs: bounded per attempt, written in batches. Lines travel with the finish of
 // their task, because after it the claim that allows them is gone; a timer sends those of tasks that run on.
+import { type Redaction, withoutSecretKeys } from "../core/redaction.js";
 import type { HeldClaim } from "./held.js";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -42,9 +43,10 @@ export class TaskLogs {
     level: LogLevel,
     message: string,
     data: Record<string, unknown> | undefined,
+    redaction?: Redaction | undefined,
   ): void {
     if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES || this.stopped) return;
-    let text = JSON.stringify(logRecord(level, message, data));
+    let text = JSON.stringify(logRecord(level, message, data, redaction));
     budget.lines++;
     budget.bytes += text.length;
     if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES) {
@@ -89,8 +91,13 @@ export class TaskLogs {
 }
 
 /** A line as it is stored: bounded, and nothing in it that JSON or Postgres cannot hold. */
-export function logRecord(level: LogLevel, message: string, data: Record<string, unknown> | undefined) {
-  return { level, message: bounded(message), data: storableData(data) };
+export function logRecord(
+  level: LogLevel,
+  message: string,
+  data: Record<string, unknown> | undefined,
+  redaction?: Redaction | undefined,
+) {
+  return { level, message: bounded(message, redaction), data: storableData(data, redaction) };
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Postgres cannot store
@@ -100,21 +107,29 @@ function storable(text: string): string {
   return text.replace(unstorable, "\ufffd");
 }
 
-function bounded(message: unknown): string {
-  const text = typeof message === "string" ? message : String(message);
+function bounded(message: unknown, redaction: Redaction | undefined): string {
+  const given = typeof message === "string" ? message : String(message);
+  // Before it is cut: half a secret would not be found.
+  const text = redaction?.text(given) ?? given;
   return storable(text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`);
 }
 
+/** A quick look whether some key may sound like a secret: most lines have none, and are not walked through. */
+const secret_hint = /auth|cookie|pass|secret|token|key|credential|connection/i;
+
 /** A log line must never fail a task: data that is not JSON, or too much of it, is replaced by a word about it. */
-function storableData(data: unknown): unknown {
+function storableData(data: unknown, redaction: Redaction | undefined): unknown {
   if (data === undefined || data === null) return undefined;
   try {
     const text = JSON.stringify(data);
     if (text === undefined) return undefined;
     if (text.length > MAX_DATA) return { left_out: `${text.length} characters of data; the limit is ${MAX_DATA}` };
     // JSON.stringify writes what Postgres cannot store as escapes: parsed again it can be replaced, keys included.
-    if (!/\\u(0000|d[89a-f])/i.test(text)) return data;
-    return JSON.parse(text.replace(/\\u(0000|d[89a-f][0-9a-f]{2})/gi, "\\ufffd"));
+    const is_plain = !/\\u(0000|d[89a-f])/i.test(text);
+    if (is_plain && redaction === undefined && !secret_hint.test(text)) return data;
+    const plain = is_plain ? text : text.replace(/\\u(0000|d[89a-f][0-9a-f]{2})/gi, "\\ufffd");
+    const clean = withoutSecretKeys(JSON.parse(plain));
+    return redaction?.value(clean) ?? clean;
   } catch (error) {
     return { left_out: `data that is not JSON: ${String(error)}` };
   }

@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
-import type { Failure } from "../core/failures.js";
+import { type Failure, max_message_bytes, readProperty, storableText } from "../core/failures.js";
 import type { FailedItem } from "../engine/commands.js";
 import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
@@ -147,7 +147,10 @@ export class Runner {
       }
       this.planned(ctx, duration_ms);
     } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else this.fail(ctx, duration_ms, failureFrom(error));
+    else {
+      this.tellOperator(ctx, error);
+      this.fail(ctx, duration_ms, failureFrom(error));
+    }
     this.free(ctx);
   }
 
@@ -186,13 +189,22 @@ export class Runner {
     parts.log.debug({ ...facts(ctx), duration_ms }, "stage planned");
   }
 
-  private fail(ctx: TaskContext, duration_ms: number, failure: Failure): void {
+  private fail(ctx: TaskContext, duration_ms: number, given: Failure): void {
     const { parts } = this;
+    const failure = (ctx.redaction?.value(given) as Failure | undefined) ?? given;
     parts.stats.failed++;
     const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
     parts.finisher.failed(ctx.claim, item);
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
+  }
+
+  /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
+  private tellOperator(ctx: TaskContext, error: unknown): void {
+    const operator_detail = readProperty(error, "operator_detail");
+    if (typeof operator_detail !== "string") return;
+    const detail = ctx.redaction?.text(operator_detail) ?? operator_detail;
+    this.parts.log.warn({ ...facts(ctx), operator_detail: storableText(detail, max_message_bytes) }, "task refused");
   }
 
   /** The database gave the task to others or took it out: there is nobody to tell. */

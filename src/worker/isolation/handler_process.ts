@@ -111,7 +111,11 @@ export class HandlerProcess {
     this.output.reset();
     task.after(START_MS, () => this.notStarted());
     const { claim_id, attempt, stage } = ctx.claim;
-    this.send({ t: "run", order: { run, handler: handler.name, claim_id, attempt, stage, task: ctx.task, ...place } });
+    const { outbound, task: given } = ctx;
+    this.send({
+      t: "run",
+      order: { run, handler: handler.name, claim_id, attempt, stage, task: given, outbound, ...place },
+    });
     return task.settled;
   }
 
