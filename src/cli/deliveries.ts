@@ -137,7 +137,11 @@ export function addReplay(cli: Cli, webhooks: Command): void {
       const statuses = flags.status?.map((one) => oneOf("--status", one, delivery_statuses, problems));
       const range_only = [flags.from, flags.to, flags.status, flags.dryRun].some((one) => one !== undefined);
       if (delivery_id !== undefined && range_only) {
-        problems.push({ path: "--from, --to, --status, --dry-run", problem: "belong to a range", fix: "use --endpoint" });
+        problems.push({
+          path: "--from, --to, --status, --dry-run",
+          problem: "belong to a range",
+          fix: "use --endpoint",
+        });
       }
       if (problems.length > 0) throw usage("these deliveries cannot be replayed", { problems });
       const actor = cli.io.user();

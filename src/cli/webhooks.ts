@@ -148,7 +148,8 @@ function* endpointLines(one: WebhookRecord): Generator<string> {
   if (one.description) yield `  for       ${printable(one.description, 500)}`;
   yield `  events    ${one.events.join(", ") || "only of jobs that name it"}`;
   if (one.disabled_reason !== null) yield `  disabled  ${printable(one.disabled_reason, 500)}`;
-  if (one.failure_streak > 0) yield `  failing   ${one.failure_streak} sends in a row, since ${moment(one.failing_since)}`;
+  if (one.failure_streak > 0)
+    yield `  failing   ${one.failure_streak} sends in a row, since ${moment(one.failing_since)}`;
   if (one.paused_until !== null) yield `  paused    until ${moment(one.paused_until)}; then one delivery tries it`;
   for (const { kept, since, until } of one.secrets) {
     yield `  secret    ${printable(kept, 100)}, since ${moment(since)}${until === null ? "" : `, until ${moment(until)}`}`;
@@ -170,7 +171,10 @@ function addUpdate(cli: Cli, webhooks: Command): void {
       const settings = settingsOf(cli, flags, []);
       await withSession(cli, async ({ engine }) => {
         const { url } = flags;
-        const changed = await engine.webhooks.update(endpoint_id, { ...settings, ...(url === undefined ? {} : { url }) });
+        const changed = await engine.webhooks.update(endpoint_id, {
+          ...settings,
+          ...(url === undefined ? {} : { url }),
+        });
         answer(cli, changed, () => endpointLines(changed));
       });
     });
@@ -192,7 +196,11 @@ function addSwitch(cli: Cli, webhooks: Command, verb: "enable" | "disable"): voi
     .addHelpText("after", examples(`fanfold webhooks ${verb} we_abcdefghijklmnop`))
     .action((endpoint_id: string, { reason, by }: { reason?: string; by?: string }) =>
       withSession(cli, async ({ engine }) => {
-        const change = { enabled, ...(reason === undefined ? {} : { reason }), ...actorOf(cli, by === undefined ? {} : { by }) };
+        const change = {
+          enabled,
+          ...(reason === undefined ? {} : { reason }),
+          ...actorOf(cli, by === undefined ? {} : { by }),
+        };
         const changed = await engine.webhooks.update(endpoint_id, change);
         answer(cli, changed, () => [
           `${verb}d  ${changed.endpoint_id}`,
@@ -206,7 +214,9 @@ function addRotate(cli: Cli, webhooks: Command): void {
   webhooks
     .command("rotate")
     .summary("give an endpoint a new secret")
-    .description("Gives an endpoint a new secret. For a while deliveries are signed with both, so that receivers can change over.")
+    .description(
+      "Gives an endpoint a new secret. For a while deliveries are signed with both, so that receivers can change over.",
+    )
     .argument("<endpoint>", "its id")
     .option("--secret <name>", "secret://name of one the workers know, instead of a new one")
     .option("--overlap <seconds>", "how long the secrets before stay good (default 86400, a day)")

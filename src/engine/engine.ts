@@ -30,6 +30,7 @@ import type {
 import { Recovery } from "./recovery.js";
 import { asked } from "./reply.js";
 import { Sealer } from "./sealing.js";
+import { Webhooks } from "./webhooks.js";
 
 export interface EngineParts {
   db: Database;
@@ -60,6 +61,7 @@ export class Engine {
   readonly recovery: Recovery;
   readonly keys: Keys;
   readonly sealer: Sealer;
+  readonly webhooks: Webhooks;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -71,6 +73,7 @@ export class Engine {
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
     this.sealer = parts.sealer ?? new Sealer();
+    this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 

@@ -13,6 +13,15 @@ import { helloWorld } from "./hello_world.js";
 export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest],
-    handlers: [helloGreet, helloReply, filesList, filesDigest, filesFold, filesManifest, webhookDeliver, reportGenerate],
+    handlers: [
+      helloGreet,
+      helloReply,
+      filesList,
+      filesDigest,
+      filesFold,
+      filesManifest,
+      webhookDeliver,
+      reportGenerate,
+    ],
   };
 }

@@ -127,7 +127,8 @@ export const webhooks_api = {
     path: "/api/webhooks/{endpoint_id}",
     tag,
     summary: "Change a webhook endpoint, enable or disable it",
-    description: "Disabling discards what waits for it. Enabling forgets its failures; what was discarded can be replayed.",
+    description:
+      "Disabling discards what waits for it. Enabling forgets its failures; what was discarded can be replayed.",
     scope: "admin",
     params: of_one,
     body: z.strictObject({ ...settings, url: url.optional(), enabled: z.boolean().optional(), reason, actor }),

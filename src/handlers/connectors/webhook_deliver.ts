@@ -72,7 +72,10 @@ async function tryOnce(delivery_id: string, order: Order, ctx: TaskContext): Pro
     };
     const policy = policyOf(order, ctx.outbound);
     const { url } = order;
-    const answer = await guardedExchange({ url, method: "POST", headers, body, policy, signal: ctx.signal }, readAnswer);
+    const answer = await guardedExchange(
+      { url, method: "POST", headers, body, policy, signal: ctx.signal },
+      readAnswer,
+    );
     return { ...answer, duration_ms: Math.round(performance.now() - began) };
   } catch (error) {
     // Asked to stop is no verdict about the receiver: the task runs again, and asks again.

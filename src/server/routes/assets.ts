@@ -22,7 +22,9 @@ export const assetsRoutes = () =>
       const found = asset_shape.safeParse((result as { asset?: unknown } | null)?.asset);
       // A result says what its maker wants it to: a key elsewhere would be another tenant's file.
       if (!found.success || !found.data.ref.key.startsWith(`assets/${principal.tenant_id}/`)) {
-        throw new NotFound("this task has made no file", { hint: "its result has no asset; see GET /api/tasks/{task_id}" });
+        throw new NotFound("this task has made no file", {
+          hint: "its result has no asset; see GET /api/tasks/{task_id}",
+        });
       }
       await send(engine.store, found.data, request, reply);
     },
