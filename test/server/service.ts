@@ -1,5 +1,6 @@
 // The HTTP service on a database of its own, as it runs in production: a login role without rights of its own, several
 // tenants with their keys, answers checked against the contract. All closed when the test (or the file) ends.
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -63,6 +64,7 @@ export async function openService(
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
     ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
+    secret_keys: [randomBytes(32)],
   });
   const app = createApp({ engine, check_replies: true, ...app_options });
   await app.listen({ port: 0, host: "127.0.0.1" });
