@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
+import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
 
 export type LogLevel = (typeof log_levels)[number];
@@ -23,6 +24,12 @@ export interface Config {
   readonly metrics_token: string | undefined;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
+  /** <dir>/<tenant>/<name> holds a secret. */
+  readonly secrets_dir: string | undefined;
+  /** The first seals what the service keeps for tenants, any opens. */
+  readonly secret_keys: readonly Uint8Array[];
+  /** What handlers may call besides the public internet over TLS. */
+  readonly outbound: Readonly<Partial<OutboundPolicy>>;
 }
 
 export interface JwtSettings {
@@ -69,14 +76,41 @@ const settings = {
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
-  jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readList),
+  jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readNames),
   jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
   jwt_jwks_url: setting<string | undefined>("FANFOLD_JWT_JWKS_URL", undefined, readKeysUrl),
   jwt_jwks_file: setting<string | undefined>("FANFOLD_JWT_JWKS_FILE", undefined, readText),
   jwt_tenant_claim: setting("FANFOLD_JWT_TENANT_CLAIM", "tenant", readText),
   jwt_scope_claim: setting("FANFOLD_JWT_SCOPE_CLAIM", "scope", readText),
   jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
+  secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
+  secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
+  outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
+  outbound_private: setting(
+    "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
+    [],
+    readList((list) => ({ allow_private: list })),
+  ),
+  outbound_hosts: setting(
+    "FANFOLD_OUTBOUND_ALLOW_HOSTS",
+    [],
+    readList((list) => ({ allow_hosts: list })),
+  ),
+  outbound_names: setting(
+    "FANFOLD_OUTBOUND_ALLOW_NAMES",
+    [],
+    readList((list) => ({ allow_names: list })),
+  ),
+  outbound_ports: setting(
+    "FANFOLD_OUTBOUND_PORTS",
+    [],
+    readList((list) => ({ ports: list.map(Number) })),
+  ),
+  outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
 };
+
+/** FANFOLD_SECRET_<TENANT>__<NAME>: secrets of tenants, told to their tasks by name. */
+const tenant_secret = /^FANFOLD_SECRET_[A-Z0-9_]+?__[A-Z0-9_]+$/;
 
 const fault_name = "FANFOLD_FAULTS";
 /** Read by tests and the benchmark, not by the program. */
@@ -91,6 +125,11 @@ const other_names = [
 
 const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 export const package_version: string = package_file.version;
+
+/** What a worker looks for secrets in, unless it is told otherwise. */
+export function secretsFromEnvironment(env: Environment = process.env) {
+  return { dir: env[settings.secrets_dir.name]?.trim() || undefined, env: (name: string) => env[name] };
+}
 
 /** For fault.ts, which must know before anything is configured. */
 export const fault_setting = process.env[fault_name] ?? "";
@@ -107,12 +146,14 @@ const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 
 /**
- * For the processes of isolated handlers: everything but the way into a database, and the faults of tests. These are empty
+ * For the processes of isolated handlers: everything but the way into a database, secrets, and the faults of tests. These are empty
  * rather than absent, because a file of variables that is loaded there fills in what is absent.
  */
 export function environmentForHandlers(env: Environment = process.env): Environment {
-  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", settings.metrics_token.name, fault_name]);
-  const isHidden = (name: string, value = "") => hidden.has(name) || secret_name.test(name) || secret_value.test(value);
+  const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token].map(({ name }) => name);
+  const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
+  const isHidden = (name: string, value = "") =>
+    hidden.has(name) || secret_name.test(name) || tenant_secret.test(name) || secret_value.test(value);
   const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
   return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
 }
@@ -124,6 +165,20 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     if (flag !== undefined) return checked(one, String(flag), problems, flag);
     // An empty variable is how a shell or a compose file says "not set".
     return text === undefined || text === "" ? one.initial : checked(one, text, problems, one.initial);
+  };
+  /** Only what is set: what is not is the worker's to know. */
+  const outbound = (): Partial<OutboundPolicy> => {
+    const given = {
+      ...{ allow_private: value(settings.outbound_private), allow_hosts: value(settings.outbound_hosts) },
+      ...{ allow_names: value(settings.outbound_names), ports: value(settings.outbound_ports).map(Number) },
+    };
+    const resolver = value(settings.outbound_resolver);
+    const allow_http = value(settings.outbound_http);
+    return {
+      ...Object.fromEntries(Object.entries(given).filter(([, list]) => list.length > 0)),
+      ...(allow_http ? { allow_http } : {}),
+      ...(resolver === undefined ? {} : { resolver }),
+    };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
   const config: Config = {
@@ -140,6 +195,9 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     debug: value(settings.debug),
     metrics_token: value(settings.metrics_token),
     jwt: jwtSettings(env, value, problems),
+    secrets_dir: value(settings.secrets_dir),
+    secret_keys: value(settings.secret_keys),
+    outbound: outbound(),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
@@ -191,7 +249,7 @@ function checked<T>(one: Setting<T>, text: string, problems: Problem[], otherwis
 function unknownNames(env: Environment): Problem[] {
   const known = [...Object.values(settings).map(({ name }) => name), ...other_names];
   return Object.keys(env)
-    .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name))
+    .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
 }
@@ -223,7 +281,7 @@ function readUrl(text: string): Answer<string> {
   }
 }
 
-function readList(text: string): Answer<string[]> {
+function readNames(text: string): Answer<string[]> {
   const words = text.split(",").map((word) => word.trim());
   return words.every((word) => word !== "")
     ? { value: words }
@@ -255,6 +313,25 @@ function readKeysUrl(text: string): Answer<string> {
   const is_here = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   if (protocol === "https:" || (protocol === "http:" && is_here)) return { value: text };
   return { problem: `${quoted(text)} is not an https:// address`, fix };
+}
+
+function readKeys(text: string): Answer<readonly Uint8Array[]> {
+  // Never shown: each is a key.
+  const keys = text.split(",").map((one) => Buffer.from(one.trim(), "base64"));
+  if (keys.every(({ length }) => length === 32)) return { value: keys };
+  const fix = "32 random bytes in base64 (openssl rand -base64 32); several with commas, the one that seals first";
+  return { problem: "is not a key of 32 bytes in base64", fix };
+}
+
+function readList(policyOf: (list: string[]) => Partial<OutboundPolicy>) {
+  return (text: string): Answer<string[]> => {
+    const list = text
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "");
+    const [first] = policyProblems(policyOf(list));
+    return first === undefined ? { value: list } : { problem: first.problem, fix: first.fix };
+  };
 }
 
 function readTenant(text: string): Answer<string> {

@@ -24,6 +24,9 @@ test("without any setting everything has its default, and nothing can be changed
     slots: 8,
     debug: false,
     jwt: null,
+    secrets_dir: undefined,
+    secret_keys: [],
+    outbound: {},
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);

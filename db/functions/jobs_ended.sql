@@ -6,4 +6,5 @@ language plpgsql
 as $$
 begin
   perform app.count_ended_jobs(tenants, job_ids);
+  perform app.write_webhooks(tenants, job_ids);
 end $$;

@@ -30,6 +30,7 @@ begin
     raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse, resume or force';
   end if;
   perform app.check_submitted(request -> 'jobs');
+  perform app.check_webhooks(v_tenant, request -> 'jobs');
   v_blueprint_hash := app.save_blueprint(v_tenant, blueprint);
   select array_agg(distinct app.content_hash(v_tenant, v_type, coalesce(j.identity, j.parameters), null))
     into v_hashes

@@ -28,6 +28,7 @@ import { addTenants } from "./tenants.js";
 import { addUp } from "./up.js";
 import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
+import { addWebhooks } from "./webhooks.js";
 import { addWhy } from "./why.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
@@ -52,7 +53,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addSubmit, addWatch, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
-  ["Share:", [addTenants, addKeys, addLimits]],
+  ["Share:", [addTenants, addKeys, addLimits, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

@@ -53,13 +53,14 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, tenant, prepare } = config;
+  const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
   const engine = await openEngine({
     database_url,
     data_dir,
     storage_dir,
     tenant,
     prepare,
+    secret_keys,
     registry,
     migrate: options.migrate,
     log,
@@ -69,7 +70,7 @@ export async function withSession<T>(
       config,
       registry,
       engine,
-      startWorker: () => startWorker(engine, { slots: config.slots, log }),
+      startWorker: () => startWorker(engine, { slots: config.slots, secrets_dir, outbound, log }),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
     });
   } finally {

@@ -1,5 +1,6 @@
 // What a handler and a planner see of the engine. Types only: the worker implements them. Nothing here lets a handler
 // touch the queue.
+import type { OutboundPolicy } from "./outbound.js";
 import type { Store } from "./store.js";
 
 /** A stored result, as loose as JSON.parse gives it: the reader knows what the stage before returned. */
@@ -106,6 +107,15 @@ export interface TaskContext {
   db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /** W3C trace context to send along with outgoing calls; null when nobody has begun a trace. */
   readonly traceparent: string | null;
+  /**
+   * A secret of the task's tenant, by name or as "secret://name". What was asked for is taken out of this attempt's log,
+   * errors and result.
+   */
+  secret(name: string): Promise<string>;
+  /** Opens what the service sealed for this tenant and this purpose. */
+  unseal(sealed: string, purpose: string): Promise<string>;
+  /** What the operator lets handlers call. */
+  readonly outbound: OutboundPolicy;
   /** The same on every attempt of this task: give it to services that take idempotency keys. */
   readonly effect_key: string;
 }

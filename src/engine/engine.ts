@@ -34,8 +34,10 @@ import type {
 import { Recovery } from "./recovery.js";
 import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
+import { Sealer } from "./sealing.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
+import { Webhooks } from "./webhooks.js";
 
 export interface EngineParts {
   db: Database;
@@ -43,6 +45,8 @@ export interface EngineParts {
   registry: Registry;
   store: Store;
   log?: Logger;
+  /** Seals and opens what the service keeps for tenants. */
+  sealer?: Sealer | undefined;
   /** A further small pool on a server; on the embedded database the one session there is. */
   openConnection(name: string, max: number): Database;
   close(): Promise<void>;
@@ -68,6 +72,8 @@ export class Engine {
   readonly limits: Limits;
   /** Not of this tenant but of all: for whoever runs the service. */
   readonly tenants: Tenants;
+  readonly sealer: Sealer;
+  readonly webhooks: Webhooks;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -81,6 +87,8 @@ export class Engine {
     this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
+    this.sealer = parts.sealer ?? new Sealer();
+    this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -350,10 +358,11 @@ function submitOptions({
   labels,
   correlation_id,
   group_id,
+  webhooks,
   traceparent,
 }: Omit<SubmitOptions, "mode" | "db">) {
   const own = usableTraceparent(traceparent);
-  return { priority, labels, correlation_id, group_id, ...(own === undefined ? {} : { traceparent: own }) };
+  return { priority, labels, correlation_id, group_id, webhooks, ...(own === undefined ? {} : { traceparent: own }) };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

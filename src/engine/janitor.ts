@@ -195,6 +195,19 @@ export class Janitor {
         if ((await asked<number>(db.sql`select app.count_usage() as reply`)) === 0) break;
       }
     });
+    await duty("sweep_deliveries", async () => {
+      for (let after: unknown = null; ; ) {
+        const cursor = after === null ? null : JSON.stringify(after);
+        const page = tell(
+          await asked<Page & { swept: number; next: unknown }>(
+            db.sql`select app.sweep_deliveries(${run}::text::uuid, ${cursor}::text::json) as reply`,
+          ),
+        );
+        done.swept += page.swept;
+        if (page.next === null) break;
+        after = page.next;
+      }
+    });
     await duty("check_closed", async () => {
       for (let pages = 0; pages < most; pages++) {
         const page = tell(

@@ -1,4 +1,5 @@
 // Opens an engine on a server or on the embedded database, with its schema in place.
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "../core/registry.js";
@@ -6,6 +7,8 @@ import { openFolderStore } from "../storage/folder_store.js";
 import { openEmbedded } from "./embedded_database.js";
 import { Engine } from "./engine.js";
 import { assertCurrent, migrate } from "./migrate.js";
+import { keyOfFolder } from "./seal_key_file.js";
+import { Sealer, seal_key_bytes } from "./sealing.js";
 import { openServer } from "./server_database.js";
 
 export interface EngineOptions {
@@ -21,6 +24,11 @@ export interface EngineOptions {
   migrate?: boolean;
   /** Off for PgBouncer versions that do not track prepared statements. */
   prepare?: boolean;
+  /**
+   * Keys of 32 bytes for what the service keeps sealed for tenants: the first seals, any opens. The embedded database has
+   * one of its own, in its folder.
+   */
+  secret_keys?: readonly Uint8Array[];
   log?: Logger;
 }
 
@@ -31,21 +39,23 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   );
   const shared = { tenant, registry, store, log };
   return options.database_url === undefined
-    ? openOnEmbedded(shared, data_dir)
+    ? openOnEmbedded(shared, data_dir, options.secret_keys)
     : openOnServer(shared, options.database_url, options);
 }
 
 type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "log">;
 
-async function openOnEmbedded(shared: Shared, data_dir: string): Promise<Engine> {
+async function openOnEmbedded(shared: Shared, data_dir: string, keys: readonly Uint8Array[] = []): Promise<Engine> {
   const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"));
   try {
     await migrate(embedded.as(null));
     const db = embedded.as("fanfold_admin");
     await db.sql`select app.abandon_workers()`;
+    const own_key = data_dir === "memory://" ? randomBytes(seal_key_bytes) : keyOfFolder(data_dir);
     return new Engine({
       ...shared,
       db,
+      sealer: new Sealer([...keys, own_key]),
       openConnection: () => embedded.as("fanfold_admin"),
       close: () => embedded.close(),
     });
@@ -67,6 +77,7 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
   return new Engine({
     ...shared,
     db,
+    sealer: new Sealer(options.secret_keys),
     openConnection: (name, max) => openServer(url, { max, prepare, application_name: `fanfold ${name}` }),
     close: () => db.close(),
   });

@@ -1,6 +1,7 @@
 // The records the engine gives and takes, with the names they have in SQL. Types only.
 import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
+import type { JobWebhook } from "../core/webhooks.js";
 import type { Queryable } from "./database.js";
 import type { GateDecision } from "./recovery_records.js";
 
@@ -14,6 +15,8 @@ export interface SubmitOptions {
   deadline_s?: number | null;
   correlation_id?: string;
   group_id?: string;
+  /** Who else hears how it ended, besides the tenant's endpoints. Kept with the job that this submit makes. */
+  webhooks?: readonly JobWebhook[];
   /** W3C trace context of the caller: the job's and its tasks' spans hang below it. */
   traceparent?: string;
   /** A transaction of the caller's: the job exists when it commits, or not at all. */

@@ -16,6 +16,8 @@ import type {
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
 import type { LogLevel } from "../core/log_line.js";
+import type { OutboundPolicy } from "../core/outbound.js";
+import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import type { ClaimedTask } from "../engine/commands.js";
@@ -29,6 +31,9 @@ import { orAborted } from "./wait.js";
 export interface Desk extends ResultSource {
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
+  outbound: OutboundPolicy;
+  secret(tenant_id: string, name: string): Promise<string>;
+  unseal(tenant_id: string, sealed: string, purpose: string): Promise<string>;
 }
 
 /** Why a task was asked to stop. */
@@ -62,6 +67,8 @@ export class TaskContext implements TaskContextShape {
   trace: AttemptTrace | undefined;
   /** An isolated handler has returned, and its process is writing the result to storage. */
   storing = false;
+  /** The secrets this attempt has asked for; undefined while there are none. */
+  redaction: Redaction | undefined;
   handed_over: unknown = undefined;
   delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
@@ -189,12 +196,34 @@ export class TaskContext implements TaskContextShape {
     });
   }
 
+  async secret(name: string): Promise<string> {
+    return this.told(await this.desk.secret(this.tenant_id, name));
+  }
+
+  async unseal(sealed: string, purpose: string): Promise<string> {
+    return this.told(await this.desk.unseal(this.tenant_id, sealed, purpose));
+  }
+
+  /** Before the handler has it, so that no line can be written with it. */
+  private told(value: string): string {
+    this.redaction ??= new Redaction();
+    this.redaction.add(value);
+    return value;
+  }
+
+  get outbound(): OutboundPolicy {
+    return this.desk.outbound;
+  }
+
   /** A share between 0 and 1, or counts; sent with the next heartbeat. */
   progress(made: number | { done: number; total: number; message?: string }, note?: string): void {
     const message = typeof made === "number" ? note : (made.message ?? note);
     const told: Progress =
       typeof made === "number" ? { share: finite(made) } : { done: finite(made.done), total: finite(made.total) };
-    if (message !== undefined) told.message = String(message).slice(0, 500).replaceAll("\u0000", "");
+    if (message !== undefined) {
+      const clean = this.redaction?.text(String(message)) ?? String(message);
+      told.message = clean.slice(0, 500).replaceAll("\u0000", "");
+    }
     if (!sameProgress(this.progress_made, told)) this.progress_at = performance.now();
     this.progress_made = told;
   }
@@ -236,7 +265,7 @@ export class TaskContext implements TaskContextShape {
     if (this.logger === undefined) {
       const budget = new LogBudget();
       const line = (level: LogLevel) => (message: string, data?: Record<string, unknown>) =>
-        this.desk.logs.add(this.claim, this.ordinal, budget, level, message, data);
+        this.desk.logs.add(this.claim, this.ordinal, budget, level, message, data, this.redaction);
       this.logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
     }
     return this.logger;

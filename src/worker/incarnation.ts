@@ -10,6 +10,7 @@ import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
+import { sealedFor } from "../engine/sealing.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
 import type { TaskContext } from "./context.js";
@@ -22,6 +23,7 @@ import { TaskLogs } from "./logs.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
+import type { Secrets } from "./secrets.js";
 import type { Stats } from "./stats.js";
 import { Tallies } from "./tallies.js";
 import { Moment, settlesWithin } from "./wait.js";
@@ -39,6 +41,7 @@ export interface Shop {
   stats: Stats;
   paces: Map<string, Pace>;
   processes: ProcessPool;
+  secrets: Secrets;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
   onAbandoned(): void;
@@ -105,7 +108,7 @@ export class Incarnation {
     lease_s: number,
     registered_at: number,
   ) {
-    const { engine, settings, stats, paces } = shop;
+    const { engine, settings, secrets, stats, paces } = shop;
     const { worker_commands: commands, registry, store } = engine;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
@@ -138,7 +141,15 @@ export class Incarnation {
       handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
-      desk: { commands, connection, store, logs, scratch_dir: this.scratch_dir },
+      desk: {
+        ...{ commands, connection, store, logs, scratch_dir: this.scratch_dir, outbound: settings.outbound },
+        secret: (tenant_id, name) => secrets.tell(tenant_id, name),
+        unseal: async (tenant_id, sealed, purpose) => {
+          const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
+          secrets.remember(value);
+          return value;
+        },
+      },
       spill: { store, worker_id },
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),

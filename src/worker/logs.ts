@@ -1,6 +1,7 @@
 // What handlers log, on its way to task_logs: bounded per attempt, written in batches. Lines travel with the finish of
 // their task, because after it the claim that allows them is gone; a timer sends those of tasks that run on.
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
+import type { Redaction } from "../core/redaction.js";
 import type { HeldClaim } from "./held.js";
 
 const PERIOD_MS = 500;
@@ -37,9 +38,10 @@ export class TaskLogs {
     level: LogLevel,
     message: string,
     data: Record<string, unknown> | undefined,
+    redaction?: Redaction | undefined,
   ): void {
     if (budget.lines > max_log_lines || budget.bytes > max_log_bytes || this.stopped) return;
-    let text = JSON.stringify(logRecord(level, message, data));
+    let text = JSON.stringify(logRecord(level, message, data, redaction));
     budget.lines++;
     budget.bytes += text.length;
     if (budget.lines > max_log_lines || budget.bytes > max_log_bytes) {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
 import { quoted, shorten, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isRecord } from "../core/report.js";
@@ -28,6 +29,12 @@ export interface WorkerOptions {
   /** Task types to run; all handlers and planners of the registry when left out. */
   types?: readonly string[];
   scratch_dir?: string;
+  /** A vault: the value of a tenant's secret, or null. Asked before the environment and the files of secrets. */
+  secrets?: (tenant_id: string, name: string) => Promise<string | null | undefined> | string | null | undefined;
+  /** <dir>/<tenant>/<name> holds a secret; FANFOLD_SECRETS_DIR when left out. */
+  secrets_dir?: string;
+  /** What handlers may call besides the public internet over TLS. Tenants can only narrow it. */
+  outbound?: Partial<OutboundPolicy>;
   /** Told of what the janitor found that should not be, after the log and the event. */
   on_alert?: (alert: Alert) => unknown;
   /** Flags of node for the processes of isolated handlers, besides this process's own. */
@@ -37,8 +44,12 @@ export interface WorkerOptions {
   log?: Logger;
 }
 
-export interface WorkerSettings extends Required<Omit<WorkerOptions, "log" | "on_alert">> {
-  on_alert?: WorkerOptions["on_alert"];
+type Unset = "log" | "on_alert" | "secrets" | "secrets_dir" | "outbound";
+
+export interface WorkerSettings
+  extends Required<Omit<WorkerOptions, Unset>>,
+    Pick<WorkerOptions, "on_alert" | "secrets" | "secrets_dir"> {
+  outbound: OutboundPolicy;
   version: string;
 }
 
@@ -57,6 +68,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     isolation_node_args: [],
     isolation_env: {},
     ...withoutUndefined(given),
+    outbound: { ...default_policy, ...withoutUndefined(given.outbound ?? {}) },
     types,
     version: packageVersion(),
   };
@@ -104,8 +116,40 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   on_alert: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
   isolation_node_args: texts,
   isolation_env: textsByName,
+  secrets: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
+  secrets_dir: (name, value) => (value === undefined ? [] : text(name, value)),
+  outbound: policy,
   log: () => [],
 };
+
+function policy(name: string, value: unknown): string[] {
+  if (!isRecord(value)) return must(false, name, "an object", value);
+  const known = [...Object.keys(default_policy), "allow_hosts", "resolver", "ca"];
+  return [
+    ...Object.keys(value)
+      .filter((key) => !known.includes(key))
+      .map((key) => `there is no ${name}.${shorten(key)} (${suggestion(key, known)})`),
+    ...["allow_private", "allow_names", "allow_hosts"].flatMap((key) =>
+      value[key] === undefined ? [] : texts(`${name}.${key}`, value[key]),
+    ),
+    ...(Array.isArray(value.ports) ? [] : must(false, `${name}.ports`, "an array of ports", value.ports)),
+    ...Object.entries(default_policy).flatMap(([key, usual]) =>
+      typeof usual === "number" ? must(isCount(value[key]), `${name}.${key}`, "a whole number", value[key]) : [],
+    ),
+    ...policyProblemsSafely(value as Partial<OutboundPolicy>, name),
+  ];
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Lists that are no lists were told already. */
+function policyProblemsSafely(value: Partial<OutboundPolicy>, name: string): string[] {
+  const lists = [value.allow_private, value.allow_names, value.allow_hosts, value.ports];
+  if (lists.some((list) => list !== undefined && !Array.isArray(list))) return [];
+  return policyProblems(value, name).map(({ path, problem, fix }) => `${path}: ${problem} (${fix})`);
+}
 
 function must(is_right: boolean, name: string, what: string, value: unknown): string[] {
   return is_right ? [] : [`${name} must be ${what}, not ${quoted(value)}`];

@@ -26,7 +26,7 @@ export interface Done {
 /** The result as JSON text, with what else there is to tell, or why there is none. A promise only when a file is written. */
 export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
   try {
-    return read(value, ctx, spill);
+    return ctx.redaction === undefined ? read(value, ctx, spill) : read(clean(value, ctx), ctx, spill);
   } catch (error) {
     return { ...classify(error), category: "contract" };
   }
@@ -56,6 +56,20 @@ function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | F
   // A UTF-16 unit is at most three bytes: most results need not be measured.
   if (result.length * 3 < SPILL_BYTES || Buffer.byteLength(result) < SPILL_BYTES) return { result, extra };
   return spilled(result, ctx, spill).then((ref) => ({ result: "null", extra: { ...extra, spill: ref } }));
+}
+
+/** A handler that asked for secrets may have put one into what it returns. Read thoroughly first: it may be anything. */
+function clean(value: unknown, ctx: TaskContext): unknown {
+  const { redaction } = ctx;
+  if (redaction === undefined) return value;
+  if (ctx.delivered !== undefined) ctx.delivered = redaction.value(ctx.delivered) as typeof ctx.delivered;
+  if (resultToOutcome({ next_stage_params: ctx.handed_over }).success) ctx.handed_over = redactedJson(ctx.handed_over);
+  // What is no good result is told as it was, and cleaned as a failure.
+  return resultToOutcome(value).success ? redactedJson(value) : value;
+
+  function redactedJson(given: unknown): unknown {
+    return given === undefined ? undefined : JSON.parse(redaction!.json(JSON.stringify(given)));
+  }
 }
 
 function handOver(value: unknown): string | Failure {

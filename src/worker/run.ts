@@ -4,7 +4,7 @@ import { context } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
-import type { Failure } from "../core/failures.js";
+import { type Failure, max_message_bytes, readProperty, storableText } from "../core/failures.js";
 import { invoke } from "../core/invoke.js";
 import { traceIdOf } from "../core/traceparent.js";
 import type { FailedItem } from "../engine/commands.js";
@@ -155,7 +155,10 @@ export class Runner {
       }
       this.planned(ctx, duration_ms);
     } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else this.fail(ctx, duration_ms, failureFrom(error));
+    else {
+      this.tellOperator(ctx, error);
+      this.fail(ctx, duration_ms, failureFrom(error));
+    }
     this.free(ctx);
   }
 
@@ -198,8 +201,9 @@ export class Runner {
     parts.log.debug({ ...facts(ctx), duration_ms }, "stage planned");
   }
 
-  private fail(ctx: TaskContext, duration_ms: number, failure: Failure): void {
+  private fail(ctx: TaskContext, duration_ms: number, given: Failure): void {
     const { parts } = this;
+    const failure = (ctx.redaction?.value(given) as Failure | undefined) ?? given;
     parts.stats.failed++;
     ctx.claim.tally.failed(duration_ms, failure.category);
     ctx.trace?.end("failed", failure);
@@ -207,6 +211,14 @@ export class Runner {
     parts.finisher.failed(ctx.claim, item);
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
+  }
+
+  /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
+  private tellOperator(ctx: TaskContext, error: unknown): void {
+    const operator_detail = readProperty(error, "operator_detail");
+    if (typeof operator_detail !== "string") return;
+    const detail = ctx.redaction?.text(operator_detail) ?? operator_detail;
+    this.parts.log.warn({ ...facts(ctx), operator_detail: storableText(detail, max_message_bytes) }, "task refused");
   }
 
   /** The database gave the task to others or took it out: there is nobody to tell. */

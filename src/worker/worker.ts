@@ -1,12 +1,13 @@
 // A worker: runs the tasks its registry has handlers for, until it is stopped. It lives through as many registrations as
 // it takes: one whose lease ran out is abandoned, and the next starts under a fresh id.
 
-import { environmentForHandlers } from "../config.js";
+import { environmentForHandlers, secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
 import { inheritedEnv } from "./isolation/fork.js";
 import { ProcessPool } from "./isolation/pool.js";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
+import { Secrets } from "./secrets.js";
 import { Stats } from "./stats.js";
 import { waitBeforeTry } from "./trouble.js";
 import { settlesWithin } from "./wait.js";
@@ -56,15 +57,18 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   let waiters: (() => void)[] = [];
 
   const log = options.log ?? engine.log;
+  const own = secretsFromEnvironment();
+  const secrets = new Secrets({ ask: settings.secrets, dir: settings.secrets_dir ?? own.dir, env: own.env });
   const processes = new ProcessPool({
     slots: settings.slots,
     abort_grace_ms: settings.abort_grace_s * 1000,
     node_args: settings.isolation_node_args,
     env: { ...inheritedEnv(environmentForHandlers()), ...settings.isolation_env },
     log,
+    clean: (text) => secrets.known.text(text),
   });
   const shop: Shop = {
-    ...{ engine, settings, stats, processes, log },
+    ...{ engine, settings, stats, processes, secrets, log },
     paces: new Map(),
     onAbandoned: () => restart(1),
   };
@@ -110,7 +114,10 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     const limit = AbortSignal.timeout(KILL_MS);
     const suspects = Array.from(life.runner.running).filter((ctx) => ctx.kill === undefined);
     const running = suspects.map(({ task_id, task_type }) => ({ task: task_id, task_type }));
-    log.fatal({ err: error, running }, "an error that nobody caught: the worker ends, and the tasks that ran are lost");
+    log.fatal(
+      { err: secrets.cleanError(error), running },
+      "an error that nobody caught: the worker ends, and the tasks that ran are lost",
+    );
     return leave((incarnation) => incarnation.crash(limit), limit);
   }
 

@@ -82,6 +82,9 @@ describe("tenants on a server", () => {
     "api_keys",
     "saved_blueprints",
     "tenant_usage",
+    "webhook_endpoints",
+    "webhook_deliveries",
+    "webhook_attempts",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody. */
   const closed = ["api_keys"];

@@ -1,5 +1,6 @@
 // The HTTP service on a database of its own, as it runs in production: a login role without rights of its own, several
 // tenants with their keys, answers checked against the contract. All closed when the test (or the file) ends.
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -65,6 +66,7 @@ export async function openService(
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
     ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
+    secret_keys: [randomBytes(32)],
   });
   // Tests fail to get in far more often than a caller should: without this they would be told to wait.
   const authenticator = createAuthentication({ db: engine.db, attempts: new FailedAttempts({ burst: 1_000_000 }) });

@@ -1,5 +1,6 @@
 // Every route there is.
 import type { Route } from "../route.js";
+import { assetsRoutes } from "./assets.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
@@ -7,6 +8,7 @@ import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { streamRoutes } from "./stream.js";
 import { tenantsRoutes } from "./tenants.js";
+import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
 
 export function allRoutes(): Route[] {
@@ -18,6 +20,8 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...limitsRoutes(),
     ...tenantsRoutes(),
+    ...webhooksRoutes(),
+    ...assetsRoutes(),
     ...metricsRoutes(),
   ];
 }

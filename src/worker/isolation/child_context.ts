@@ -86,17 +86,17 @@ export class ChildContext extends TaskContext {
   }
 }
 
-function deskOf({ run }: TaskOrder, channel: Channel, store: Store): Desk {
+function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): Desk {
   const commands = {
     read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
       channel.call(run, { what: "read_results", request }),
     predecessor: () => channel.call(run, { what: "predecessor" }),
   };
   const logs: Desk["logs"] = {
-    add: (_claim, _ordinal, budget, level, message, data) => {
+    add: (_claim, _ordinal, budget, level, message, data, redaction) => {
       // The worker counts too, and says so when it is too much; beyond that nothing need travel.
       if (budget.lines > max_log_lines || budget.bytes > max_log_bytes) return;
-      const line = JSON.stringify(logRecord(level, message, data));
+      const line = JSON.stringify(logRecord(level, message, data, redaction));
       budget.lines++;
       budget.bytes += line.length;
       channel.send({ t: "log", run, line });
@@ -104,5 +104,12 @@ function deskOf({ run }: TaskOrder, channel: Channel, store: Store): Desk {
   };
   // Results are read and written over the channel, so nobody looks at this.
   const connection = async () => ({}) as Database;
-  return { commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" };
+  // The worker asks for its own task's tenant, whatever is said here.
+  const secret = (_tenant: string, name: string) => channel.call(run, { what: "secret", name }) as Promise<string>;
+  const unseal = (_tenant: string, sealed: string, purpose: string) =>
+    channel.call(run, { what: "unseal", sealed, purpose }) as Promise<string>;
+  return {
+    ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
+    ...{ outbound, secret, unseal },
+  };
 }

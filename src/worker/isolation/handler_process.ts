@@ -111,8 +111,18 @@ export class HandlerProcess {
     this.output.reset();
     task.after(START_MS, () => this.notStarted());
     const { claim_id, attempt, stage } = ctx.claim;
-    const { task: claimed, traceparent } = ctx;
-    const order = { run, handler: handler.name, claim_id, attempt, stage, task: claimed, traceparent, ...place };
+    const { task: claimed, traceparent, outbound } = ctx;
+    const order = {
+      run,
+      handler: handler.name,
+      claim_id,
+      attempt,
+      stage,
+      task: claimed,
+      traceparent,
+      outbound,
+      ...place,
+    };
     this.send({ t: "run", order });
     return task.settled;
   }

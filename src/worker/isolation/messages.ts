@@ -2,6 +2,7 @@
 // log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
 import { FanfoldError, isFanfoldError } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
+import type { OutboundPolicy } from "../../core/outbound.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
 import type { AbortKind, Progress } from "../context.js";
@@ -21,6 +22,7 @@ export interface TaskOrder {
   storage_dir: string;
   /** For the calls its handler makes. */
   traceparent: string | null;
+  outbound: OutboundPolicy;
 }
 
 export type ToChild =
@@ -56,6 +58,8 @@ export type Call =
   | { what: "read_results"; request: ReadRequest }
   | { what: "predecessor" }
   | { what: "scratch" }
+  | { what: "secret"; name: string }
+  | { what: "unseal"; sealed: string; purpose: string }
   | { what: "begin" }
   | { what: "sql"; strings: readonly string[]; values: readonly Scalar[] }
   | { what: "commit" }

@@ -26,6 +26,8 @@ export interface PoolOptions {
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   log: Logger;
+  /** Takes secrets out of what an ended task's code has said. */
+  clean?: (text: string) => string;
   /** Default: 1000. What leaks a little leaks for so many tasks at most. */
   tasks_per_process?: number;
   /** Default: a minute. */
@@ -119,8 +121,9 @@ export class ProcessPool {
 
   private readonly lateError = (process: HandlerProcess, error: Escaped): void => {
     const { module } = process.settings;
-    this.options.log.warn(
-      { module, pid: process.group, error: `${error.name}: ${error.message}`, stack: error.stack },
+    const { log, clean = (text: string) => text } = this.options;
+    log.warn(
+      { module, pid: process.group, error: clean(`${error.name}: ${error.message}`), stack: clean(error.stack) },
       "an error that nobody caught came out of a handler whose task had ended; its process is ended",
     );
     if (!process.busy) this.end(process);

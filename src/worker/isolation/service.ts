@@ -1,4 +1,4 @@
-// Answers what an isolated handler asks of the worker: pages of results, its scratch directory, and its one transaction,
+// Answers what an isolated handler asks of the worker: pages of results, its scratch directory, secrets, and its one transaction,
 // which is held open here while its statements come over the channel. The child can ask only about its own task.
 
 import type { SqlSession } from "../../core/context.js";
@@ -43,6 +43,9 @@ export class Service {
   private asked(call: Exclude<Call, { what: "begin" | "commit" | "rollback" }>): Promise<unknown> {
     if (call.what === "sql") return this.statement(call.strings, call.values);
     if (call.what === "read_results") return this.read(call.request);
+    // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
+    if (call.what === "secret") return this.ctx.secret(call.name);
+    if (call.what === "unseal") return this.ctx.unseal(call.sealed, call.purpose);
     return call.what === "predecessor" ? this.predecessor() : this.ctx.scratch();
   }
 

@@ -1,0 +1,17 @@
+-- Refuses an endpoint that could never be, all problems at once. What is null is not looked at.
+create or replace function app.check_webhook(url text, events json, description text, timeout_s text, secret text)
+returns void
+language plpgsql stable
+as $$
+begin
+  perform app.refuse_problems('the webhook endpoint', (
+    select jsonb_agg(jsonb_build_object('path', '$.' || c.field, 'problem', c.problem, 'fix', c.fix))
+      from (values
+        ('url', 'not an http(s) address of at most 2048 bytes', 'https://example.com/hooks', not app.is_webhook_url(url)),
+        ('events', 'not a list of events', 'of ' || array_to_string(app.webhook_events(), ', '), not app.are_webhook_events(events)),
+        ('description', 'longer than 500 characters', 'say it shorter', length(description) > 500),
+        ('timeout_s', 'not a whole number from 1 to 30', '20 is usual', timeout_s !~ '^([1-9]|[12][0-9]|30)$'),
+        ('secret', 'longer than 4000 characters', 'secret://name, or none: one is made', length(secret) > 4000)
+      ) as c(field, problem, fix, bad)
+     where c.bad));
+end $$;

@@ -1,0 +1,44 @@
+-- Deliveries, newest first, by keyset: `cursor` is the `next` of the page before.
+create or replace function app.list_deliveries(
+  endpoint_id text default null, job_id text default null, status text default null, page_rows integer default 50,
+  cursor text default null, tenant text default null)
+returns json
+language plpgsql stable security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_tenant text := app.acting_tenant(tenant);
+  v_rows integer := coalesce(page_rows, 50);
+  v_job text;
+begin
+  if list_deliveries.status is not null and list_deliveries.status not in ('pending', 'delivered', 'failed', 'discarded') then
+    raise exception '"%" is not a status of deliveries', left(list_deliveries.status, 40)
+      using errcode = 'FF002', hint = 'pending, delivered, failed or discarded';
+  end if;
+  if v_rows not between 1 and 1000 then
+    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
+  end if;
+  if cursor !~ '^msg_[a-z0-9]{20,60}$' then
+    raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
+  end if;
+  if list_deliveries.job_id is not null then
+    v_job := (app.find_job(v_tenant, list_deliveries.job_id)).job_id;
+  end if;
+  return (
+    with page as (
+      select d.*
+        from app.webhook_deliveries d
+       where d.tenant_id = v_tenant and d.delivery_id < coalesce(cursor, 'n')
+         and (list_deliveries.endpoint_id is null or d.endpoint_id = list_deliveries.endpoint_id)
+         and (v_job is null or d.job_id = v_job)
+         and (list_deliveries.status is null or d.status = list_deliveries.status)
+       order by d.delivery_id desc
+       limit v_rows + 1
+    ),
+    shown as (select * from page order by delivery_id desc limit v_rows)
+    select json_build_object(
+      'deliveries', coalesce(json_agg(app.delivery_record((select d from app.webhook_deliveries d where d.tenant_id = v_tenant and d.delivery_id = s.delivery_id)) order by s.delivery_id desc), '[]'),
+      'next', case when (select count(*) from page) > v_rows then min(s.delivery_id) end)
+    from shown s);
+end $$;
+grant execute on function app.list_deliveries(text, text, text, integer, text, text) to fanfold_api, fanfold_admin;

@@ -1,0 +1,6 @@
+-- What there is to hear of.
+create or replace function app.webhook_events()
+returns text[]
+language sql immutable
+as $$ select array['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled'] $$;
+grant execute on function app.webhook_events() to fanfold_api, fanfold_worker, fanfold_admin;

@@ -1,0 +1,75 @@
+// Files that tasks made. What they hold is anybody's: they are handed over to be saved, and a browser that shows one all the same
+// runs nothing of it. A file is found through a task of the caller's tenant, and only where that tenant's files lie.
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { assets_api } from "../../core/api/assets.js";
+import { NotFound, StorageError } from "../../core/errors.js";
+import type { Ref, Store } from "../../core/store.js";
+import { routes } from "../route.js";
+
+const asset_shape = z.object({
+  name: z.string(),
+  media_type: z.string(),
+  ref: z.object({ store: z.string(), key: z.string(), bytes: z.int(), sha256: z.string() }),
+});
+
+export const assetsRoutes = () =>
+  routes(assets_api, {
+    async download({ engine, params, request, reply, principal }) {
+      const { result } = await engine.task(params.task_id);
+      const found = asset_shape.safeParse((result as { asset?: unknown } | null)?.asset);
+      // A result says what its maker wants it to: a key elsewhere would be another tenant's file.
+      if (!found.success || !found.data.ref.key.startsWith(`assets/${principal.tenant_id}/`)) {
+        throw new NotFound("this task has made no file", {
+          hint: "its result has no asset; see GET /api/tasks/{task_id}",
+        });
+      }
+      await send(engine.store, found.data, request, reply);
+    },
+  });
+
+async function send(
+  store: Store,
+  { name, media_type, ref }: z.output<typeof asset_shape>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const pieces = store.getStream(ref)[Symbol.asyncIterator]();
+  // Always one ahead: the last piece is handed over when the checksum is known, and a file that is gone or altered is found
+  // before anything is promised.
+  const begun = await Promise.resolve()
+    .then(async () => [await pieces.next(), await pieces.next()] as const)
+    .catch((error: unknown) => {
+      throw error instanceof StorageError && error.reason !== "unavailable" ? gone(ref) : error;
+    });
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    "content-type": /^[\w.+-]+\/[\w.+-]+(; charset=utf-8)?$/.test(media_type) ? media_type : "application/octet-stream",
+    "content-length": ref.bytes,
+    "content-disposition": `attachment; filename="${name.replaceAll(/[^\w.-]/g, "_").slice(0, 100)}"`,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "private, no-store",
+    etag: `"${ref.sha256}"`,
+    "x-request-id": request.id,
+  });
+  async function* all(): AsyncGenerator<Uint8Array> {
+    let [held, next] = begun;
+    while (held.done !== true) {
+      yield held.value;
+      held = next;
+      next = next.done === true ? next : await pieces.next();
+    }
+  }
+  // If it breaks on the way, or its checksum is another, the connection is cut: nobody must take a part for the whole.
+  await pipeline(Readable.from(all()), reply.raw).catch(() => reply.raw.destroy());
+}
+
+function gone(ref: Ref): NotFound {
+  return new NotFound("the file that this task made is not there any more, or is not what it was", {
+    hint: `run the task again; it was ${ref.bytes} bytes`,
+  });
+}
