@@ -4,20 +4,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { validateParameters } from "../core/parameters.js";
-import { findHandler, findJob, type Registry } from "../core/registry.js";
-import { isTerminal, type JobStatus } from "../core/statuses.js";
+import { findHandler, type Registry } from "../core/registry.js";
+import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
+import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
+import { Queries } from "./queries.js";
 import type {
   CancelReply,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
   EventRecord,
-  JobCounts,
   JobFilter,
   JobPage,
   JobRecord,
@@ -27,8 +28,9 @@ import type {
   TaskFilter,
   TaskPage,
   TaskRecord,
+  TaskVerbReply,
 } from "./records.js";
-import { Recovery } from "./recovery.js";
+import { Recovery, type VerbOptions } from "./recovery.js";
 import { asked } from "./reply.js";
 
 export interface EngineParts {
@@ -57,6 +59,10 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  /** Registered and saved job types. */
+  readonly blueprints: Blueprints;
+  /** Bounded pages of what there is. */
+  readonly queries: Queries;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -67,6 +73,8 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
+    this.queries = new Queries(parts.db, parts.tenant);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -98,7 +106,7 @@ export class Engine {
     items: Iterable<SubmitItem<JobInput<J>>>,
     { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
   ): Promise<SubmitReply[]> {
-    const known = findJob(this.registry, job);
+    const known = await this.blueprints.find(typeof job === "string" ? job : job.type);
     const blueprint = blueprintText(known);
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
@@ -191,15 +199,6 @@ export class Engine {
     return asked(this.db.sql`select app.search_jobs(${request}::text::json) as reply`);
   }
 
-  countJobs(): Promise<JobCounts> {
-    return asked(this.db.sql`select app.count_jobs(${this.tenant}::text) as reply`);
-  }
-
-  /** Where it stands and no more. */
-  jobState(job_id: string): Promise<{ job_id: string; status: JobStatus; epoch: number }> {
-    return asked(this.db.sql`select app.job_state(${job_id}::text, ${this.tenant}::text) as reply`);
-  }
-
   tasks({
     job_id = null,
     stage = null,
@@ -234,19 +233,28 @@ export class Engine {
     );
   }
 
-  cancelTask(task_id: string, reason: string | null = null): Promise<CancelReply> {
-    return asked(this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+  cancelTask(
+    task_id: string,
+    reason: string | null = null,
+    { dry_run = false, actor = null }: { dry_run?: boolean; actor?: string | null } = {},
+  ): Promise<TaskVerbReply> {
+    return asked(
+      this.db.sql`select app.cancel_task(
+        ${task_id}::text, ${reason}::text, ${this.tenant}::text, ${dry_run}::boolean, ${actor}::text) as reply`,
+    );
   }
 
   rescheduleTask(
     task_id: string,
     run_at: Date | string,
     priority: number | null = null,
-  ): Promise<{ task_id: string; run_at: string; priority: number }> {
+    { reason = null, dry_run = false, actor = null }: VerbOptions = {},
+  ): Promise<TaskVerbReply & { run_at: string; priority: number }> {
     const at = run_at instanceof Date ? run_at.toISOString() : run_at;
     return asked(
       this.db.sql`select app.reschedule_task(
-        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text) as reply`,
+        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text, ${reason}::text,
+        ${dry_run}::boolean, ${actor}::text) as reply`,
     );
   }
 

@@ -2,15 +2,14 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/errors.js";
+import { ContractViolation, NotFound, OverLimit } from "../core/errors.js";
 import { parseJson } from "../core/json.js";
-import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
 import { tellError } from "./problems.js";
+import { checked } from "./request_problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 
@@ -36,6 +35,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     return503OnClosing: true,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
     http: { maxHeaderSize: LARGEST_HEADERS },
+    // What the router refuses before there is a route, such as %ff in a path.
+    frameworkErrors: (error, request, reply) => void sendError(engine, error, request, reply),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
@@ -51,10 +52,13 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
+  // Calls that are held open end with the service.
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
   const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
   const engines = new EnginesByTenant(engine);
   for (const route of allRoutes()) {
-    register(app, route, { authenticator, engines, check: options.check_replies === true });
+    register(app, route, { authenticator, engines, closing: closing.signal, check: options.check_replies === true });
   }
   return app;
 }
@@ -62,12 +66,14 @@ export function createApp(options: AppOptions): FastifyInstance {
 interface Parts {
   authenticator: Authenticator;
   engines: EnginesByTenant;
+  closing: AbortSignal;
   check: boolean;
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
-function register(app: FastifyInstance, { endpoint, answer }: Route, { authenticator, engines, check }: Parts): void {
+function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
+  const { authenticator, engines, closing, check } = parts;
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,
@@ -83,12 +89,11 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
     handler: async (request, reply) => {
       const principal = callers.get(request) ?? nobody;
       const { params, query, body } = checked(endpoint, request);
-      const gone = new AbortController();
-      request.raw.once("close", () => {
-        if (!reply.raw.writableEnded) gone.abort();
-      });
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, signal: gone.signal },
+        ...{ params, query, body, principal, request, reply },
+        get signal() {
+          return whileHeard(reply, closing);
+        },
         engine: engines.of(principal.tenant_id),
         log: engines.engine.log,
         actor: (person) => (person === undefined ? principal.actor : `${principal.actor} (${person})`),
@@ -103,29 +108,17 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
   });
 }
 
-/** Everything that is wrong with path, query and body, at once. */
-function checked(endpoint: Endpoint, request: FastifyRequest): Pick<Call, "params" | "query" | "body"> {
-  const problems: Problem[] = [];
-  const read = (name: string, schema: z.ZodType, value: unknown): never => {
-    const result = schema.safeParse(value);
-    if (result.success) return result.data as never;
-    for (const { path, message } of result.error.issues) {
-      problems.push({
-        path: `${name}${jsonPath(path as (string | number)[]).slice(1)}`,
-        problem: message,
-        fix: "see GET /api/docs",
-      });
-    }
-    return undefined as never;
-  };
-  const params = read("path", endpoint.params, request.params);
-  const query = read("query", endpoint.query, request.query);
-  const body = endpoint.body === null ? (undefined as never) : read("body", endpoint.body, request.body);
-  if (endpoint.body === null && request.body !== undefined && request.body !== null) {
-    problems.push({ path: "body", problem: "this call takes no body", fix: "leave it out" });
-  }
-  if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
-  return { params, query, body };
+/** Aborted when the caller is gone or the service closes. Made for those who ask: most calls are over sooner. */
+function whileHeard(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const left = () => gone.abort();
+  closing.addEventListener("abort", left, { once: true });
+  reply.raw.once("close", () => {
+    closing.removeEventListener("abort", left);
+    if (!reply.raw.writableFinished) left();
+  });
+  if (closing.aborted || reply.raw.destroyed) left();
+  return gone.signal;
 }
 
 function checkReply(endpoint: Endpoint, status: number, answered: unknown): void {
