@@ -1,5 +1,5 @@
 // fanfold pause and fanfold continue: a job, or a task type of this tenant, stands still for a while.
-import type { PauseReply } from "../engine/recovery_records.js";
+import type { JobPauseReply, TypePauseReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { tasks } from "./figures.js";
 import { printable } from "./printable.js";
@@ -63,7 +63,7 @@ async function change(cli: Cli, verb: "pause" | "continue", job: string | undefi
   });
 }
 
-function* pauseLines(reply: PauseReply): Generator<string> {
+function* pauseLines(reply: JobPauseReply | TypePauseReply): Generator<string> {
   const { what, target } = named(reply);
   const waits = `${tasks(reply.queued)} that ${reply.queued === 1 ? "is" : "are"} queued`;
   if (reply.changed) yield `paused  ${what}: ${waits} will wait; what runs may finish`;
@@ -72,17 +72,17 @@ function* pauseLines(reply: PauseReply): Generator<string> {
   if (reply.paused) yield `  go on: fanfold continue ${target}`;
 }
 
-function* continueLines(reply: PauseReply): Generator<string> {
+function* continueLines(reply: JobPauseReply | TypePauseReply): Generator<string> {
   const { what, target } = named(reply);
   const waits = `${tasks(reply.queued)} that ${reply.queued === 1 ? "is" : "are"} queued`;
   if (reply.changed) yield `goes on  ${what}: ${waits} may run`;
   else if (reply.paused) yield `would let ${what} go on: ${waits} could run; nothing was changed`;
   else yield `nothing changed: ${what} is not paused`;
-  if (reply.changed && reply.job_id) yield `  follow it: fanfold watch ${target}`;
+  if (reply.changed && "job_id" in reply) yield `  follow it: fanfold watch ${target}`;
 }
 
-function named({ job_id, task_type }: PauseReply): { what: string; target: string } {
-  if (job_id !== undefined) return { what: `job ${shortId(job_id)}`, target: shortId(job_id) };
-  const type = printable(task_type ?? "", 100);
+function named(reply: JobPauseReply | TypePauseReply): { what: string; target: string } {
+  if ("job_id" in reply) return { what: `job ${shortId(reply.job_id)}`, target: shortId(reply.job_id) };
+  const type = printable(reply.task_type, 100);
   return { what: `task type ${type}`, target: `--type ${type}` };
 }

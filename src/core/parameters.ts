@@ -68,7 +68,7 @@ function parseEither(
 }
 
 /** zod's words, but a key that is not there is called missing, and unknown keys are told by unknownKeys. */
-function issueProblems(issues: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
+export function issueProblems(issues: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
   const told = issues.filter((issue) => issue.code !== "unrecognized_keys");
   return zodProblems(told).map((problem, position) => {
     const issue = told[position]!;

@@ -5,22 +5,23 @@ import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
-import { findHandler, findJob, type Registry } from "../core/registry.js";
-import { isTerminal, type JobStatus } from "../core/statuses.js";
+import { findHandler, type Registry } from "../core/registry.js";
+import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { usableTraceparent } from "../core/traceparent.js";
+import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
+import { Queries } from "./queries.js";
 import type {
   CancelReply,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
   EventRecord,
-  JobCounts,
   JobFilter,
   JobPage,
   JobRecord,
@@ -30,8 +31,9 @@ import type {
   TaskFilter,
   TaskPage,
   TaskRecord,
+  TaskVerbReply,
 } from "./records.js";
-import { Recovery } from "./recovery.js";
+import { Recovery, type VerbOptions } from "./recovery.js";
 import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Sealer } from "./sealing.js";
@@ -74,6 +76,10 @@ export class Engine {
   readonly tenants: Tenants;
   readonly sealer: Sealer;
   readonly webhooks: Webhooks;
+  /** Registered and saved job types. */
+  readonly blueprints: Blueprints;
+  /** Bounded pages of what there is. */
+  readonly queries: Queries;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -89,6 +95,8 @@ export class Engine {
     this.tenants = new Tenants(parts.db);
     this.sealer = parts.sealer ?? new Sealer();
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
+    this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
+    this.queries = new Queries(parts.db, parts.tenant);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -120,7 +128,7 @@ export class Engine {
     items: Iterable<SubmitItem<JobInput<J>>>,
     options: Pick<SubmitOptions, "mode" | "db" | "traceparent"> = {},
   ): Promise<SubmitReply[]> {
-    const known = findJob(this.registry, job);
+    const known = await this.blueprints.find(typeof job === "string" ? job : job.type);
     const job_type = known.blueprint.type;
     const attributes = { "fanfold.tenant": this.tenant, "fanfold.job_type": job_type };
     const { traceparent } = options;
@@ -244,15 +252,6 @@ export class Engine {
     return asked(this.db.sql`select app.search_jobs(${request}::text::json) as reply`);
   }
 
-  countJobs(): Promise<JobCounts> {
-    return asked(this.db.sql`select app.count_jobs(${this.tenant}::text) as reply`);
-  }
-
-  /** Where it stands and no more. */
-  jobState(job_id: string): Promise<{ job_id: string; status: JobStatus; epoch: number }> {
-    return asked(this.db.sql`select app.job_state(${job_id}::text, ${this.tenant}::text) as reply`);
-  }
-
   tasks({
     job_id = null,
     stage = null,
@@ -287,19 +286,28 @@ export class Engine {
     );
   }
 
-  cancelTask(task_id: string, reason: string | null = null): Promise<CancelReply> {
-    return asked(this.db.sql`select app.cancel_task(${task_id}::text, ${reason}::text, ${this.tenant}::text) as reply`);
+  cancelTask(
+    task_id: string,
+    reason: string | null = null,
+    { dry_run = false, actor = null }: { dry_run?: boolean; actor?: string | null } = {},
+  ): Promise<TaskVerbReply> {
+    return asked(
+      this.db.sql`select app.cancel_task(
+        ${task_id}::text, ${reason}::text, ${this.tenant}::text, ${dry_run}::boolean, ${actor}::text) as reply`,
+    );
   }
 
   rescheduleTask(
     task_id: string,
     run_at: Date | string,
     priority: number | null = null,
-  ): Promise<{ task_id: string; run_at: string; priority: number }> {
+    { reason = null, dry_run = false, actor = null }: VerbOptions = {},
+  ): Promise<TaskVerbReply & { run_at: string; priority: number }> {
     const at = run_at instanceof Date ? run_at.toISOString() : run_at;
     return asked(
       this.db.sql`select app.reschedule_task(
-        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text) as reply`,
+        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text, ${reason}::text,
+        ${dry_run}::boolean, ${actor}::text) as reply`,
     );
   }
 

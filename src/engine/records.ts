@@ -253,6 +253,7 @@ export interface TaskRecord extends TaskSummary {
   result: unknown;
   spill: Ref | null;
   next_stage_params: unknown;
+  deliverables: unknown;
   attempts: AttemptRecord[];
   /** The last hundred lines it logged. */
   logs: TaskLogRecord[];
@@ -269,12 +270,18 @@ export interface EventRecord {
 }
 
 export interface CancelReply {
-  job_id?: string;
-  task_id?: string;
+  job_id: string;
   status: string;
-  /** What was, or would be, taken out of the queue and away from workers; for jobs. */
-  queued?: number;
-  running?: number;
-  dry_run?: boolean;
+  /** What was, or would be, taken out of the queue and away from workers. */
+  queued: number;
+  running: number;
+  dry_run: boolean;
+  changed: boolean;
+}
+
+export interface TaskVerbReply {
+  task_id: string;
+  status: string;
+  dry_run: boolean;
   changed: boolean;
 }

@@ -7,9 +7,10 @@ import type {
   ErrorGroup,
   GateReply,
   JanitorHealth,
-  PauseReply,
+  JobPauseReply,
   RepairReply,
   SkipReply,
+  TypePauseReply,
   VerifyReport,
   Why,
 } from "./recovery_records.js";
@@ -61,7 +62,7 @@ export class Recovery {
   retryTask(
     task_id: string,
     { reason = null, dry_run = false, actor = null }: VerbOptions = {},
-  ): Promise<RepairReply | SkipReply> {
+  ): Promise<RepairReply | (SkipReply & { again: number })> {
     return asked(this.db.sql`select app.retry_task(
       ${task_id}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }
@@ -75,12 +76,15 @@ export class Recovery {
     return asked(this.db.sql`select app.error_groups(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  pauseJob(job_id: string, { reason = null, dry_run = false, actor = null }: VerbOptions = {}): Promise<PauseReply> {
+  pauseJob(job_id: string, { reason = null, dry_run = false, actor = null }: VerbOptions = {}): Promise<JobPauseReply> {
     return asked(this.db.sql`select app.pause_job(
       ${job_id}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }
 
-  continueJob(job_id: string, { reason = null, dry_run = false, actor = null }: VerbOptions = {}): Promise<PauseReply> {
+  continueJob(
+    job_id: string,
+    { reason = null, dry_run = false, actor = null }: VerbOptions = {},
+  ): Promise<JobPauseReply> {
     return asked(this.db.sql`select app.continue_job(
       ${job_id}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }
@@ -88,7 +92,7 @@ export class Recovery {
   pauseType(
     task_type: string,
     { reason = null, dry_run = false, actor = null }: VerbOptions = {},
-  ): Promise<PauseReply> {
+  ): Promise<TypePauseReply> {
     return asked(this.db.sql`select app.pause_type(
       ${task_type}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }
@@ -96,7 +100,7 @@ export class Recovery {
   continueType(
     task_type: string,
     { reason = null, dry_run = false, actor = null }: VerbOptions = {},
-  ): Promise<PauseReply> {
+  ): Promise<TypePauseReply> {
     return asked(this.db.sql`select app.continue_type(
       ${task_type}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }

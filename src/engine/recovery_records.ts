@@ -23,12 +23,19 @@ export interface SkipReply {
 }
 
 export interface PauseReply {
-  job_id?: string;
-  task_type?: string;
   paused: boolean;
   queued: number;
   dry_run: boolean;
   changed: boolean;
+}
+
+export interface JobPauseReply extends PauseReply {
+  job_id: string;
+  status: JobStatus;
+}
+
+export interface TypePauseReply extends PauseReply {
+  task_type: string;
 }
 
 export interface GateDecision {

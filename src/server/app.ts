@@ -2,18 +2,17 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { BadRequest, ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
 import { parseJson, parseLoosely } from "../core/json.js";
-import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
+import { checked } from "./request_problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
@@ -117,14 +116,12 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
     handler: async (request, reply) => {
       const principal = callers.get(request) ?? nobody;
       const { params, query, body } = checked(endpoint, request);
-      const gone = new AbortController();
-      // Of the answer: the request is closed as soon as its body was read.
-      reply.raw.once("close", () => {
-        if (!reply.raw.writableEnded) gone.abort();
-      });
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, service, metrics, signal: gone.signal },
+        ...{ params, query, body, principal, request, reply, service, metrics },
         traceparent: traces.traceparent(request),
+        get signal() {
+          return whileHeard(reply, service.stopping);
+        },
         engine: engines.of(principal.tenant_id),
         get log() {
           const { tenant_id } = principal;
@@ -143,29 +140,17 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
   });
 }
 
-/** Everything that is wrong with path, query and body, at once. */
-function checked(endpoint: Endpoint, request: FastifyRequest): Pick<Call, "params" | "query" | "body"> {
-  const problems: Problem[] = [];
-  const read = (name: string, schema: z.ZodType, value: unknown): never => {
-    const result = schema.safeParse(value);
-    if (result.success) return result.data as never;
-    for (const { path, message } of result.error.issues) {
-      problems.push({
-        path: `${name}${jsonPath(path as (string | number)[]).slice(1)}`,
-        problem: message,
-        fix: "see GET /api/docs",
-      });
-    }
-    return undefined as never;
-  };
-  const params = read("path", endpoint.params, request.params);
-  const query = read("query", endpoint.query, request.query);
-  const body = endpoint.body === null ? (undefined as never) : read("body", endpoint.body, request.body);
-  if (endpoint.body === null && request.body !== undefined && request.body !== null) {
-    problems.push({ path: "body", problem: "this call takes no body", fix: "leave it out" });
-  }
-  if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
-  return { params, query, body };
+/** Aborted when the caller is gone or the service closes. Made for those who ask: most calls are over sooner. */
+function whileHeard(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const left = () => gone.abort();
+  closing.addEventListener("abort", left, { once: true });
+  reply.raw.once("close", () => {
+    closing.removeEventListener("abort", left);
+    if (!reply.raw.writableFinished) left();
+  });
+  if (closing.aborted || reply.raw.destroyed) left();
+  return gone.signal;
 }
 
 function checkReply(endpoint: Endpoint, status: number, answered: unknown): void {

@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { FastifyError } from "fastify";
 import type { ProblemDetails } from "../core/api/problem.js";
 import { classify, type ErrorCode, FanfoldError, isFanfoldError, Unavailable } from "../core/errors.js";
+import { withCalls } from "./http_calls.js";
 
 /** What Fastify itself refuses, in our words. */
 const framework_errors: Record<string, { status: number; code: string; detail: string; hint: string }> = {
@@ -59,6 +60,11 @@ export function tellError(error: unknown, request_id: string): Told {
       is_ours: false,
     };
   }
+  if (unstorable_sqlstates.has((error as { code?: string })?.code ?? "")) {
+    const detail = "a text or a time in the request is one that Postgres cannot store";
+    const hint = "remove NUL characters and halves of surrogate pairs; give times of the years 1 to 9999";
+    return { problem: shape({ status: 400, code: "bad_value", detail, hint, request_id }), is_ours: false };
+  }
   // A database that is away, full, read-only or out of connections is nobody's bug, and will pass.
   if (own?.http_status === 503 || isPassing(error)) {
     const detail = "the service cannot do this right now";
@@ -76,6 +82,8 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
   return ofOwn(new FanfoldError(code, detail, hint === undefined ? {} : { hint }), request_id);
 }
 
+/** Told by the contract as a rule; here as the last line behind it. */
+const unstorable_sqlstates: ReadonlySet<string> = new Set(["22021", "22P05", "22008"]);
 const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55P03)$/;
 
 function isPassing(error: unknown): boolean {
@@ -92,7 +100,7 @@ function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
     ...{ status, code, request_id, detail: firstLine(message) },
-    ...(hint === null ? {} : { hint }),
+    ...(hint === null ? {} : { hint: withCalls(hint) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),
   });

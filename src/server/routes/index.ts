@@ -1,27 +1,35 @@
 // Every route there is.
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
+import { blueprintsRoutes } from "./blueprints.js";
+import { documentsRoutes } from "./documents.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
+import { operationsRoutes } from "./operations.js";
 import { streamRoutes } from "./stream.js";
+import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
 
 export function allRoutes(): Route[] {
-  return [
+  const described = [
     ...healthRoutes(),
     ...jobsRoutes(),
+    ...operationsRoutes(),
+    ...tasksRoutes(),
+    ...blueprintsRoutes(),
     ...streamRoutes(),
     ...workRoutes(),
+    ...webhooksRoutes(),
+    ...assetsRoutes(),
     ...keysRoutes(),
     ...limitsRoutes(),
     ...tenantsRoutes(),
-    ...webhooksRoutes(),
-    ...assetsRoutes(),
     ...metricsRoutes(),
   ];
+  return [...described, ...documentsRoutes(described)];
 }

@@ -47,9 +47,9 @@ export const jobsRoutes = () =>
     async list({ engine, query: { label, ...filter } }) {
       return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
     },
-    counts: ({ engine }) => engine.countJobs(),
+    counts: ({ engine }) => engine.queries.countJobs(),
     async result({ engine, params, reply }) {
-      const { job_id, status } = await engine.jobState(params.job_id);
+      const { job_id, status } = await engine.queries.jobState(params.job_id);
       if (!isTerminal(status)) {
         underWay(reply);
         return { job_id, status, result: null };
@@ -101,7 +101,7 @@ function underWay(reply: FastifyReply): void {
 async function untilEnded(engine: Engine, job_id: string, signal: AbortSignal): Promise<void> {
   let left_ms = LONGEST_WAIT_MS;
   for (let pause_ms = 25; left_ms > 0 && !signal.aborted; pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
-    if (isTerminal((await engine.jobState(job_id)).status)) return;
+    if (isTerminal((await engine.queries.jobState(job_id)).status)) return;
     await sleep(Math.min(pause_ms, left_ms), undefined, { signal }).catch(() => {});
     left_ms -= pause_ms;
   }

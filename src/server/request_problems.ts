@@ -1,0 +1,77 @@
+// Everything that is wrong with a call's path, query and body, at once: what, where, and what to do.
+import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
+import type { Endpoint } from "../core/api/endpoint.js";
+import { BadRequest } from "../core/errors.js";
+import { textProblem } from "../core/json_values.js";
+import { unknownKeys } from "../core/parameter_schema.js";
+import { issueProblems } from "../core/parameters.js";
+import { didYouMean, formatProblems, max_problems, type Problem } from "../core/problems.js";
+import type { Call } from "./route.js";
+
+type Read = Pick<Call, "params" | "query" | "body">;
+
+export function checked(endpoint: Endpoint, request: FastifyRequest): Read {
+  const problems: Problem[] = [];
+  // A body's texts were looked at when it was parsed; those of the address were not.
+  const params = read(problems, "path", endpoint.params, storable(problems, "path", request.params));
+  const query = read(problems, "query", endpoint.query, storable(problems, "query", request.query));
+  const body = endpoint.body === null ? undefined : read(problems, "body", endpoint.body, request.body ?? undefined);
+  if (endpoint.body === null && request.body !== undefined && request.body !== null) {
+    problems.push({ path: "body", problem: "this call takes no body", fix: "Leave it out." });
+  }
+  if (problems.length > 0) {
+    const few = problems.slice(0, max_problems);
+    throw new BadRequest(formatProblems("the request is not right", few), {
+      problems: few,
+      hint: `GET /api/docs tells what ${endpoint.method} ${endpoint.path} takes`,
+    });
+  }
+  return { params, query, body } as Read;
+}
+
+function read(problems: Problem[], name: string, schema: z.ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  if (value === undefined) {
+    problems.push({
+      path: name,
+      problem: "is missing",
+      fix: "Send a JSON object, with Content-Type: application/json.",
+    });
+    return undefined;
+  }
+  const found = [...unknownKeys(schema, value), ...issueProblems(result.error.issues, value)];
+  const hints = new Map(result.error.issues.map((issue) => [issue, fixOf(issue, value)]));
+  const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys");
+  const unknown = found.length - issues.length;
+  for (const [position, { path, problem, fix }] of found.entries()) {
+    const issue = issues[position - unknown];
+    problems.push({
+      path: `${name}${path.slice(1)}`,
+      problem,
+      fix: fix !== "" || issue === undefined ? fix : (hints.get(issue) ?? ""),
+    });
+  }
+  return undefined;
+}
+
+function fixOf(issue: z.core.$ZodIssue, root: unknown): string {
+  if (issue.code !== "invalid_value") return "";
+  let value = root;
+  for (const step of issue.path) value = (value as Record<PropertyKey, unknown> | null)?.[step];
+  const words = issue.values.map(String);
+  const close = typeof value === "string" ? didYouMean(value, words) : null;
+  return close === null ? `Use one of: ${words.join(", ")}.` : `Did you mean ${JSON.stringify(close)}?`;
+}
+
+/** The same value, with a problem for each text that nothing could store. */
+function storable(problems: Problem[], name: string, values: unknown): unknown {
+  for (const [key, value] of Object.entries((values ?? {}) as Record<string, unknown>)) {
+    for (const text of [key, ...(Array.isArray(value) ? value : [value])]) {
+      const found = typeof text === "string" ? textProblem(text) : null;
+      if (found !== null) problems.push({ path: `${name}.${key.slice(0, 60)}`, ...found });
+    }
+  }
+  return values;
+}

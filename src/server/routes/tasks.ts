@@ -1,0 +1,69 @@
+// Tasks: enqueued, listed, looked at, moved.
+import { tasks_api } from "../../core/api/tasks.js";
+import { BadRequest } from "../../core/errors.js";
+import { formatProblems, type Problem } from "../../core/problems.js";
+import { routes } from "../route.js";
+import { explained } from "./operations.js";
+
+export const tasksRoutes = () =>
+  routes(tasks_api, {
+    async enqueue({ engine, params, body, request, reply }) {
+      const { items, parameters, ...options } = body;
+      const header = request.headers["idempotency-key"];
+      const key = typeof header === "string" ? header : undefined;
+      const problems: Problem[] = [];
+      if (items !== undefined) {
+        const beside = ["parameters", ...Object.keys(options)].filter((name) => Object.hasOwn(body, name));
+        for (const name of beside) {
+          const fix = "Give it in each of the items, or leave items out.";
+          problems.push({ path: `body.${name}`, problem: "stands beside items", fix });
+        }
+        if (key !== undefined) {
+          const fix = "Give each of the items its own idempotency_key.";
+          problems.push({ path: "header.idempotency-key", problem: "is for one task", fix });
+        }
+      } else if (key !== undefined && (key.length === 0 || key.length > 1024)) {
+        problems.push({
+          path: "header.idempotency-key",
+          problem: "must have 1 to 1024 characters",
+          fix: "Shorten it.",
+        });
+      } else if (key !== undefined && options.idempotency_key !== undefined && options.idempotency_key !== key) {
+        const fix = "Give one of the two.";
+        problems.push({ path: "body.idempotency_key", problem: "differs from the header Idempotency-Key", fix });
+      }
+      if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+      const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
+      const enqueued = await engine.enqueueMany(params.task_type, items ?? [one]);
+      if (enqueued.created === 0) reply.status(200);
+      return enqueued;
+    },
+    async list({ engine, query: { type, ...query } }) {
+      const { tasks, next } = await engine.queries.tasks({ ...query, task_type: type });
+      return { tasks, next };
+    },
+    async of_job({ engine, params, query }) {
+      const { tasks, next } = await engine.queries.tasks({ ...query, job_id: params.job_id });
+      return { tasks, next };
+    },
+    async with_results({ engine, params, query }) {
+      const page = await engine.queries.tasksWithResults({ ...query, job_id: params.job_id });
+      return {
+        ...page,
+        tasks: page.tasks.map((task) => ({ ...task, spill: task.spill === null ? null : { ...task.spill } })),
+      };
+    },
+    async get({ engine, params }) {
+      const task = await engine.task(params.task_id);
+      return { ...task, spill: task.spill === null ? null : { ...task.spill } };
+    },
+    cancel: ({ engine, params, body: { reason, dry_run, ...body }, actor }) =>
+      engine.cancelTask(params.task_id, reason ?? null, { dry_run, actor: actor(body.actor) }),
+    reschedule: ({ engine, params, body: { run_at, priority, ...body }, actor }) =>
+      engine.rescheduleTask(params.task_id, run_at, priority ?? null, { ...body, actor: actor(body.actor) }),
+    retry: ({ engine, params, body, actor }) =>
+      engine.recovery.retryTask(params.task_id, { ...body, actor: actor(body.actor) }),
+    skip: ({ engine, params, body, actor }) =>
+      engine.recovery.skipTask(params.task_id, body.reason, { dry_run: body.dry_run, actor: actor(body.actor) }),
+    why: async ({ engine, params, principal }) => explained(await engine.recovery.why(params.task_id), principal),
+  });
