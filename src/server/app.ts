@@ -18,6 +18,8 @@ import { Service, type ServiceOptions } from "./service.js";
 import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 
 export interface AppOptions extends ServiceOptions {
+  /** How long calls that run may go on once the server is told to close. */
+  grace_ms?: number;
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -62,7 +64,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     refuseEncoding(request);
   });
-  app.addHook("preClose", async () => service.stop());
+  closeInTime(app, service, options.grace_ms ?? 20_000);
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
@@ -74,6 +76,22 @@ export function createApp(options: AppOptions): FastifyInstance {
   for (const route of all)
     register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
+}
+
+/** How often connections that have become idle are closed while the server stops: Node itself looks but once. */
+const CLOSE_MS = 25;
+
+/** Whoever waits is let go, what runs may end within the grace, and nothing keeps the server from closing. */
+function closeInTime(app: FastifyInstance, service: Service, grace_ms: number): void {
+  const timers: NodeJS.Timeout[] = [];
+  app.addHook("preClose", async () => {
+    timers.push(setInterval(() => app.server.closeIdleConnections(), CLOSE_MS));
+    timers.push(setTimeout(() => app.server.closeAllConnections(), grace_ms));
+    await service.stop();
+  });
+  app.addHook("onClose", async () => {
+    for (const timer of timers) clearTimeout(timer);
+  });
 }
 
 function routerPath({ path }: Endpoint): string {

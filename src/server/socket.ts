@@ -76,7 +76,9 @@ class UnsupportedEncoding extends FanfoldError {
 }
 
 /** A few kilobytes can unpack to gigabytes: bodies come as they are. */
-export function refuseEncoding({ headers }: FastifyRequest): void {
+export function refuseEncoding({ headers, method }: FastifyRequest): void {
+  // Their bodies are not read.
+  if (method === "GET" || method === "HEAD") return;
   const encoding = headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return;
   throw new UnsupportedEncoding("bad_request", "the body is packed, and this service takes none", {
