@@ -23,6 +23,7 @@ test("without any setting everything has its default, and nothing can be changed
     prepare: true,
     slots: 8,
     debug: false,
+    jwt: null,
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
@@ -119,4 +120,43 @@ test("the environment for handlers leaves no room for a file of variables to nam
 
 test("what the tests and the docs are told is known to the program they start", () => {
   expect(problemsOf({ FANFOLD_TEST_SOAK_MINUTES: "5", FANFOLD_WRITE_DOCS: "1" })).toEqual([]);
+});
+
+const jwt = {
+  FANFOLD_JWT_ISSUER: "https://id.example.org/",
+  FANFOLD_JWT_AUDIENCE: "fanfold, maps",
+  FANFOLD_JWT_JWKS_URL: "https://id.example.org/jwks.json",
+};
+
+test("tokens are taken when issuer, audience and keys are given", () => {
+  expect(loadConfig(jwt).jwt).toEqual({
+    issuer: "https://id.example.org/",
+    audience: ["fanfold", "maps"],
+    algorithms: ["RS256", "ES256", "EdDSA"],
+    jwks_url: "https://id.example.org/jwks.json",
+    jwks_file: null,
+    tenant_claim: "tenant",
+    scope_claim: "scope",
+    scope_prefix: "fanfold:",
+  });
+  expect(loadConfig({ ...jwt, FANFOLD_JWT_JWKS_URL: "http://127.0.0.1:8080/jwks" }).jwt?.jwks_url).toContain(
+    "127.0.0.1",
+  );
+});
+
+test("half of what tokens need, a weak algorithm and keys without TLS are all told at once", () => {
+  const found = problemsOf({
+    FANFOLD_JWT_ALGORITHMS: "RS256,HS256",
+    FANFOLD_JWT_JWKS_URL: "http://id.example.org/jwks.json",
+    FANFOLD_JWT_JWKS_FILE: "/etc/jwks.json",
+  });
+  expect(found.map(({ path }) => path).sort()).toEqual([
+    "FANFOLD_JWT_ALGORITHMS",
+    "FANFOLD_JWT_AUDIENCE",
+    "FANFOLD_JWT_ISSUER",
+    "FANFOLD_JWT_JWKS_URL",
+    "FANFOLD_JWT_JWKS_URL",
+  ]);
+  expect(problemsOf({ ...jwt, FANFOLD_JWT_ALGORITHMS: "none" })).toHaveLength(1);
+  expect(problemsOf({ FANFOLD_JWT_TENANT_CLAIM: "org" }).map(({ path }) => path)).toContain("FANFOLD_JWT_ISSUER");
 });

@@ -13,6 +13,8 @@ import { addEvents } from "./events.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
+import { addKeys } from "./keys.js";
+import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
 import { addResume } from "./resume.js";
@@ -22,6 +24,7 @@ import { addStatus } from "./status.js";
 import { addSubmit } from "./submit.js";
 import { addSweep } from "./sweep.js";
 import { addTasks } from "./tasks.js";
+import { addTenants } from "./tenants.js";
 import { addUp } from "./up.js";
 import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
@@ -49,6 +52,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addSubmit, addWatch, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
+  ["Share:", [addTenants, addKeys, addLimits]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

@@ -68,11 +68,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
+  const { authenticator } = service;
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
   const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
-  const { authenticator } = service;
   for (const route of all)
     register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
@@ -104,7 +105,7 @@ function register(
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
-      const principal = await authenticator.authenticate(request.headers.authorization);
+      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
     },
