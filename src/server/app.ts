@@ -16,10 +16,12 @@ import { checked } from "./request_problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
-import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
+import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 import { RequestTraces } from "./tracing.js";
 
 export interface AppOptions extends ServiceOptions {
+  /** How long calls that run may go on once the server is told to close. */
+  grace_ms?: number;
   /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
   metrics_token?: string | undefined;
   /** How long a caller may take; tests give short times. */
@@ -68,15 +70,16 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     refuseEncoding(request);
   });
-  app.addHook("preClose", async () => service.stop());
+  closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
+  const { authenticator } = service;
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
   const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
-  const { authenticator } = service;
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;

@@ -10,7 +10,7 @@ import { type AppOptions, createApp } from "./app.js";
 import { assertServingRole } from "./role.js";
 import type { Service } from "./service.js";
 
-export interface ServerOptions extends Omit<AppOptions, "check_replies"> {
+export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace_ms"> {
   /** Default: 127.0.0.1, so that nobody else can reach it unless somebody says so. */
   host?: string;
   /** Default: 8080; 0 takes any that is free. */
@@ -29,14 +29,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** How often connections that have become idle are closed while the server stops. */
-const CLOSE_MS = 25;
-
 /** Throws Forbidden under a role that must not serve, Conflict when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { engine, host = "127.0.0.1", port = 8080, grace_s = 20, drain_s = 0, janitor = true } = options;
   await assertServingRole(engine.db);
-  const app = createApp(options);
+  const app = createApp({ ...options, grace_ms: grace_s * 1000 });
   await listen(app, host, port);
   const { db, log } = engine;
   const housekeeping = janitor ? new Housekeeping(new Janitor({ db, log }), log, 30) : null;
@@ -45,7 +42,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     serviceOf(app).announceStop();
     if (drain_s > 0) await sleep(drain_s * 1000);
     housekeeping?.stop();
-    await close(app, grace_s * 1000);
+    await app.close();
   };
   return {
     url: urlOf(app, host),
@@ -81,18 +78,6 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       });
     }
     throw error;
-  }
-}
-
-/** Accepts no more, lets what runs run for the grace, then cuts off what is left. */
-async function close(app: FastifyInstance, grace_ms: number): Promise<void> {
-  const idle = setInterval(() => app.server.closeIdleConnections(), CLOSE_MS);
-  const rest = setTimeout(() => app.server.closeAllConnections(), grace_ms);
-  try {
-    await app.close();
-  } finally {
-    clearInterval(idle);
-    clearTimeout(rest);
   }
 }
 

@@ -1,6 +1,5 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
-
 import type { JwtSettings } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import type { Authenticator } from "./auth.js";
@@ -32,9 +31,9 @@ export class Service {
   closing = false;
   readonly #stopping = new AbortController();
 
-  constructor({ engine, authenticator, jwt, stream, database_port }: ServiceOptions) {
+  constructor({ engine, authenticator, jwt = null, stream, database_port }: ServiceOptions) {
     this.engine = engine;
-    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt: jwt ?? null });
+    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);
@@ -57,6 +56,5 @@ export class Service {
     this.announceStop();
     await this.feed.stop();
     await this.bell.stop();
-    await this.authenticator.close?.();
   }
 }
