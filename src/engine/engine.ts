@@ -10,6 +10,7 @@ import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
+import { Groups } from "./groups.js";
 import { Keys } from "./keys.js";
 import type {
   CancelReply,
@@ -56,6 +57,7 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  readonly groups: Groups;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -66,6 +68,7 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.groups = new Groups(parts.db, parts.tenant);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -271,8 +274,13 @@ function submitOptions({
   correlation_id,
   group_id,
   traceparent,
+  depends_on,
+  on_dependency_failure,
+  require,
 }: Omit<SubmitOptions, "mode" | "db">) {
-  return { priority, labels, correlation_id, group_id, traceparent };
+  const waiting =
+    depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
+  return { priority, labels, correlation_id, group_id, traceparent, ...waiting };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

@@ -80,6 +80,11 @@ describe("tenants on a server", () => {
     "tenants",
     "tenant_roles",
     "api_keys",
+    "job_dependencies",
+    "job_groups",
+    "group_changes",
+    "schedules",
+    "schedule_ticks",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
