@@ -22,7 +22,7 @@ begin
           with ordinality as d(value, place)
        where app.content_hash(tenant, job_type, coalesce(j.identity, j.parameters), null) = any (new_hashes)
     ) n
-    left join app.jobs e on e.tenant_id = tenant and e.job_id = n.value;
+    left join lateral (select q.job_id from app.jobs q where q.tenant_id = tenant and q.job_id = n.value offset 0) e on true;
   perform app.refuse_problems('the submit', v_problems);
   if v_ids is null then
     return;

@@ -38,9 +38,10 @@ begin
   ),
   named as (
     select w.*, app.content_hash(tenant, blueprint ->> 'type', w.identity, w.run) as job_id, case when w.depends_on is null then 0 else (
-        select count(*) from app.jobs q
-         where q.tenant_id = tenant and q.job_id = any (array(select jsonb_array_elements_text(w.depends_on)))
-           and not app.is_satisfied(w.needs, q.status)) end as waits_for
+        select count(*)
+          from (select distinct e.value from jsonb_array_elements_text(w.depends_on) e) d
+          cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.value offset 0) q
+         where not app.is_satisfied(w.needs, q.status)) end as waits_for
       from wanted w
   ),
   inserted as (
@@ -62,7 +63,8 @@ begin
     select tenant, n.job_id, q.job_id, n.needs, case when app.is_satisfied(n.needs, q.status) then now() end
       from named n
       join inserted i on i.job_id = n.job_id
-      join app.jobs q on q.tenant_id = tenant and q.job_id = any (array(select jsonb_array_elements_text(n.depends_on)))
+      cross join lateral (select distinct e.value from jsonb_array_elements_text(n.depends_on) e) d
+      cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.value offset 0) q
      where n.depends_on is not null
   )
   select array_agg(i.job_id order by i.job_id) into v_created from inserted i;
@@ -105,14 +107,18 @@ begin
   if v_depend then
     -- What they depend on may have ended badly long ago: the same happens to them as if it did now.
     v_doomed := array(
-      select distinct d.job_id
-        from app.job_dependencies d
-        join app.jobs q on q.tenant_id = d.tenant_id and q.job_id = d.depends_on and q.finished_at is not null
-       where d.tenant_id = tenant and d.job_id = any (v_created) and d.satisfied_at is null
-       order by d.job_id);
-    v_tenants := array_fill(tenant, array[cardinality(v_doomed)]);
-    perform app.cancel_dependents(v_tenants, v_doomed);
-    perform app.jobs_ended(v_tenants, v_doomed);
+      select distinct c
+        from unnest(v_created) c
+        cross join lateral (
+          select * from app.job_dependencies w where w.tenant_id = tenant and w.job_id = c and w.satisfied_at is null offset 0) d
+        cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.depends_on offset 0) q
+       where q.finished_at is not null
+       order by c);
+    if v_doomed <> '{}' then
+      v_tenants := array_fill(tenant, array[cardinality(v_doomed)]);
+      perform app.cancel_dependents(v_tenants, v_doomed);
+      perform app.jobs_ended(v_tenants, v_doomed);
+    end if;
   end if;
   return v_created;
 end $$;

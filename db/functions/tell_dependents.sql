@@ -24,7 +24,9 @@ begin
      from (
        select distinct d.tenant_id, d.job_id
          from unnest(tenants, job_ids) as e(tenant_id, job_id)
-         join app.job_dependencies d on d.tenant_id = e.tenant_id and d.depends_on = e.job_id and d.satisfied_at is null
+         cross join lateral (
+           select * from app.job_dependencies w
+            where w.tenant_id = e.tenant_id and w.depends_on = e.job_id and w.satisfied_at is null offset 0) d
         order by 1, 2
      ) k
      cross join lateral (
@@ -33,17 +35,27 @@ begin
   with ticked as (
     update app.job_dependencies d
        set satisfied_at = now()
-      from unnest(tenants, job_ids) as e(tenant_id, job_id)
-      join app.jobs q on q.tenant_id = e.tenant_id and q.job_id = e.job_id
-     where d.tenant_id = e.tenant_id and d.depends_on = e.job_id and d.satisfied_at is null and app.is_satisfied(d.needs, q.status)
+     where d.ctid = any (array(
+       select w.place
+         from unnest(tenants, job_ids) as e(tenant_id, job_id)
+         cross join lateral (select * from app.jobs q where q.tenant_id = e.tenant_id and q.job_id = e.job_id offset 0) q
+         cross join lateral (
+           select w.ctid as place, w.needs from app.job_dependencies w
+            where w.tenant_id = e.tenant_id and w.depends_on = e.job_id and w.satisfied_at is null offset 0) w
+        where app.is_satisfied(w.needs, q.status)))
     returning d.tenant_id, d.job_id
   ),
   counted as (select t.tenant_id, t.job_id, count(*) as n from ticked t group by t.tenant_id, t.job_id),
   moved as (
     update app.jobs j
-       set waits_for = j.waits_for - c.n
-      from counted c
-     where j.tenant_id = c.tenant_id and j.job_id = c.job_id
+       set waits_for = j.waits_for - p.n
+      from (
+        select c.n, q.place
+          from counted c
+          cross join lateral (
+            select q.ctid as place from app.jobs q where q.tenant_id = c.tenant_id and q.job_id = c.job_id offset 0) q
+      ) p
+     where j.ctid = p.place
     returning j.tenant_id, j.job_id, j.waits_for, j.finished_at
   )
   select array_agg(m.tenant_id order by m.job_id), array_agg(m.job_id order by m.job_id)
@@ -55,8 +67,11 @@ begin
     from (
       select distinct d.tenant_id, d.job_id
         from unnest(tenants, job_ids) as e(tenant_id, job_id)
-        join app.job_dependencies d on d.tenant_id = e.tenant_id and d.depends_on = e.job_id and d.satisfied_at is null
-        join app.jobs j on j.tenant_id = d.tenant_id and j.job_id = d.job_id and j.finished_at is null
+        cross join lateral (
+          select * from app.job_dependencies w
+           where w.tenant_id = e.tenant_id and w.depends_on = e.job_id and w.satisfied_at is null offset 0) d
+        cross join lateral (select * from app.jobs j where j.tenant_id = d.tenant_id and j.job_id = d.job_id offset 0) j
+       where j.finished_at is null
     ) x;
   tenants := '{}'::text[];
   job_ids := '{}'::text[];
