@@ -30,6 +30,7 @@ import type {
 } from "./records.js";
 import { Recovery } from "./recovery.js";
 import { asked } from "./reply.js";
+import { Schedules } from "./schedules.js";
 
 export interface EngineParts {
   db: Database;
@@ -58,6 +59,7 @@ export class Engine {
   readonly recovery: Recovery;
   readonly keys: Keys;
   readonly groups: Groups;
+  readonly schedules: Schedules;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -69,6 +71,7 @@ export class Engine {
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant);
+    this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -100,7 +103,20 @@ export class Engine {
     items: Iterable<SubmitItem<JobInput<J>>>,
     { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
   ): Promise<SubmitReply[]> {
-    const known = findJob(this.registry, job);
+    return this.submitJobs(await this.findJob(job), items, { mode, db });
+  }
+
+  /** The job of this type; throws NotFound. */
+  async findJob(job: Job | string): Promise<Job> {
+    return findJob(this.registry, job);
+  }
+
+  /** As submitMany, of a job that was found before: inside a transaction nothing else may be asked of the database. */
+  async submitJobs(
+    known: Job,
+    items: Iterable<SubmitItem<Record<string, unknown>>>,
+    { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
+  ): Promise<SubmitReply[]> {
     const blueprint = JSON.stringify(known.blueprint);
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
