@@ -13,8 +13,9 @@ begin
     into v_problems
     from (
       select j.position, c.*
-        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, position),
+        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, group_id text,
+            depends_on jsonb, on_dependency_failure text, require text))
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, group_id, depends_on, on_dependency_failure, require, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
@@ -22,7 +23,14 @@ begin
           ('labels', 'not an object of short strings', '{"team": "hydro"}', jsonb_typeof(j.labels) <> 'object' or octet_length(j.labels::text) > 16384),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
           ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000),
-          ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false'))
+          ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false')),
+          ('group_id', 'not a short word', 'letters, digits and . _ : - in at most 100 characters', j.group_id !~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'),
+          ('depends_on', 'not a list of at most 1000 job ids', '["<job id>", …], or leave it out', case
+            when j.depends_on is null then false
+            when jsonb_typeof(j.depends_on) <> 'array' then true
+            else jsonb_array_length(j.depends_on) > 1000 or exists (select from jsonb_array_elements(j.depends_on) d where jsonb_typeof(d) <> 'string') end),
+          ('on_dependency_failure', 'neither cancel nor run', 'cancel, or run: it starts however the others end', j.on_dependency_failure not in ('cancel', 'run')),
+          ('require', 'neither success nor completed', 'success, or completed: a partial success is not enough', j.require not in ('success', 'completed'))
         ) as c(field, problem, fix, bad)
        where c.bad
        order by j.position

@@ -11,6 +11,7 @@ declare
   v_stages bigint[];
 begin
   perform app.lock_job_for_verbs(job);
+  perform app.lock_waiting_job(job);
   v_stages := app.empty_job(job);
   -- Open ledgers only: a closed one may be reopened by whoever holds the job's row, and must not wait for us who wait for it.
   perform 1 from app.stage_progress p where p.stage_id = any (v_stages) and p.is_open order by p.stage_id for update;

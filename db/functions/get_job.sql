@@ -12,6 +12,7 @@ begin
     select json_build_object(
       'job_id', v_job.job_id, 'job_type', v_job.job_type, 'tenant_id', v_job.tenant_id, 'run', v_job.run, 'status', v_job.status,
       'priority', v_job.priority, 'parameters', v_job.parameters, 'labels', v_job.labels, 'correlation_id', v_job.correlation_id,
+      'group_id', v_job.group_id, 'waits_for', v_job.waits_for, 'depends_on', app.dependencies_of(v_job),
       'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at, 'deadline_at', v_job.deadline_at,
       'epoch', v_job.epoch, 'resume_count', v_job.resume_count, 'paused_at', v_job.paused_at, 'paused_by', v_job.paused_by,
       'pause_reason', v_job.pause_reason, 'resumable', v_resumable,
@@ -22,6 +23,7 @@ begin
       'outcomes', app.stage_outcomes(v_job), 'deliverables', app.job_deliverables(v_job),
       'error', v_job.error, 'hint', case
         when v_job.finished_at is null and v_job.paused_at is not null then 'it is paused: fanfold continue ' || left(v_job.job_id, 12)
+        when v_job.finished_at is null and v_job.waits_for > 0 then 'it waits for other jobs: fanfold why ' || left(v_job.job_id, 12)
         when v_job.finished_at is null and exists (
           select from app.stages s
            where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval')

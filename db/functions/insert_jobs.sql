@@ -11,37 +11,61 @@ declare
   v_created text[];
   v_slow text[];
   v_job app.jobs;
+  -- Looked for in the text first: jobs that depend on none pay nothing for those that do.
+  v_depend boolean := strpos(jobs::text, '"depends_on"') > 0;
+  v_doomed text[];
+  v_tenants text[];
 begin
+  if v_depend then
+    perform app.hold_dependencies(tenant, blueprint ->> 'type', jobs, new_hashes);
+  end if;
   with wanted as (
     select distinct on (n.hash)
       n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
-      j.group_id, j.webhooks, j.traceparent,
+      j.group_id, j.webhooks, j.traceparent, j.depends_on,
+      case when j.on_dependency_failure = 'run' then 'end' else coalesce(j.require, 'success') end as needs,
       case when j.no_deadline is not true then coalesce(j.deadline_s, (blueprint ->> 'deadline_s')::double precision, c_deadline_s) end as deadline_s
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
-        no_deadline boolean, group_id text, webhooks jsonb, traceparent text))
+        no_deadline boolean, group_id text, webhooks jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text))
       with ordinality as j(
-        parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, group_id, webhooks, traceparent, position)
+        parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, group_id, webhooks, traceparent, depends_on,
+        on_dependency_failure, require, position)
     join unnest(new_hashes, new_runs) as n(hash, run)
       on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
     order by n.hash, j.position
   ),
   named as (
-    select w.*, app.content_hash(tenant, blueprint ->> 'type', w.identity, w.run) as job_id from wanted w
+    select w.*, app.content_hash(tenant, blueprint ->> 'type', w.identity, w.run) as job_id, case when w.depends_on is null then 0 else (
+        select count(*)
+          from (select distinct e.value from jsonb_array_elements_text(w.depends_on) e) d
+          cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.value offset 0) q
+         where not app.is_satisfied(w.needs, q.status)) end as waits_for
+      from wanted w
   ),
   inserted as (
     insert into app.jobs (
       tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_s, deadline_at,
-      group_id, webhooks, traceparent)
+      deadline_left_s, group_id, webhooks, traceparent, waits_for)
     select
       tenant, n.job_id, n.hash, n.run, blueprint ->> 'type', insert_jobs.blueprint_hash, n.priority, n.parameters::jsonb, n.labels,
-      n.correlation_id, n.deadline_s, now() + make_interval(secs => n.deadline_s),
-      n.group_id, n.webhooks, n.traceparent
+      n.correlation_id, n.deadline_s, case when n.waits_for = 0 then now() + make_interval(secs => n.deadline_s) end,
+      -- The clock of a job that waits for others starts when it is released.
+      case when n.waits_for > 0 then n.deadline_s end, n.group_id, n.webhooks, n.traceparent, n.waits_for
     from named n
     order by n.job_id
     on conflict do nothing
     returning job_id
+  ),
+  linked as (
+    insert into app.job_dependencies (tenant_id, job_id, depends_on, needs, satisfied_at)
+    select tenant, n.job_id, q.job_id, n.needs, case when app.is_satisfied(n.needs, q.status) then now() end
+      from named n
+      join inserted i on i.job_id = n.job_id
+      cross join lateral (select distinct e.value from jsonb_array_elements_text(n.depends_on) e) d
+      cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.value offset 0) q
+     where n.depends_on is not null
   )
   select array_agg(i.job_id order by i.job_id) into v_created from inserted i;
   if v_created is null then
@@ -56,9 +80,10 @@ begin
     tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
     d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan,
     d.description, d.on_task_failure, d.gate, j.priority,
-    case when d.starts then 'processing' else 'waiting' end::app.stage_status, case when d.starts then 1 end, case when d.starts then now() end
+    case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
+    case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
   from unnest(v_created) c
-  cross join lateral (select q.job_id, q.priority from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+  cross join lateral (select q.job_id, q.priority, q.waits_for from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
   cross join (
     -- A first stage that is one plain task starts as it is inserted; start_roots gives it its task.
     select s.*, s.after = '{}' and s.parallelism = 'single' and s.plan is null and s.condition is null and s.gate is null as starts
@@ -68,6 +93,9 @@ begin
   order by j.job_id, d.number;
 
   insert into app.events (tenant_id, kind, job_id) select tenant, 'job.submitted', c from unnest(v_created) c;
+  if strpos(jobs::text, '"group_id"') > 0 then
+    perform app.join_groups(tenant, v_created);
+  end if;
   v_slow := app.start_roots(tenant, v_created);
   for v_job in
     select j.*
@@ -76,5 +104,21 @@ begin
   loop
     perform app.advance_job(v_job);
   end loop;
+  if v_depend then
+    -- What they depend on may have ended badly long ago: the same happens to them as if it did now.
+    v_doomed := array(
+      select distinct c
+        from unnest(v_created) c
+        cross join lateral (
+          select * from app.job_dependencies w where w.tenant_id = tenant and w.job_id = c and w.satisfied_at is null offset 0) d
+        cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.depends_on offset 0) q
+       where q.finished_at is not null
+       order by c);
+    if v_doomed <> '{}' then
+      v_tenants := array_fill(tenant, array[cardinality(v_doomed)]);
+      perform app.cancel_dependents(v_tenants, v_doomed);
+      perform app.jobs_ended(v_tenants, v_doomed);
+    end if;
+  end if;
   return v_created;
 end $$;

@@ -17,7 +17,8 @@ begin
             and not exists (select from app.ready r where r.stage_id = s.stage_id)
             and not exists (select from app.claims k where k.stage_id = s.stage_id) then 'nobody plans it'
           when s.status = 'waiting' and s.waiting_for <> o.open then 'it waits for ' || s.waiting_for || ' stages, and ' || o.open || ' are open'
-          when s.status = 'waiting' and s.waiting_for = 0 then 'nothing keeps it from opening'
+          when s.status = 'waiting' and s.waiting_for = 0
+            and not exists (select from app.jobs j where j.tenant_id = tenant and j.job_id = job and j.waits_for > 0) then 'nothing keeps it from opening'
         end as trouble, s.number
         from app.stages s
         left join app.stage_progress p on p.stage_id = s.stage_id

@@ -16,6 +16,7 @@ declare
   v_last app.events;
 begin
   perform app.lock_job_for_verbs(job);
+  perform app.lock_waiting_job(job);
   select * into v_job from app.jobs j where j.tenant_id = job.tenant_id and j.job_id = job.job_id;
   if v_job.finished_at is null then
     select * into v_last from app.events e
@@ -30,13 +31,17 @@ begin
         'at_most', p.at_most, 'kept', p.kept, 'follows', not p.own) order by p.number), '[]')
     into v_opened, v_from, v_again, v_kept, v_stages
     from app.repair_plan(v_job, kind, target) p;
+  perform app.assert_resumable(v_job);
   if v_opened is null then
     raise exception 'nothing of job % is to be run again', left(v_job.job_id, 12)
       using errcode = 'FF006', hint = 'see what it has: fanfold status ' || left(v_job.job_id, 12);
   end if;
   if not dry_run then
     perform app.empty_job(v_job);
-    perform 1 from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+    select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+    -- Looked at once more: what it depends on may have ended while we waited for its row.
+    perform app.assert_resumable(v_job);
+    perform app.count_out_of_group(v_job);
     for v_row in select p.*, g.stage_id is not null as has_run
         from app.repair_plan(v_job, kind, target) p left join app.stage_progress g on g.stage_id = p.stage_id loop
       update app.stages s
@@ -56,6 +61,9 @@ begin
            paused_at = null, paused_by = null, pause_reason = null
      where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id
     returning * into v_job;
+    if v_job.waits_for > 0 then
+      perform app.stop_clock(v_job);
+    end if;
     perform app.note(v_job.tenant_id, case kind when 'resume' then 'job.resumed' else 'job.retried' end, v_job.job_id, null, reason,
       jsonb_build_object('epoch', v_job.epoch, 'kind', kind, 'target', target, 'from_stage', v_from, 'again', v_again, 'kept', v_kept,
         'stages', v_stages), actor);

@@ -1,7 +1,8 @@
 -- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
--- deadline_s?, no_deadline?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
--- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by ascending id, so that two bulk submits of the same jobs
--- wait for each other and never in a circle.
+-- deadline_s?, no_deadline?, group_id?, webhooks?, traceparent?, depends_on?: [job id], on_dependency_failure?: cancel | run, require?:
+-- success | completed}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
+-- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by
+-- ascending id, so that two bulk submits of the same jobs wait for each other and never in a circle.
 create or replace function app.submit_jobs(blueprint jsonb, request json)
 returns json
 language plpgsql security definer
@@ -25,12 +26,18 @@ declare
   v_reply json;
   v_resumed text[] := '{}'::text[];
   v_limits app.limits;
+  v_depend boolean := strpos((request -> 'jobs')::text, '"depends_on"') > 0;
 begin
   if v_mode not in ('reuse', 'force', 'resume') then
     raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse, resume or force';
   end if;
   perform app.check_submitted(request -> 'jobs');
   perform app.check_webhooks(v_tenant, request -> 'jobs');
+  if v_mode = 'resume' and v_depend and json_array_length(request -> 'jobs') > 1 then
+    -- It would hold what they depend on, and wait for the jobs it resumes.
+    raise exception 'with mode "resume", jobs that depend on others are submitted one at a time'
+      using errcode = 'FF002', hint = 'send one job, or leave depends_on out: a job that exists keeps what it depends on';
+  end if;
   v_blueprint_hash := app.save_blueprint(v_tenant, blueprint);
   select array_agg(distinct app.content_hash(v_tenant, v_type, coalesce(j.identity, j.parameters), null))
     into v_hashes
@@ -64,7 +71,8 @@ begin
     v_created := app.insert_jobs(v_tenant, v_blueprint_hash, blueprint, request -> 'jobs', v_new_hashes, v_new_runs);
   end if;
 
-  if v_mode = 'resume' then
+  -- One that was new a moment ago is under way, whoever submitted it.
+  if v_mode = 'resume' and (v_new_hashes is null or not v_depend) then
     v_resumed := app.resume_submitted(v_tenant, v_hashes, v_created);
   end if;
   if v_limits.tenant_id is not null then

@@ -13,6 +13,9 @@ begin
   if job.paused_at is not null then
     return app.why_job_paused(job);
   end if;
+  if job.waits_for > 0 then
+    return app.why_dependency(job);
+  end if;
   for v_stage in
     select * from app.stages s
      where s.tenant_id = job.tenant_id and s.job_id = job.job_id and s.status in ('waiting_approval', 'planning', 'processing')

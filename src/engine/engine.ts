@@ -13,6 +13,7 @@ import { usableTraceparent } from "../core/traceparent.js";
 import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
+import { Groups } from "./groups.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
 import { Queries } from "./queries.js";
@@ -36,6 +37,7 @@ import type {
 import { Recovery, type VerbOptions } from "./recovery.js";
 import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
+import { Schedules } from "./schedules.js";
 import { Sealer } from "./sealing.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
@@ -80,6 +82,8 @@ export class Engine {
   readonly blueprints: Blueprints;
   /** Bounded pages of what there is. */
   readonly queries: Queries;
+  readonly groups: Groups;
+  readonly schedules: Schedules;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -97,6 +101,8 @@ export class Engine {
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
+    this.groups = new Groups(parts.db, parts.tenant);
+    this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -128,7 +134,20 @@ export class Engine {
     items: Iterable<SubmitItem<JobInput<J>>>,
     options: Pick<SubmitOptions, "mode" | "db" | "traceparent"> = {},
   ): Promise<SubmitReply[]> {
-    const known = await this.blueprints.find(typeof job === "string" ? job : job.type);
+    return this.submitJobs(await this.findJob(job), items, options);
+  }
+
+  /** The job of this type, registered or saved; throws NotFound. */
+  findJob(job: Job | string): Promise<Job> {
+    return this.blueprints.find(typeof job === "string" ? job : job.type);
+  }
+
+  /** As submitMany, of a job that was found before: inside a transaction nothing else may be asked of the database. */
+  submitJobs(
+    known: Job,
+    items: Iterable<SubmitItem<unknown>>,
+    options: Pick<SubmitOptions, "mode" | "db" | "traceparent"> = {},
+  ): Promise<SubmitReply[]> {
     const job_type = known.blueprint.type;
     const attributes = { "fanfold.tenant": this.tenant, "fanfold.job_type": job_type };
     const { traceparent } = options;
@@ -368,9 +387,15 @@ function submitOptions({
   group_id,
   webhooks,
   traceparent,
+  depends_on,
+  on_dependency_failure,
+  require,
 }: Omit<SubmitOptions, "mode" | "db">) {
   const own = usableTraceparent(traceparent);
-  return { priority, labels, correlation_id, group_id, webhooks, ...(own === undefined ? {} : { traceparent: own }) };
+  const waiting =
+    depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
+  const traced = own === undefined ? {} : { traceparent: own };
+  return { priority, labels, correlation_id, group_id, webhooks, ...traced, ...waiting };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;

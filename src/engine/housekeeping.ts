@@ -1,5 +1,5 @@
-// Every worker and every server does the janitor's duties now and then, at its own time: never on the connection of a heartbeat,
-// because they may take longer than that may wait.
+// Every worker and every server does the janitor's duties now and then, at its own time, and submits what schedules say: never on the
+// connection of a heartbeat, because they may take longer than that may wait.
 import type { Logger } from "pino";
 import type { Sweep } from "./janitor.js";
 
@@ -15,9 +15,11 @@ export class Housekeeping {
     private readonly janitor: { sweep(): Promise<Sweep>; stop(): void },
     private readonly log: Logger,
     lease_s: number,
+    private readonly scheduler: { start(): unknown; stop(): Promise<void> },
   ) {
     this.period_ms = Math.min(PERIOD_MS, (lease_s * 1000) / 3);
     this.after(this.period_ms * Math.random());
+    this.scheduler.start();
   }
 
   private after(ms: number): void {
@@ -42,6 +44,8 @@ export class Housekeeping {
   stop(): void {
     this.stopped = true;
     this.janitor.stop();
+    // A round that is cut off is rolled back: what it had taken stays due.
+    void this.scheduler.stop();
     clearTimeout(this.timer);
   }
 }

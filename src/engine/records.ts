@@ -14,9 +14,16 @@ export interface SubmitOptions {
   /** Seconds until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
   deadline_s?: number | null;
   correlation_id?: string;
+  /** The group the job belongs to; it opens when it is first named. */
   group_id?: string;
   /** Who else hears how it ended, besides the tenant's endpoints. Kept with the job that this submit makes. */
   webhooks?: readonly JobWebhook[];
+  /** Whole ids of jobs that must have ended well before anything of this one starts. */
+  depends_on?: readonly string[];
+  /** When one of them does not end well: cancel this one (the default), or run it all the same. */
+  on_dependency_failure?: "cancel" | "run";
+  /** success (the default): a partial success is enough; completed: it is not. */
+  require?: "success" | "completed";
   /** W3C trace context of the caller: the job's and its tasks' spans hang below it. */
   traceparent?: string;
   /** A transaction of the caller's: the job exists when it commits, or not at all. */
@@ -112,6 +119,10 @@ export interface JobRecord extends JobSummary {
   tenant_id: string;
   parameters: Record<string, unknown>;
   correlation_id: string | null;
+  group_id: string | null;
+  /** So many of the jobs it depends on have not ended well. */
+  waits_for: number;
+  depends_on: DependencyRecord[];
   deadline_at: string | null;
   hint: string;
   /** 1, and one more for each repair. */
@@ -131,6 +142,17 @@ export interface JobRecord extends JobSummary {
   result: unknown;
   result_spill: Ref | null;
   stages: StageRecord[];
+}
+
+/** A job that another depends on. */
+export interface DependencyRecord {
+  job_id: string;
+  /** Null when that job is no more. */
+  job_type: string | null;
+  status: JobStatus | null;
+  /** How it must end. */
+  needs: "success" | "completed" | "end";
+  satisfied_at: string | null;
 }
 
 /** One objective: what succeeded, what failed, how to recover. */

@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { Conflict } from "../core/errors.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { Janitor } from "../engine/janitor.js";
+import { Scheduler } from "../engine/scheduler.js";
 import { type AppOptions, createApp } from "./app.js";
 import { assertServingRole } from "./role.js";
 import type { Service } from "./service.js";
@@ -19,7 +20,7 @@ export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace
   grace_s?: number;
   /** How long the server says that it is not ready, and goes on answering, before it stops. */
   drain_s?: number;
-  /** Do the janitor's duties too; a deployment without any worker on the database needs it. Default: yes. */
+  /** Do the janitor's and the scheduler's duties too; a deployment without any worker on the database needs it. Default: yes. */
   janitor?: boolean;
 }
 
@@ -36,7 +37,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const app = createApp({ ...options, grace_ms: grace_s * 1000 });
   await listen(app, host, port);
   const { db, log } = engine;
-  const housekeeping = janitor ? new Housekeeping(new Janitor({ db, log }), log, 30) : null;
+  const housekeeping = janitor
+    ? new Housekeeping(new Janitor({ db, log }), log, 30, new Scheduler({ engine, db, log }))
+    : null;
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     serviceOf(app).announceStop();

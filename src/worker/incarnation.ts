@@ -10,6 +10,7 @@ import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
+import { Scheduler } from "../engine/scheduler.js";
 import { sealedFor } from "../engine/sealing.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
@@ -181,7 +182,8 @@ export class Incarnation {
       onReply: (reply) => this.heard(reply),
     });
     const janitor = new Janitor({ db, log, on_alert: (alert) => this.alerted(alert) });
-    this.housekeeping = new Housekeeping(janitor, log, lease_s);
+    const scheduler = new Scheduler({ engine, db, log, on_alert: (alert) => this.alerted(alert) });
+    this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler);
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 

@@ -41,7 +41,7 @@ class TwoSessions {
 
   async clear(): Promise<void> {
     await this.db.script(`truncate app.jobs, app.stages, app.stage_progress, app.tasks, app.ready, app.claims, app.results,
-      app.attempts, app.workers, app.idempotency_keys`);
+      app.attempts, app.workers, app.idempotency_keys, app.job_dependencies, app.job_groups, app.group_changes`);
   }
 
   async meet<Scene>(scene: Scene, a: [string, Verb<Scene>], b: [string, Verb<Scene>]): Promise<void> {

@@ -85,6 +85,11 @@ describe("tenants on a server", () => {
     "webhook_endpoints",
     "webhook_deliveries",
     "webhook_attempts",
+    "job_dependencies",
+    "job_groups",
+    "group_changes",
+    "schedules",
+    "schedule_ticks",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody. */
   const closed = ["api_keys"];
