@@ -1,4 +1,5 @@
 // The jobs and handlers that come with Fanfold. Re-exports and two lists; whoever builds a registry puts their own beside.
+import { httpRequest } from "../handlers/connectors/http_request.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
@@ -11,6 +12,6 @@ import { helloWorld } from "./hello_world.js";
 export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest],
-    handlers: [helloGreet, helloReply, filesList, filesDigest, filesFold, filesManifest],
+    handlers: [helloGreet, helloReply, filesList, filesDigest, filesFold, filesManifest, httpRequest],
   };
 }

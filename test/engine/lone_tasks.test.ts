@@ -19,7 +19,7 @@ const registry = createRegistry({
 });
 
 function engineOn(db: Database): Engine {
-  const store = { put: refuse, get: refuse, remove: refuse };
+  const store = { put: refuse, putStream: refuse, get: refuse, getStream: refuse, remove: refuse };
   return new Engine({ db, tenant: "default", registry, store, openConnection: () => db, close: () => db.close() });
 }
 function refuse(): never {

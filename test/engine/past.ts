@@ -1,4 +1,6 @@
 // For tests of what is told about stuck things: rows are moved into the past, and heartbeats say what the test wants said.
+
+import type { Store } from "../../src/core/store.js";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
 import { Recovery } from "../../src/engine/recovery.js";
@@ -6,7 +8,12 @@ import type { Held } from "./floor.js";
 
 function recoveryOn(db: Database): Recovery {
   const refuse = () => Promise.reject(new Error("no storage in this test"));
-  return new Recovery(db, "default", { put: refuse, get: refuse, remove: refuse });
+  return new Recovery(db, "default", {
+    put: refuse,
+    putStream: refuse,
+    get: refuse,
+    remove: refuse,
+  } as unknown as Store);
 }
 
 export const idOf = ({ stage_id, ordinal }: Held) => `${stage_id}-${ordinal}`;

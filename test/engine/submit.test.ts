@@ -24,7 +24,7 @@ const dataset = defineJob({
 const registry = createRegistry({ jobs: [greet, dataset], handlers: [defineHandler("t.say", {}, () => ({}))] });
 
 function engineOn(db: Database, tenant = "default"): Engine {
-  const store = { put: refuse, get: refuse, remove: refuse };
+  const store = { put: refuse, putStream: refuse, get: refuse, getStream: refuse, remove: refuse };
   return new Engine({ db, tenant, registry, store, openConnection: () => db, close: () => db.close() });
 }
 function refuse(): never {

@@ -80,6 +80,9 @@ describe("tenants on a server", () => {
     "tenants",
     "tenant_roles",
     "api_keys",
+    "connector_configs",
+    "host_states",
+    "host_slots",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {

@@ -105,6 +105,47 @@ describe("what is put", () => {
     await store.put("a", "x");
     expect((await errorOf(store.put("a/b", "x"))).reason).toBe("unavailable");
   });
+
+  test("may come in pieces, and is then the same file as one that came whole", async () => {
+    async function* pieces() {
+      for (const piece of ["Zü", "rich", new Uint8Array(0), Buffer.from(" 😀"), Buffer.alloc(2_500_000, 7)])
+        yield piece;
+    }
+    const all = Buffer.concat([Buffer.from("Zürich 😀"), Buffer.alloc(2_500_000, 7)]);
+    const ref = await store.putStream(key, pieces());
+    expect(ref).toEqual(
+      await openFolderStore(dir)
+        .put("other/key", all)
+        .then((other) => ({ ...other, key })),
+    );
+    const read: Uint8Array[] = [];
+    for await (const piece of store.getStream(ref)) read.push(piece);
+    expect(read.length).toBeGreaterThan(1);
+    expect(Buffer.concat(read).equals(all)).toBe(true);
+  });
+
+  test("in pieces that end in an error is not put at all, and the error is the pieces' own", async () => {
+    const before = await store.put(key, "before");
+    const own = new TypeError("the source broke");
+    async function* pieces() {
+      yield "half";
+      throw own;
+    }
+    await expect(store.putStream(key, pieces())).rejects.toBe(own);
+    expect((await store.get(before)).toString()).toBe("before");
+    expect(await readdir(fileOf(".partial"))).toEqual([]);
+  });
+
+  test("is refused at the end of reading it in pieces when its bytes have changed, and at once when its size has", async () => {
+    const ref = await store.put(key, "12345678");
+    await writeFile(fileOf(key), "1234567X");
+    const reading = async () => {
+      for await (const _ of store.getStream(ref));
+    };
+    expect((await errorOf(reading())).reason).toBe("altered");
+    await truncate(fileOf(key), 3);
+    expect((await errorOf(reading())).reason).toBe("altered");
+  });
 });
 
 describe("a stored file", () => {

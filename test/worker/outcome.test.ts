@@ -14,7 +14,11 @@ const store: Store = {
     stored.set(key, String(content));
     return { store: "file", key, bytes: content.length, sha256: "00" };
   },
+  putStream: () => Promise.reject(new Error("not here")),
   get: async (ref) => Buffer.from(stored.get(ref.key)!),
+  getStream: () => {
+    throw new Error("not here");
+  },
   remove: async () => {},
 };
 
