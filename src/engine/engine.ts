@@ -12,6 +12,7 @@ import { validateTaskInput } from "../core/task_input.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
+import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
 import { Groups } from "./groups.js";
 import { Keys } from "./keys.js";
@@ -76,6 +77,7 @@ export class Engine {
   readonly limits: Limits;
   /** Not of this tenant but of all: for whoever runs the service. */
   readonly tenants: Tenants;
+  readonly connectors: Connectors;
   readonly sealer: Sealer;
   readonly webhooks: Webhooks;
   /** Registered and saved job types. */
@@ -97,6 +99,7 @@ export class Engine {
     this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
+    this.connectors = new Connectors(parts.db, parts.tenant, parts.registry);
     this.sealer = parts.sealer ?? new Sealer();
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);

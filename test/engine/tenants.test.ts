@@ -90,6 +90,9 @@ describe("tenants on a server", () => {
     "group_changes",
     "schedules",
     "schedule_ticks",
+    "connector_configs",
+    "host_states",
+    "host_slots",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody. */
   const closed = ["api_keys"];
