@@ -6,7 +6,7 @@ import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, findJob, type Registry } from "../core/registry.js";
-import { isTerminal } from "../core/statuses.js";
+import { isTerminal, type JobStatus } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { worker_commands } from "./commands.js";
@@ -19,6 +19,7 @@ import type {
   EnqueueOptions,
   EnqueueReply,
   EventRecord,
+  JobCounts,
   JobFilter,
   JobPage,
   JobRecord,
@@ -30,6 +31,7 @@ import type {
   TaskRecord,
 } from "./records.js";
 import { Recovery } from "./recovery.js";
+import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Tenants } from "./tenants.js";
 
@@ -62,6 +64,8 @@ export class Engine {
   readonly limits: Limits;
   /** Not of this tenant but of all: for whoever runs the service. */
   readonly tenants: Tenants;
+  /** The verbs of workers that came over HTTP. */
+  readonly work: RemoteWork;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -74,6 +78,7 @@ export class Engine {
     this.keys = new Keys(parts.db, parts.tenant);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
+    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -106,7 +111,7 @@ export class Engine {
     { mode = "reuse", db = this.db }: Pick<SubmitOptions, "mode" | "db"> = {},
   ): Promise<SubmitReply[]> {
     const known = findJob(this.registry, job);
-    const blueprint = JSON.stringify(known.blueprint);
+    const blueprint = blueprintText(known);
     const replies: SubmitReply[] = [];
     const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
       const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
@@ -190,11 +195,20 @@ export class Engine {
     return asked(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  jobs({ status = null, type = null, limit = 50, cursor = null }: JobFilter = {}): Promise<JobPage> {
-    return asked(
-      this.db.sql`select app.list_jobs(
-        ${status}::text, ${type}::text, ${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`,
-    );
+  /** Newest first. A page looks at a bounded number of jobs: it may be short, and have a `next` all the same. */
+  jobs({ status, limit = 50, ...filter }: JobFilter = {}): Promise<JobPage> {
+    const statuses = typeof status === "string" ? [status] : status;
+    const request = JSON.stringify({ ...filter, status: statuses, rows: limit, tenant: this.tenant });
+    return asked(this.db.sql`select app.search_jobs(${request}::text::json) as reply`);
+  }
+
+  countJobs(): Promise<JobCounts> {
+    return asked(this.db.sql`select app.count_jobs(${this.tenant}::text) as reply`);
+  }
+
+  /** Where it stands and no more. */
+  jobState(job_id: string): Promise<{ job_id: string; status: JobStatus; epoch: number }> {
+    return asked(this.db.sql`select app.job_state(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
   tasks({
@@ -283,6 +297,18 @@ export class Engine {
   #handler(task_type: string): Handler | null {
     return this.registry.handlers.size === 0 ? null : findHandler(this.registry, task_type);
   }
+}
+
+const blueprint_texts = new WeakMap<Job, string>();
+
+/** A job's blueprint never changes, and a service submits it thousands of times. */
+function blueprintText(job: Job): string {
+  let text = blueprint_texts.get(job);
+  if (text === undefined) {
+    text = JSON.stringify(job.blueprint);
+    blueprint_texts.set(job, text);
+  }
+  return text;
 }
 
 function submitOptions({

@@ -157,10 +157,26 @@ export interface DeliverableRecord {
 }
 
 export interface JobFilter {
-  status?: string | null;
+  status?: string | readonly string[] | null;
   type?: string | null;
+  /** All of them. */
+  labels?: Record<string, string> | null;
+  /** The beginning of the id. */
+  id?: string | null;
+  /** Text in the error of jobs that did not end well. */
+  error?: string | null;
+  correlation_id?: string | null;
+  group_id?: string | null;
+  created_after?: string | null;
+  created_before?: string | null;
   limit?: number;
   cursor?: string | null;
+}
+
+export interface JobCounts {
+  counts: Record<JobStatus, number>;
+  /** The statuses of which there may be more. */
+  at_least: JobStatus[];
 }
 
 export interface JobPage {

@@ -5,24 +5,26 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { BadRequest, ContractViolation, NotFound, OverLimit } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { BadRequest, ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { parseJson, parseLoosely } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
-import { createAuthentication } from "./authentication.js";
+import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
+import { Service, type ServiceOptions } from "./service.js";
+import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 
-export interface AppOptions {
-  engine: Engine;
-  authenticator?: Authenticator;
+export interface AppOptions extends ServiceOptions {
+  /** How long calls that run may go on once the server is told to close. */
+  grace_ms?: number;
+  /** How long a caller may take; tests give short times. */
+  times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
   check_replies?: boolean;
 }
-
-const LARGEST_HEADERS = 16 * 1024;
 
 export function createApp(options: AppOptions): FastifyInstance {
   const { engine } = options;
@@ -30,50 +32,91 @@ export function createApp(options: AppOptions): FastifyInstance {
     logger: false,
     genReqId: () => randomUUID(),
     bodyLimit: 1024,
-    requestTimeout: 60_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 65_000,
+    // Our own 503 is told in our own shape.
+    return503OnClosing: false,
     forceCloseConnections: "idle",
-    return503OnClosing: true,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
-    http: { maxHeaderSize: LARGEST_HEADERS },
+    frameworkErrors: (error, request, reply) => void sendError(engine, error, request, reply),
+    ...socketOptions(options.times),
   });
+  const service = new Service(options);
+  app.decorate("service", service);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
-    body.length === 0 ? undefined : parseJson(body),
-  );
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined;
+    return loose.has(request.routeOptions.url ?? "") ? parseLoosely(body) : parseJson(body);
+  });
   app.setErrorHandler((error, request, reply) => sendError(engine, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
+    const allowed = methods.of(request.url);
+    if (allowed.length > 0) {
+      reply.header("allow", allowed.join(", "));
+      return sendError(engine, new MethodNotAllowed(request.method, allowed), request, reply);
+    }
     const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
       hint: "GET /api/docs lists what there is",
     });
     return sendError(engine, missing, request, reply);
   });
+  app.addHook("onRequest", async (request) => {
+    if (service.stopping.aborted && service.closing) {
+      throw new Unavailable("the server is stopping", { hint: "try again: another one may answer" });
+    }
+    refuseEncoding(request);
+  });
+  closeInTime(app, service, options.grace_ms ?? 20_000);
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
-  const authenticator = options.authenticator ?? createAuthentication({ db: engine.db, log: engine.log });
-  app.addHook("onClose", async () => authenticator.close?.());
+  app.addHook("onClose", async () => service.authenticator.close?.());
   const engines = new EnginesByTenant(engine);
-  for (const route of allRoutes()) {
-    register(app, route, { authenticator, engines, check: options.check_replies === true });
-  }
+  const all = allRoutes();
+  const methods = new AllowedMethods(all);
+  const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
+  const { authenticator } = service;
+  for (const route of all)
+    register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
+}
+
+/** How often connections that have become idle are closed while the server stops: Node itself looks but once. */
+const CLOSE_MS = 25;
+
+/** Whoever waits is let go, what runs may end within the grace, and nothing keeps the server from closing. */
+function closeInTime(app: FastifyInstance, service: Service, grace_ms: number): void {
+  const timers: NodeJS.Timeout[] = [];
+  app.addHook("preClose", async () => {
+    timers.push(setInterval(() => app.server.closeIdleConnections(), CLOSE_MS));
+    timers.push(setTimeout(() => app.server.closeAllConnections(), grace_ms));
+    await service.stop();
+  });
+  app.addHook("onClose", async () => {
+    for (const timer of timers) clearTimeout(timer);
+  });
+}
+
+function routerPath({ path }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 interface Parts {
   authenticator: Authenticator;
+  service: Service;
   engines: EnginesByTenant;
   check: boolean;
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
-function register(app: FastifyInstance, { endpoint, answer }: Route, { authenticator, engines, check }: Parts): void {
+function register(
+  app: FastifyInstance,
+  { endpoint, answer }: Route,
+  { authenticator, engines, service, check }: Parts,
+): void {
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,
-    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    url: routerPath(endpoint),
     bodyLimit: endpoint.body_limit,
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
@@ -86,11 +129,12 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
       const principal = callers.get(request) ?? nobody;
       const { params, query, body } = checked(endpoint, request);
       const gone = new AbortController();
-      request.raw.once("close", () => {
+      // Of the answer: the request is closed as soon as its body was read.
+      reply.raw.once("close", () => {
         if (!reply.raw.writableEnded) gone.abort();
       });
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, signal: gone.signal },
+        ...{ params, query, body, principal, request, reply, service, signal: gone.signal },
         engine: engines.of(principal.tenant_id),
         log: engines.engine.log,
         actor: (person) => (person === undefined ? principal.actor : `${principal.actor} (${person})`),
@@ -98,6 +142,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, { authentic
       reply.status(endpoint.status);
       const answered = await answer(call as never);
       if (reply.sent) return reply;
+      if (service.stopping.aborted) reply.header("connection", "close");
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
       return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));

@@ -81,6 +81,7 @@ describe("tenants on a server", () => {
     "tenant_roles",
     "api_keys",
     "tenant_usage",
+    "saved_blueprints",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody. */
   const closed = ["api_keys"];

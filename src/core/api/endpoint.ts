@@ -13,6 +13,8 @@ export interface Answer {
   description: string;
   schema?: z.ZodType;
   media_type?: string;
+  /** What its headers say, by name. */
+  headers?: Record<string, string>;
 }
 
 export interface Endpoint<
@@ -33,6 +35,8 @@ export interface Endpoint<
   operator?: boolean;
   params: Params;
   query: Query;
+  /** Request headers with a meaning of their own; names in small letters. */
+  headers: Shape | null;
   /** null: it takes none. */
   body: Body | null;
   /** Larger bodies are refused before they are parsed. */
@@ -45,6 +49,8 @@ export interface Endpoint<
   media_type: string;
   /** Error statuses besides those every endpoint may give. */
   errors: readonly number[];
+  /** Its body may hold what cannot be stored: whoever answers it tells, part by part, instead of refusing the whole. */
+  loose: boolean;
   /** Sending it twice does no more than sending it once: the client may try again by itself. */
   repeatable: boolean;
 }
@@ -57,7 +63,16 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
   Partial<
     Pick<
       Endpoint,
-      "description" | "operator" | "body_limit" | "status" | "other_answers" | "media_type" | "errors" | "repeatable"
+      | "description"
+      | "operator"
+      | "headers"
+      | "body_limit"
+      | "status"
+      | "other_answers"
+      | "media_type"
+      | "errors"
+      | "loose"
+      | "repeatable"
     >
   > & { params?: P; query?: Q; body?: B; reply: R };
 
@@ -68,17 +83,36 @@ export function endpoint<
   B extends z.ZodType = z.ZodUndefined,
 >(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
   return {
+    headers: null,
     body_limit: default_body_limit,
     status: 200,
     other_answers: {},
     media_type: "application/json",
     errors: [],
+    loose: false,
     repeatable: given.method !== "POST" && given.method !== "PATCH",
     ...given,
     params: (given.params ?? none) as P,
     query: (given.query ?? none) as Q,
     body: (given.body ?? null) as B | null,
   };
+}
+
+/** The error statuses that the endpoint may answer with: its own, and those that come with how it is called. */
+export function errorStatuses(one: Endpoint): number[] {
+  const has_path = Object.keys(one.params.shape).length > 0;
+  const reads_body = one.method !== "GET";
+  return [
+    ...new Set([
+      400,
+      ...(one.scope === null ? [] : [401, 403, 429]),
+      ...(has_path ? [404] : []),
+      ...(reads_body ? [413, 415] : []),
+      ...one.errors,
+      500,
+      503,
+    ]),
+  ].sort((a, b) => a - b);
 }
 
 export type ParamsOf<E> = E extends Endpoint<infer P> ? z.output<P> : never;

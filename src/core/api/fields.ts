@@ -29,3 +29,41 @@ export const dry_run = z.boolean().default(false).describe("Count what it would 
 /** Whatever JSON there is. */
 export const json = z.unknown();
 export const record = z.record(z.string(), z.unknown());
+
+/** A moment that Postgres, JavaScript and Python can all hold; given with its offset, kept in UTC. */
+export const moment = z.iso
+  .datetime({ offset: true })
+  .refine(
+    (text) => /^\d{4}-/.test(utc(text)) && !utc(text).startsWith("0000"),
+    "is not a moment of the years 1 to 9999",
+  )
+  .transform(utc);
+
+function utc(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString();
+}
+
+export const priority = z.int().min(-32768).max(32767).describe("Higher runs first; 0 is usual");
+export const stage = z.string().min(1).max(63).describe("A stage, by name or number");
+export const labels = z
+  .record(z.string().min(1).max(100), z.string().max(1000))
+  .meta({ examples: [{ team: "hydro" }] });
+
+/** What every verb of an operator takes; the body may be left out. */
+export const verb = z.strictObject({ reason, actor, dry_run });
+/** What every such verb tells, besides what it is about. */
+export const told = { dry_run: z.boolean(), changed: z.boolean() };
+
+/** Several words of a closed list, with commas between them. */
+export function several<const Word extends string>(words: readonly [Word, ...Word[]]) {
+  const one = words.join("|");
+  return z
+    .string()
+    .regex(
+      new RegExp(`^(${one})(,(${one}))*$`),
+      `expected one or more of ${words.join(", ")}, with commas between them`,
+    )
+    .meta({ examples: [words[0], words.slice(0, 2).join(",")] })
+    .transform((text) => [...new Set(text.split(","))] as Word[]);
+}

@@ -1,26 +1,48 @@
-// Jobs over HTTP. Pure.
+// Jobs over HTTP: submit, look, list. Pure.
 import { z } from "zod";
+import { job_statuses } from "../statuses.js";
 import { endpoint } from "./endpoint.js";
-import { cursor, job_type, limit, record } from "./fields.js";
+import { cursor, flag, job_id, job_type, json, labels, limit, moment, priority, record, several } from "./fields.js";
+import { job_record, job_status, job_summary } from "./job_records.js";
 
 export const submit_options = z.strictObject({
-  mode: z.enum(["reuse", "resume", "force"]).optional(),
-  priority: z.int().min(-32768).max(32767).optional(),
-  labels: z.record(z.string(), z.string()).optional(),
-  deadline_s: z.number().positive().nullable().optional(),
-  correlation_id: z.string().max(200).optional(),
+  mode: z
+    .enum(["reuse", "resume", "force"])
+    .optional()
+    .describe("reuse (usual): the job there is; resume: it goes on if it did not end well; force: one more run"),
+  resume: z.boolean().optional().describe("true means mode resume"),
+  priority: priority.optional(),
+  labels: labels.optional(),
+  deadline_s: z
+    .number()
+    .positive()
+    .max(315_360_000)
+    .nullable()
+    .optional()
+    .describe("Seconds until it is failed if it has not ended; null: however long it takes; 7200 when left out"),
+  correlation_id: z.string().min(1).max(200).optional(),
+  group_id: z.string().min(1).max(200).optional(),
 });
 
-const submitted = z.object({
-  job_id: z.string(),
-  job_type: z.string(),
-  run: z.int(),
-  status: z.string(),
-  created: z.boolean(),
-  resumed: z.boolean(),
-  epoch: z.int(),
-  hint: z.string(),
-});
+/** Of each job in a batch; the mode is the batch's. */
+const item_options = submit_options.omit({ mode: true, resume: true });
+
+const submitted = z
+  .object({
+    job_id: z.string(),
+    job_type: z.string(),
+    run: z.int(),
+    status: job_status,
+    created: z.boolean(),
+    resumed: z.boolean(),
+    epoch: z.int(),
+    hint: z.string(),
+  })
+  .meta({ id: "Submitted" });
+
+const by_content =
+  "Submitting is idempotent by content: the same type and parameters are the same job, however often they are sent, and " +
+  "`created` tells whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
 
 export const jobs_api = {
   submit: endpoint({
@@ -28,22 +50,150 @@ export const jobs_api = {
     path: "/api/jobs/submit/{job_type}",
     tag: "jobs",
     summary: "Submit a job",
+    description: `${by_content}\n\nA body without \`parameters\` may hold the parameters themselves beside the options: \`{"region_code": "CIV", "resume": true}\`.`,
     scope: "submit",
     params: z.strictObject({ job_type }),
-    body: submit_options.extend({ parameters: record.default({}) }),
+    query: z.strictObject({ resume: flag.optional().describe("true means mode resume") }),
+    headers: z.object({
+      traceparent: z.string().max(200).optional().describe("W3C trace context; what is malformed is ignored"),
+    }),
+    body: submit_options
+      .extend({ parameters: record.optional() })
+      .catchall(json)
+      .prefault({})
+      .meta({ examples: [{ parameters: { name: "Ada" }, priority: 5, labels: { team: "hydro" } }] }),
     reply: submitted,
     status: 201,
     other_answers: { 200: { description: "It exists already", schema: submitted } },
+    errors: [404, 409, 422],
     // The same parameters are the same job, unless a new run is forced.
     repeatable: true,
+  }),
+  submit_batch: endpoint({
+    method: "POST",
+    path: "/api/jobs/submit/{job_type}/batch",
+    tag: "jobs",
+    summary: "Submit up to 1,000 jobs of one type",
+    description: `All of them or none: one transaction. ${by_content}`,
+    scope: "submit",
+    params: z.strictObject({ job_type }),
+    headers: z.object({ traceparent: z.string().max(200).optional() }),
+    body: z.strictObject({
+      items: z
+        .array(item_options.extend({ parameters: record.default({}) }))
+        .min(1)
+        .max(1000),
+      mode: submit_options.shape.mode,
+    }),
+    body_limit: 8 * 1024 * 1024,
+    reply: z.object({ jobs: z.array(submitted), created: z.int() }),
+    status: 201,
+    other_answers: {
+      200: {
+        description: "All of them exist already",
+        schema: z.object({ jobs: z.array(submitted), created: z.int() }),
+      },
+    },
+    errors: [404, 409, 422],
+    repeatable: true,
+  }),
+  status: endpoint({
+    method: "GET",
+    path: "/api/jobs/status/{job_id}",
+    tag: "jobs",
+    summary: "Everything about one job",
+    description:
+      "With `status_code=true` a job that is under way is told as 202 with Retry-After, an ended one as 200. With `wait=true` " +
+      "the call is held until the job has ended, at most 25 s, and then answers in the same way.",
+    scope: "read",
+    params: z.strictObject({ job_id }),
+    query: z.strictObject({ wait: flag.optional(), status_code: flag.optional() }),
+    reply: job_record,
+    other_answers: {
+      202: {
+        description: "It is under way, and the caller asked to be told so",
+        schema: job_record,
+        headers: { "Retry-After": "Seconds after which to ask again" },
+      },
+    },
   }),
   list: endpoint({
     method: "GET",
     path: "/api/jobs",
     tag: "jobs",
-    summary: "List jobs, newest first",
+    summary: "List and search jobs, newest first",
+    description:
+      "A page looks at a bounded number of jobs, so with filters that few jobs fit it may be short, or empty, and have a " +
+      "`next` all the same. The last page has none.",
     scope: "read",
-    query: z.strictObject({ limit, cursor }),
-    reply: z.object({ jobs: z.array(record), next: z.string().nullable() }),
+    query: z.strictObject({
+      status: several(job_statuses).optional().describe("One or several, with commas between them"),
+      type: job_type.optional(),
+      label: z
+        .string()
+        .max(2000)
+        .regex(
+          /^[^,:]{1,100}:[^,]{0,1000}(,[^,:]{1,100}:[^,]{0,1000}){0,19}$/,
+          "expected key:value, with commas between several",
+        )
+        .meta({ examples: ["team:hydro", "team:hydro,year:2030"] })
+        .transform((text) =>
+          Object.fromEntries(
+            text.split(",").map((pair) => [pair.slice(0, pair.indexOf(":")), pair.slice(pair.indexOf(":") + 1)]),
+          ),
+        )
+        .optional()
+        .describe("key:value; all of several, with commas between them"),
+      id: z
+        .string()
+        .regex(/^[0-9a-f]{4,64}$/)
+        .optional()
+        .describe("The beginning of the id, at least 4 characters"),
+      error: z.string().min(2).max(200).optional().describe("Text in the error of jobs that did not end well"),
+      correlation_id: z.string().min(1).max(200).optional(),
+      group_id: z.string().min(1).max(200).optional(),
+      created_after: moment.optional(),
+      created_before: moment.optional(),
+      limit,
+      cursor,
+    }),
+    reply: z.object({ jobs: z.array(job_summary), next: z.string().nullable() }),
+  }),
+  counts: endpoint({
+    method: "GET",
+    path: "/api/jobs/counts",
+    tag: "jobs",
+    summary: "How many jobs there are in each status",
+    description:
+      "Counts at most 50,000 jobs of a kind: `at_least` names the statuses of which there are more than it says.",
+    scope: "read",
+    reply: z.object({
+      counts: z.object({
+        queued: z.int(),
+        processing: z.int(),
+        completed: z.int(),
+        partial_success: z.int(),
+        failed: z.int(),
+        cancelled: z.int(),
+      }),
+      at_least: z.array(job_status),
+    }),
+  }),
+  result: endpoint({
+    method: "GET",
+    path: "/api/jobs/{job_id}/result",
+    tag: "jobs",
+    summary: "The result of a job, however large",
+    description: "That of its last stage, when that was one task; else null: read the results of tasks then.",
+    scope: "read",
+    params: z.strictObject({ job_id }),
+    reply: z.object({ job_id: z.string(), status: job_status, result: json }),
+    other_answers: {
+      202: {
+        description: "It is under way",
+        schema: z.object({ job_id: z.string(), status: job_status, result: json }),
+        headers: { "Retry-After": "Seconds after which to ask again" },
+      },
+    },
   }),
 };

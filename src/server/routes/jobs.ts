@@ -1,15 +1,115 @@
-import { jobs_api } from "../../core/api/jobs.js";
+// Jobs: submitted, looked at, waited for, listed.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyReply } from "fastify";
+import type { BodyOf } from "../../core/api/endpoint.js";
+import { jobs_api, submit_options } from "../../core/api/jobs.js";
+import { BadRequest } from "../../core/errors.js";
+import { didYouMean, formatProblems, quoted } from "../../core/problems.js";
+import { isTerminal } from "../../core/statuses.js";
+import type { Engine } from "../../engine/engine.js";
+import type { SubmitReply } from "../../engine/records.js";
+import { withCalls } from "../http_calls.js";
+import { jobView } from "../job_view.js";
 import { routes } from "../route.js";
+
+/** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */
+const LONGEST_WAIT_MS = 25_000;
+const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, params, body: { parameters, ...options }, reply }) {
-      const submitted = await engine.submit(params.job_type, parameters, options);
+    async submit({ engine, params, query, body, request, reply }) {
+      const { parameters, mode, ...options } = readSubmit(body, query.resume === true);
+      const traceparent = traceparentOf(request.headers.traceparent);
+      const submitted = await engine.submit(params.job_type, parameters, {
+        ...options,
+        ...(mode === undefined ? {} : { mode }),
+        ...(traceparent === null ? {} : { traceparent }),
+      });
       if (!submitted.created) reply.status(200);
-      return submitted;
+      return told(submitted);
     },
-    async list({ engine, query: { limit, cursor } }) {
-      const { jobs, next } = await engine.jobs({ limit, cursor: cursor ?? null });
-      return { jobs: jobs.map((job) => ({ ...job })), next };
+    async submit_batch({ engine, params, body: { items, mode }, request, reply }) {
+      const traceparent = traceparentOf(request.headers.traceparent);
+      const traced = traceparent === null ? items : items.map((item) => ({ ...item, traceparent }));
+      const jobs = await engine.submitMany(params.job_type, traced, mode === undefined ? {} : { mode });
+      const created = jobs.filter((job) => job.created).length;
+      if (created === 0) reply.status(200);
+      return { jobs: jobs.map(told), created };
+    },
+    async status({ engine, params, query, reply, signal }) {
+      if (query.wait === true) await untilEnded(engine, params.job_id, signal);
+      const job = await engine.status(params.job_id);
+      const asked = query.wait === true || query.status_code === true;
+      if (asked && !isTerminal(job.status)) underWay(reply);
+      return jobView(job);
+    },
+    async list({ engine, query: { label, ...filter } }) {
+      return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
+    },
+    counts: ({ engine }) => engine.countJobs(),
+    async result({ engine, params, reply }) {
+      const { job_id, status } = await engine.jobState(params.job_id);
+      if (!isTerminal(status)) {
+        underWay(reply);
+        return { job_id, status, result: null };
+      }
+      return { job_id, status, result: (await engine.result(job_id)) ?? null };
     },
   });
+
+const option_names = new Set(Object.keys(submit_options.shape));
+
+type Body = BodyOf<typeof jobs_api.submit>;
+
+/** With `parameters`, everything beside them is an option; without, whatever is no option is a parameter. */
+function readSubmit(body: Body, resume_asked: boolean) {
+  const { parameters, mode, resume, priority, labels, deadline_s, correlation_id, group_id, ...others } = body;
+  const names = Object.keys(others);
+  if (parameters !== undefined && names.length > 0) {
+    const problems = names.slice(0, 20).map((name) => {
+      const close = didYouMean(name, option_names);
+      return {
+        path: `body.${name}`,
+        problem: `${quoted(name)} is not known`,
+        fix: close === null ? "Put it into parameters, or leave it out." : `Did you mean ${JSON.stringify(close)}?`,
+      };
+    });
+    throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+  }
+  const resumes = resume === true || resume_asked;
+  if (resumes && mode !== undefined && mode !== "resume") {
+    const problem = { path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." };
+    throw new BadRequest(formatProblems("the request is not right", [problem]), { problems: [problem] });
+  }
+  return {
+    parameters: (parameters ?? others) as Record<string, unknown>,
+    mode: resumes ? ("resume" as const) : mode,
+    ...{ priority, labels, deadline_s, correlation_id, group_id },
+  };
+}
+
+const traceparent_pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
+
+/** As W3C asks: a malformed one is as good as none. */
+function traceparentOf(header: unknown): string | null {
+  return typeof header === "string" && header.length <= 200 && traceparent_pattern.test(header) ? header : null;
+}
+
+function told(submitted: SubmitReply): SubmitReply {
+  return { ...submitted, hint: withCalls(submitted.hint) };
+}
+
+function underWay(reply: FastifyReply): void {
+  reply.status(202).header("retry-after", String(ASK_AGAIN_S));
+}
+
+/** Looks often at first, then once a second. */
+async function untilEnded(engine: Engine, job_id: string, signal: AbortSignal): Promise<void> {
+  let left_ms = LONGEST_WAIT_MS;
+  for (let pause_ms = 25; left_ms > 0 && !signal.aborted; pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
+    if (isTerminal((await engine.jobState(job_id)).status)) return;
+    await sleep(Math.min(pause_ms, left_ms), undefined, { signal }).catch(() => {});
+    left_ms -= pause_ms;
+  }
+}

@@ -1,0 +1,125 @@
+// Blueprints over HTTP: those the service knows, and those a tenant saved as data. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { actor, job_type, json, reason, record, time } from "./fields.js";
+
+const problem = z.object({ path: z.string(), problem: z.string(), fix: z.string() });
+
+export const blueprint_record = z
+  .object({
+    type: z.string(),
+    source: z.enum(["registered", "saved"]),
+    description: z.string().nullable(),
+    parameters: record.nullable().describe("JSON Schema of the parameters; null: any"),
+    identity: z.array(z.string()).nullable(),
+    deadline_s: z.int().nullable(),
+    stages: z.array(
+      z.looseObject({
+        number: z.int(),
+        name: z.string(),
+        task: z.string(),
+        parallelism: z.string(),
+        after: z.array(z.int()),
+        importance: z.string(),
+      }),
+    ),
+    version: z.int().nullable().describe("Of a saved one: one more for each change"),
+    saved_at: time.nullable(),
+    saved_by: z.string().nullable(),
+    declaration: record.nullable().describe("Of a saved one: what was sent"),
+  })
+  .meta({ id: "Blueprint" });
+
+/** Read in full by the same code as defineJob, which tells every problem at once. */
+const declaration = z
+  .looseObject({
+    description: json.optional().describe("What the job is for, in words"),
+    parameters: json.optional().describe("JSON Schema of an object"),
+    identity: json.optional().describe("The parameters that tell two jobs apart; all when left out"),
+    deadline_s: json.optional().describe("Seconds until a job of this type is failed if it has not ended"),
+    stages: json.optional().describe("As in defineJob, with tasks and conditions as data"),
+  })
+  .meta({
+    id: "BlueprintDeclaration",
+    examples: [
+      {
+        description: "One greeting per name",
+        parameters: {
+          type: "object",
+          properties: { names: { type: "array", items: { type: "string" } } },
+          required: ["names"],
+        },
+        stages: [
+          {
+            name: "greet",
+            task: "hello.greet",
+            tasks: { each: "$.parameters.names[*]", parameters: { name: "{item}" } },
+          },
+        ],
+      },
+    ],
+  });
+
+const params = z.strictObject({ job_type });
+
+export const blueprints_api = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/blueprints",
+    tag: "blueprints",
+    summary: "The job types there are",
+    scope: "read",
+    reply: z.object({ blueprints: z.array(blueprint_record) }),
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/blueprints/{job_type}",
+    tag: "blueprints",
+    summary: "One job type: its parameters and stages",
+    scope: "read",
+    params,
+    reply: blueprint_record,
+  }),
+  save: endpoint({
+    method: "PUT",
+    path: "/api/blueprints/{job_type}",
+    tag: "blueprints",
+    summary: "Save a job type as data",
+    description:
+      "The declaration of defineJob as JSON: `parameters` is a JSON Schema, plans and conditions are data. All problems are told " +
+      "at once. Jobs that exist keep the blueprint they were submitted with.",
+    scope: "admin",
+    params,
+    body: declaration,
+    reply: z.object({ blueprint: blueprint_record, changed: z.boolean(), warnings: z.array(problem) }),
+    other_answers: {
+      201: {
+        description: "It is new",
+        schema: z.object({ blueprint: blueprint_record, changed: z.boolean(), warnings: z.array(problem) }),
+      },
+    },
+    errors: [409],
+  }),
+  validate: endpoint({
+    method: "POST",
+    path: "/api/blueprints/validate",
+    tag: "blueprints",
+    summary: "Say what saving would say, and save nothing",
+    scope: "read",
+    body: declaration.safeExtend({ type: json.optional() }).meta({ id: "BlueprintToValidate" }),
+    reply: z.object({ ok: z.boolean(), problems: z.array(problem), warnings: z.array(problem) }),
+    repeatable: true,
+  }),
+  remove: endpoint({
+    method: "DELETE",
+    path: "/api/blueprints/{job_type}",
+    tag: "blueprints",
+    summary: "Remove a saved job type",
+    description: "Jobs of it go on; there can be no new ones. Saving it again makes the next version.",
+    scope: "admin",
+    params,
+    body: z.strictObject({ reason, actor }).prefault({}),
+    reply: z.object({ type: z.string(), changed: z.boolean() }),
+    errors: [409],
+  }),
+};

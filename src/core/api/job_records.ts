@@ -1,0 +1,154 @@
+// Jobs, their stages and what became of them, as replies show them. Pure.
+import { z } from "zod";
+import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
+import { json, record, time } from "./fields.js";
+
+export const job_status = z.enum(job_statuses);
+
+export const task_error = z
+  .object({
+    category: z.string().optional(),
+    code: z.string().optional(),
+    message: z.string().nullable().optional(),
+    signature: z.string().optional().describe("The error group it belongs to"),
+    quarantined: z.boolean().optional().describe("It crashed too often, and is not tried again by itself"),
+    task_id: z.string().optional(),
+    stage: z.string().optional(),
+    by: z.string().optional(),
+    while: z.string().optional(),
+  })
+  .meta({ id: "TaskError", description: "What went wrong" });
+
+export const job_summary = z
+  .object({
+    job_id: z.string(),
+    job_type: z.string(),
+    run: z.int(),
+    status: job_status,
+    priority: z.int(),
+    labels: z.record(z.string(), z.string()),
+    created_at: time,
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
+    error: task_error.nullable(),
+  })
+  .meta({ id: "JobSummary" });
+
+const counts = {
+  completed: z.int(),
+  failed: z.int(),
+  skipped: z.int(),
+};
+
+export const stage_record = z
+  .object({
+    stage_id: z.int(),
+    number: z.int(),
+    name: z.string(),
+    task_type: z.string(),
+    parallelism: z.enum(parallelisms),
+    importance: z.enum(importances),
+    status: z.enum(stage_statuses),
+    skip_reason: z.string().nullable(),
+    epoch: z.int(),
+    description: z.string().nullable(),
+    gate: z.object({ message: z.string() }).nullable(),
+    decision: z
+      .object({ approved: z.boolean(), by: z.string(), why: z.string().nullable(), at: time })
+      .nullable()
+      .describe("What a person decided at its gate"),
+    total: z.int().nullable(),
+    ...counts,
+    cancelled: z.int(),
+    processing: z.int(),
+    queued: z.int(),
+    retrying: z.int(),
+    opened_at: time.nullable(),
+    closed_at: time.nullable(),
+    error: task_error.nullable(),
+  })
+  .meta({ id: "Stage" });
+
+export const stage_result = z
+  .object({
+    stage: z.string(),
+    status: z.enum(stage_statuses),
+    checkpoint: z.boolean().describe("It ended well: a resume keeps it"),
+    completed_at: time.nullable(),
+    task_count: z.int().nullable(),
+    success_count: z.int(),
+    total: z.int().nullable(),
+    ...counts,
+    summary: z.string(),
+  })
+  .meta({ id: "StageResult" });
+
+export const outcome = z
+  .object({
+    stage: z.string(),
+    number: z.int(),
+    objective: z.string(),
+    importance: z.enum(importances),
+    status: z.enum(["succeeded", "partly_succeeded", "failed", "skipped", "cancelled", "pending"]),
+    total: z.int(),
+    ...counts,
+    error: task_error.nullable(),
+    recovery: z.string().nullable().describe("The call that repairs it"),
+  })
+  .meta({ id: "Outcome" });
+
+export const deliverable = z
+  .object({
+    name: z.string(),
+    stage: z.string(),
+    count: z.number(),
+    location: z.string().nullable(),
+    locations: z.array(z.string()).nullable(),
+    usable: z.boolean(),
+    tasks: z.int(),
+  })
+  .meta({ id: "Deliverable" });
+
+export const progress = z
+  .object({
+    fraction: z.number().min(0).max(1).describe("0 to 1; stages that are not planned yet count as nothing done"),
+    total: z.int().describe("Tasks of the stages that are planned"),
+    ...counts,
+    cancelled: z.int(),
+    processing: z.int(),
+    queued: z.int(),
+    stages: z.int(),
+    stages_ended: z.int(),
+  })
+  .meta({ id: "Progress" });
+
+export const job_record = z
+  .object({
+    ...job_summary.shape,
+    tenant_id: z.string(),
+    parameters: record,
+    correlation_id: z.string().nullable(),
+    deadline_at: time.nullable(),
+    hint: z.string(),
+    epoch: z.int(),
+    resume_count: z.int(),
+    paused_at: time.nullable(),
+    paused_by: z.string().nullable(),
+    pause_reason: z.string().nullable(),
+    stage: z.int().nullable().describe("The number of the stage it is at, or ended at"),
+    total_stages: z.int(),
+    resumable: z.boolean(),
+    resume_from_stage: z.int().nullable(),
+    resume_hint: z.string().nullable().describe("The call that lets it go on"),
+    progress,
+    stage_results: z.record(z.string(), stage_result).describe("By stage number, of the stages that ended"),
+    outcomes: z.array(outcome),
+    deliverables: z.array(deliverable),
+    now: time,
+    result: json.describe(
+      "Of the last stage, when that was one task; null when it is large: see GET /api/jobs/{job_id}/result",
+    ),
+    result_spill: record.nullable(),
+    stages: z.array(stage_record),
+  })
+  .meta({ id: "Job" });

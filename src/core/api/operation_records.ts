@@ -1,0 +1,140 @@
+// What the verbs of an operator tell. Pure.
+import { z } from "zod";
+import { stage_statuses } from "../statuses.js";
+import { json, record, time, told } from "./fields.js";
+import { job_status } from "./job_records.js";
+
+export const repaired = z
+  .object({
+    job_id: z.string(),
+    status: job_status,
+    epoch: z.int(),
+    resume_count: z.int(),
+    from_stage: z.int(),
+    again: z.int().describe("Tasks that run again in any case"),
+    kept: z.int(),
+    stages: z.array(
+      z.object({
+        number: z.int(),
+        stage: z.string(),
+        again: z.int(),
+        at_most: z.int(),
+        kept: z.int(),
+        follows: z.boolean(),
+      }),
+    ),
+    ...told,
+  })
+  .meta({ id: "Repaired" });
+
+export const decided = z
+  .object({
+    job_id: z.string(),
+    stage: z.string(),
+    status: z.enum(stage_statuses).optional(),
+    decision: z.object({ approved: z.boolean(), by: z.string(), why: z.string().nullable(), at: time }).nullable(),
+    ...told,
+  })
+  .meta({ id: "Decided" });
+
+export const why_record = z
+  .object({
+    id: z.string(),
+    status: z.string(),
+    code: z.string().describe("A word of a closed list, e.g. NO_WORKER_FOR_TYPE"),
+    reason: z.string(),
+    evidence: json,
+    since: time.nullable(),
+    heals_at: time.nullable(),
+    heals: z.string().nullable(),
+    command: z.string().nullable().describe("What to run on the command line"),
+    call: z.string().nullable().describe("The same as a call of this API, where there is one"),
+  })
+  .meta({ id: "Why" });
+
+export const error_group = z
+  .object({
+    signature: z.string(),
+    category: z.string().nullable(),
+    code: z.string().nullable(),
+    message: z.string().nullable(),
+    sample: z.string().nullable(),
+    tasks: z.int(),
+    quarantined: z.boolean(),
+    stages: z.array(z.string()),
+    first_at: time,
+    last_at: time,
+    task_ids: z.array(z.string()),
+    retry: z.string().describe("The call that runs this group again"),
+  })
+  .meta({ id: "ErrorGroup" });
+
+export const verified = z
+  .object({
+    job_id: z.string(),
+    job_type: z.string(),
+    status: job_status,
+    epoch: z.int(),
+    stages: z.array(
+      z.object({
+        number: z.int(),
+        stage: z.string(),
+        status: z.enum(stage_statuses),
+        total: z.int(),
+        ready: z.int(),
+        claims: z.int(),
+        completed: z.int(),
+        failed: z.int(),
+        skipped: z.int(),
+        absent: z.int(),
+        problems: z.array(z.string()),
+      }),
+    ),
+    files: z.int(),
+    problems: z.array(z.string()),
+    ok: z.boolean(),
+  })
+  .meta({ id: "Verified" });
+
+export const event = z
+  .object({
+    event_id: z.int(),
+    at: time,
+    kind: z.string(),
+    actor: z.string(),
+    stage_id: z.int().nullable(),
+    reason: z.string().nullable(),
+    data: record.nullable(),
+  })
+  .meta({ id: "Event" });
+
+export const alert = z
+  .object({
+    event_id: z.int(),
+    at: time,
+    alert: z.string(),
+    reason: z.string().nullable(),
+    tenant_id: z.string(),
+    job_id: z.string().nullable(),
+    stage_id: z.int().nullable(),
+    actor: z.string(),
+    data: record.nullable(),
+  })
+  .meta({ id: "Alert" });
+
+export const worker = z
+  .object({
+    worker_id: z.string(),
+    shared: z.boolean().describe("It serves every tenant"),
+    status: z.enum(["live", "silent"]),
+    host: z.string().nullable().describe("Of a worker of the tenant's own"),
+    pid: z.int().nullable(),
+    version: z.string().nullable(),
+    types: z.array(z.string()),
+    slots: z.int(),
+    started_at: time,
+    heartbeat_at: time,
+    lease_ends_at: time,
+    held: z.int().describe("Tasks of this tenant that it holds"),
+  })
+  .meta({ id: "Worker" });

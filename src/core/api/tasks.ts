@@ -1,0 +1,164 @@
+// Tasks over HTTP: those of jobs, and those that stand alone. Pure.
+import { z } from "zod";
+import { task_statuses } from "../statuses.js";
+import { endpoint } from "./endpoint.js";
+import { job_id, limit, moment, priority, record, stage, task_id, task_type, told, verb } from "./fields.js";
+import { repaired, why_record } from "./operation_records.js";
+import { task_record, task_summary, task_with_result } from "./task_records.js";
+
+const enqueue_options = {
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe("The same key with the same body is the same task; with another body it is refused"),
+  run_at: moment.optional().describe("Not before; or give delay_s"),
+  delay_s: z.number().min(0).max(315_360_000).optional(),
+  priority: priority.optional(),
+  max_attempts: z.int().min(1).max(10_000).optional(),
+  metadata: record.optional(),
+};
+
+const one_task = z.strictObject({ parameters: record.default({}), ...enqueue_options });
+
+const page_query = {
+  status: z.enum(task_statuses).optional(),
+  limit,
+  cursor: task_id.optional().describe("`next` of the page before, unchanged"),
+};
+const page_note =
+  "A page looks at a bounded number of tasks, so with a status that few tasks have it may be short and have a `next` all the same.";
+
+const id = z.strictObject({ task_id });
+const task_told = z.object({ task_id: z.string(), status: z.string(), ...told });
+
+export const tasks_api = {
+  enqueue: endpoint({
+    method: "POST",
+    path: "/api/tasks/enqueue/{task_type}",
+    tag: "tasks",
+    summary: "Enqueue a task that stands alone, or up to 5,000",
+    description:
+      "Give the fields of one task, or `items` with several: all of them or none. A body without `parameters` has none. For one " +
+      "task the header Idempotency-Key may be sent instead of `idempotency_key`.",
+    scope: "submit",
+    params: z.strictObject({ task_type }),
+    headers: z.object({ "idempotency-key": z.string().min(1).max(1024).optional() }),
+    body: z
+      .strictObject({
+        ...enqueue_options,
+        parameters: record.optional(),
+        items: z.array(one_task).min(1).max(5000).optional(),
+      })
+      .prefault({})
+      .meta({ examples: [{ parameters: { to: "ada" }, delay_s: 60 }] }),
+    body_limit: 8 * 1024 * 1024,
+    reply: z.object({ task_ids: z.array(z.string()), created: z.int() }),
+    status: 201,
+    other_answers: {
+      200: { description: "They exist already", schema: z.object({ task_ids: z.array(z.string()), created: z.int() }) },
+    },
+    errors: [404, 409, 422],
+    // Only with an idempotency key; the client asks for it to be tried again when it sent one.
+    repeatable: false,
+  }),
+  list: endpoint({
+    method: "GET",
+    path: "/api/tasks",
+    tag: "tasks",
+    summary: "List tasks that stand alone",
+    description: page_note,
+    scope: "read",
+    query: z.strictObject({ type: task_type.optional(), ...page_query }),
+    reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
+  }),
+  of_job: endpoint({
+    method: "GET",
+    path: "/api/jobs/{job_id}/tasks",
+    tag: "tasks",
+    summary: "List the tasks of a job",
+    description: page_note,
+    scope: "read",
+    params: z.strictObject({ job_id }),
+    query: z.strictObject({ stage: stage.optional(), ...page_query }),
+    reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
+  }),
+  with_results: endpoint({
+    method: "GET",
+    path: "/api/dbadmin/tasks/{job_id}",
+    tag: "tasks",
+    summary: "List the tasks of a job with what they were given and what they produced",
+    description: `A page ends early when it would be larger than 4 MB. ${page_note}`,
+    scope: "read",
+    params: z.strictObject({ job_id }),
+    query: z.strictObject({ stage: stage.optional(), ...page_query }),
+    reply: z.object({ job_id: z.string(), tasks: z.array(task_with_result), next: z.string().nullable() }),
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/tasks/{task_id}",
+    tag: "tasks",
+    summary: "One task with its result, attempts and logs",
+    scope: "read",
+    params: id,
+    reply: task_record,
+  }),
+  cancel: endpoint({
+    method: "POST",
+    path: "/api/tasks/{task_id}/cancel",
+    tag: "tasks",
+    summary: "Cancel a task that stands alone",
+    scope: "operate",
+    params: id,
+    body: verb.prefault({}),
+    reply: task_told,
+    errors: [409],
+    repeatable: true,
+  }),
+  reschedule: endpoint({
+    method: "POST",
+    path: "/api/tasks/{task_id}/reschedule",
+    tag: "tasks",
+    summary: "Move a waiting task that stands alone to another time or priority",
+    scope: "operate",
+    params: id,
+    body: verb.extend({ run_at: moment, priority: priority.optional() }),
+    reply: task_told.extend({ run_at: z.string(), priority: z.int() }),
+    errors: [409],
+    repeatable: true,
+  }),
+  retry: endpoint({
+    method: "POST",
+    path: "/api/tasks/{task_id}/retry",
+    tag: "tasks",
+    summary: "Run a task that failed, was skipped or cancelled again",
+    description: "One of a job opens the job again, with what follows the task.",
+    scope: "operate",
+    params: id,
+    body: verb.prefault({}),
+    reply: z.union([task_told.extend({ again: z.int() }), repaired]),
+    errors: [409],
+  }),
+  skip: endpoint({
+    method: "POST",
+    path: "/api/tasks/{task_id}/skip",
+    tag: "tasks",
+    summary: "Skip a task: it counts as done without a result",
+    scope: "operate",
+    params: id,
+    body: verb.extend({ reason: z.string().trim().min(1).max(1000).describe("Why, for the record") }),
+    reply: task_told,
+    errors: [409],
+    repeatable: true,
+  }),
+  why: endpoint({
+    method: "GET",
+    path: "/api/tasks/{task_id}/why",
+    tag: "tasks",
+    summary: "Why a task does not move, or ended as it did",
+    scope: "read",
+    params: id,
+    reply: why_record,
+  }),
+};
