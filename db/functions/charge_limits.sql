@@ -14,6 +14,7 @@ begin
   perform app.check_limits(limits, submits, new_tasks, v_usage);
   update app.tenant_usage u
      set tokens = case when limits.submits_per_s is null then u.tokens else app.tokens_of(limits, v_usage) - submits end,
-         filled_at = greatest(u.filled_at, clock_timestamp()), queued = v_usage.queued + new_tasks, counted_at = v_usage.counted_at
+         filled_at = greatest(u.filled_at, clock_timestamp()), queued = v_usage.queued + new_tasks, counted_at = v_usage.counted_at,
+         count_ms = v_usage.count_ms
    where u.tenant_id = limits.tenant_id;
 end $$;

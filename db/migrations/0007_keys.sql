@@ -25,7 +25,8 @@ create table app.tenant_usage (
   tokens double precision not null,
   filled_at timestamptz not null default clock_timestamp(),
   queued bigint not null default 0,
-  counted_at timestamptz not null default '-infinity',
+  -- Long ago: nobody has counted yet.
+  counted_at timestamptz not null default 'epoch',
   count_ms double precision not null default 0
 ) with (fillfactor = 50);
 call app.protect('tenant_usage');

@@ -27,11 +27,12 @@ export class Authentication implements Authenticator {
     private readonly attempts = new FailedAttempts(),
   ) {}
 
-  async authenticate(authorization: string | undefined, address = ""): Promise<Principal> {
+  /** Without an address it is one of ours that asks again: that is no attempt. */
+  async authenticate(authorization: string | undefined, address?: string): Promise<Principal> {
     // Nothing was tried, so nothing has failed.
     if (authorization === undefined) throw new Unauthenticated("this call needs a credential", { hint });
     const kind = this.kinds.find((one) => one.handles(authorization));
-    const wait_s = this.attempts.wait(address);
+    const wait_s = address === undefined ? 0 : this.attempts.wait(address);
     // Many may share an address, a proxy's for instance: whoever was let in lately is not shut out by others' failures.
     if (wait_s > 0 && kind?.knows(authorization) !== true) {
       throw new OverLimit("too many calls with wrong credentials came from this address", {
@@ -43,7 +44,7 @@ export class Authentication implements Authenticator {
       if (kind === undefined) throw new Unauthenticated("the credential is not valid", { hint });
       return await kind.authenticate(authorization, address);
     } catch (error) {
-      if (error instanceof Unauthenticated) this.attempts.failed(address);
+      if (error instanceof Unauthenticated && address !== undefined) this.attempts.failed(address);
       throw error;
     }
   }

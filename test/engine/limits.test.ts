@@ -240,6 +240,17 @@ describe("limits", () => {
     await engine.enqueueMany("t.room", lone(2));
   });
 
+  test("a tenant whose tasks are worked off as they come is never refused", async () => {
+    const engine = await limited(db, { queued_tasks: 10 });
+    const worker = await register(db);
+    for (let i = 0; i < 40; i++) {
+      await engine.enqueue("t.steady", { i });
+      await finish(db, worker, await claim(db, worker, ["t.steady"]));
+      // A second passes.
+      await db.sql`update app.tenant_usage set counted_at = counted_at - interval '1 second' where tenant_id = ${engine.tenant}`;
+    }
+  });
+
   test("a full queue of single rows is not counted by each submit", async () => {
     const engine = await limited(db, { queued_tasks: 20_000 });
     const { tenant } = engine;

@@ -6,7 +6,13 @@ import { openService, type TestService } from "./service.js";
 let service: TestService;
 beforeAll(async () => {
   service = await openService({
-    jobs: [defineJob({ type: "greet", stages: [{ name: "say", task: "t.say" }] })],
+    jobs: [
+      defineJob({ type: "greet", stages: [{ name: "say", task: "t.say" }] }),
+      defineJob({
+        type: "coded",
+        stages: [{ name: "each", task: "t.say", tasks: () => Array.from({ length: 5 }, () => ({ parameters: {} })) }],
+      }),
+    ],
     handlers: [defineHandler("t.say", {}, () => ({ said: true }))],
   });
 });
@@ -210,4 +216,24 @@ test("limits are set by operators, seen by their tenant, and answered with 429, 
   expect((await service.call("POST", "/api/jobs/submit/greet", { body: { parameters: { other: 1 } } })).status).toBe(
     201,
   );
+});
+
+test("a stage that code plans wider than the limit fails for good, and says which limit", async () => {
+  const chief = await service.key("default", undefined, { operator: true });
+  const key = await service.key("narrow");
+  await service.call("PUT", "/api/limits/narrow", { key: chief, body: { fan_out: 4 } });
+  await service.worker();
+  const { body: job } = await service.call("POST", "/api/jobs/submit/coded", { key, body: {} });
+  const ended = await service.engine.forTenant("narrow").wait(job.job_id);
+  expect(ended).toMatchObject({ status: "failed" });
+  expect(ended.stages[0]).toMatchObject({
+    status: "failed",
+    error: {
+      code: "beyond_limit",
+      category: "permanent",
+      message: expect.stringMatching(/5 tasks.*4 in one stage \(limit fan_out\)/),
+    },
+  });
+  const tries = await service.db.sql`select attempt from app.attempts where tenant_id = 'narrow'`;
+  expect(tries).toHaveLength(1);
 });
