@@ -10,6 +10,7 @@ import { allMeasures, runMeasure } from "./measures/index.js";
 import { readOptions, USAGE, UsageError } from "./options.js";
 import { wordResult } from "./report.js";
 import { startServer } from "./server.js";
+import { isServiceBench, SERVICE_USAGE, serviceBench } from "./service/main.js";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const began = performance.now();
@@ -64,17 +65,23 @@ function describe(server) {
   };
 }
 
-try {
-  const options = readOptions(process.argv.slice(2));
+/** @param {string[]} args */
+async function main(args) {
+  if (isServiceBench(args[0])) return serviceBench(args);
+  const options = readOptions(args);
   if (options === null) {
-    process.stdout.write(USAGE);
-  } else {
-    const result = await bench(options);
-    process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : wordResult(result));
-    if (result.measures.some(({ rows }) => rows.some(({ errors }) => errors.length > 0))) process.exitCode = 1;
+    process.stdout.write(USAGE + SERVICE_USAGE);
+    return;
   }
+  const result = await bench(options);
+  process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : wordResult(result));
+  if (result.measures.some(({ rows }) => rows.some(({ errors }) => errors.length > 0))) process.exitCode = 1;
+}
+
+try {
+  await main(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${USAGE}`);
+  process.stderr.write(`${error.message}\n\n${USAGE}${SERVICE_USAGE}`);
   process.exitCode = 2;
 }

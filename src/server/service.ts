@@ -6,6 +6,7 @@ import type { Authenticator } from "./auth.js";
 import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
 import { EventFeed } from "./feed.js";
+import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
 
@@ -28,6 +29,7 @@ export class Service {
   readonly health: Health;
   readonly stream: StreamSettings;
   readonly places: StreamPlaces;
+  readonly submits = new GatheredSubmits();
   /** No call is taken any more. */
   closing = false;
   readonly #stopping = new AbortController();

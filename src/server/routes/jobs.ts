@@ -18,9 +18,9 @@ const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, params, query, body, reply, traceparent }) {
+    async submit({ engine, service, params, query, body, reply, traceparent }) {
       const { parameters, mode, ...options } = readSubmit(body, query.resume === true);
-      const submitted = await engine.submit(params.job_type, parameters, {
+      const submitted = await service.submits.submit(engine, params.job_type, parameters, {
         ...options,
         ...(mode === undefined ? {} : { mode }),
         traceparent,

@@ -1,0 +1,19 @@
+// @ts-check
+// What the service of the bench can do: nothing, and sleep.
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRegistry, defineHandler, defineJob } from "../../dist/index.js";
+
+/** @param {(tenant: string, waited_ms: number) => void} [started] */
+export function benchRegistry(started = () => {}) {
+  return createRegistry({
+    handlers: [
+      defineHandler("bench.noop", {}, () => ({ ok: true })),
+      defineHandler("bench.sleep", {}, async ({ at, ms }, ctx) => {
+        // The monotonic clock is the machine's: a moment taken where it was sent can be subtracted here.
+        if (at !== undefined) started(ctx.tenant_id, Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
+        await sleep(ms);
+      }),
+    ],
+    jobs: [defineJob({ type: "bench_one", stages: [{ name: "only", task: "bench.noop" }] })],
+  });
+}
