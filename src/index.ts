@@ -1,5 +1,6 @@
 // The public API, re-exports only.
 export * from "./core/index.js";
+export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/connectors.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
 export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
@@ -42,7 +43,18 @@ export type {
   VerifyReport,
   Why,
 } from "./engine/recovery_records.js";
+export { Sealer } from "./engine/sealing.js";
 export { openServer } from "./engine/server_database.js";
+export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
+export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
+export {
+  default_policy,
+  type GuardedRequest,
+  type GuardedResponse,
+  guardedRequest,
+  type OutboundPolicy,
+  OutboundRefused,
+} from "./handlers/connectors/guard/index.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
 export { stopOnSignals } from "./worker/signals.js";

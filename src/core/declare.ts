@@ -102,6 +102,8 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
   parameters?: Schema;
   /** What it returns: anything else fails the task for good, with the path of the offence. */
   result?: z.ZodType;
+  /** Of a connector: what a tenant may configure for it, by name. */
+  configuration?: z.ZodObject;
   timeout_s?: number;
   /** Where it runs: in the worker's own process (none, the default), or in a child process that may crash alone. */
   isolation?: "none" | "process";
@@ -138,8 +140,10 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   const bad_name = taskTypeProblem(name);
   if (bad_name !== null) report.add("", bad_name, 'Write e.g. "raster.cog_tile".');
   const given = report.record("options", options, "Give {} when there are none.") ?? {};
-  report.at("options").unknownKeys(given, ["parameters", "result", "timeout_s", "isolation", ...process_options]);
-  const [parameters, result] = (["parameters", "result"] as const).map((key) => {
+  report
+    .at("options")
+    .unknownKeys(given, ["parameters", "result", "configuration", "timeout_s", "isolation", ...process_options]);
+  const [parameters, result, configuration] = (["parameters", "result", "configuration"] as const).map((key) => {
     const schema = given[key];
     if (schema === undefined || isZodSchema(schema)) return schema;
     report.add(key, `is not a zod 4 schema but ${kindOf(schema)}`, "Use z.object({ … }), or leave it out.");
@@ -153,6 +157,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
     options: {
       parameters,
       result,
+      configuration: configuration as z.ZodObject | undefined,
       timeout_s: report.wholeNumber("timeout_s", given.timeout_s, 1, max_timeout_s) ?? undefined,
       ...isolation,
     },

@@ -33,7 +33,8 @@ function isErrorStatus(status: unknown): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
 }
 
-function retryAfter(headers: unknown): number | undefined {
+/** Seconds, of a Retry-After in seconds or as a date (read against the reply's own Date). */
+export function retryAfter(headers: unknown): number | undefined {
   const text = header(headers, "retry-after");
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);

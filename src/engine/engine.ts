@@ -9,6 +9,7 @@ import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { worker_commands } from "./commands.js";
+import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
 import type {
@@ -60,6 +61,7 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  readonly connectors: Connectors;
   readonly sealer: Sealer;
   readonly webhooks: Webhooks;
   readonly #parts: EngineParts;
@@ -72,6 +74,7 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.connectors = new Connectors(parts.db, parts.tenant, parts.registry);
     this.sealer = parts.sealer ?? new Sealer();
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.log = parts.log ?? pino({ level: "silent" });

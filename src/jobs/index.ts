@@ -1,4 +1,5 @@
 // The jobs and handlers that come with Fanfold. Re-exports and two lists; whoever builds a registry puts their own beside.
+import { httpRequest } from "../handlers/connectors/http_request.js";
 import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
 import { filesDigest } from "../handlers/files/digest.js";
@@ -14,14 +15,8 @@ export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest],
     handlers: [
-      helloGreet,
-      helloReply,
-      filesList,
-      filesDigest,
-      filesFold,
-      filesManifest,
-      webhookDeliver,
-      reportGenerate,
+      ...[helloGreet, helloReply, filesList, filesDigest, filesFold, filesManifest],
+      ...[httpRequest, webhookDeliver, reportGenerate],
     ],
   };
 }

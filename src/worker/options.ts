@@ -68,7 +68,8 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     isolation_node_args: [],
     isolation_env: {},
     ...withoutUndefined(given),
-    outbound: { ...default_policy, ...withoutUndefined(given.outbound ?? {}) },
+    // Each call follows none unless its connector asks for it.
+    outbound: { ...default_policy, max_redirects: 3, ...withoutUndefined(given.outbound ?? {}) },
     types,
     version: packageVersion(),
   };

@@ -83,6 +83,9 @@ describe("tenants on a server", () => {
     "webhook_endpoints",
     "webhook_deliveries",
     "webhook_attempts",
+    "connector_configs",
+    "host_states",
+    "host_slots",
   ];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {

@@ -1,0 +1,68 @@
+// A tenant's configurations of connectors, and the hosts they call. What is written is checked here: no secret by value, and
+// what the connector declares where this process knows it.
+import { checkedConfig, config_name, connector_prefix } from "../core/connector_config.js";
+import { BadRequest } from "../core/errors.js";
+import { taskTypeProblem } from "../core/names.js";
+import { quoted } from "../core/problems.js";
+import type { Registry } from "../core/registry.js";
+import type { Queryable } from "./database.js";
+import { asked } from "./reply.js";
+
+export interface ConnectorConfig {
+  /** "http.request": the task type without "connector." */
+  connector: string;
+  name: string;
+  config: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+  updated_by: string;
+}
+
+export interface HostRecord {
+  scope: string;
+  breaker: "closed" | "open" | "half_open";
+  open_until: string | null;
+  wait_until: string | null;
+  /** Under way now. */
+  calls: number;
+  failed_count: number;
+  ok_count: number;
+  mean_s: number;
+  used_at: string;
+}
+
+export class Connectors {
+  constructor(
+    private readonly db: Queryable,
+    private readonly tenant: string,
+    private readonly registry: Registry,
+  ) {}
+
+  list(connector: string | null = null): Promise<ConnectorConfig[]> {
+    return asked(this.db.sql`select app.list_connectors(${connector}::text, ${this.tenant}::text) as reply`);
+  }
+
+  async set(connector: string, name: string, config: unknown, actor: string | null = null): Promise<ConnectorConfig> {
+    const bad_type = taskTypeProblem(connector);
+    if (bad_type !== null) throw new BadRequest(`the connector ${bad_type}`);
+    if (!config_name.test(name)) {
+      throw new BadRequest(`${quoted(name)} is not a name of a configuration`, {
+        hint: "up to 63 lower-case letters, digits, - and _, starting with a letter or digit",
+      });
+    }
+    const own = this.registry.handlers.get(connector_prefix + connector)?.options.configuration;
+    const request = { tenant: this.tenant, connector, name, actor, config: checkedConfig(config, own) };
+    return asked(this.db.sql`select app.set_connector(${JSON.stringify(request)}::text::json) as reply`);
+  }
+
+  remove(connector: string, name: string, actor: string | null = null) {
+    return asked<{ connector: string; name: string; removed: boolean }>(
+      this.db
+        .sql`select app.remove_connector(${connector}::text, ${name}::text, ${this.tenant}::text, ${actor}::text) as reply`,
+    );
+  }
+
+  hosts(): Promise<HostRecord[]> {
+    return asked(this.db.sql`select app.list_hosts(${this.tenant}::text) as reply`);
+  }
+}
