@@ -87,6 +87,8 @@ describe("tenants on a server", () => {
     "host_states",
     "host_slots",
   ];
+  /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */
+  const closed = ["api_keys", "webhook_endpoints"];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
     const open = await admin.sql`
@@ -179,7 +181,7 @@ describe("tenants on a server", () => {
   });
 
   test("a role mapped to no tenant sees nothing and writes nothing", async () => {
-    for (const table of tables) {
+    for (const table of tables.filter((one) => !closed.includes(one))) {
       expect([table, await as.nobody.sql(template(`select 1 from app.${table}`))]).toEqual([table, []]);
     }
     for (const call of [
