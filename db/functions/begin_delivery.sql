@@ -46,6 +46,10 @@ begin
     'action', 'send', 'url', coalesce(v_endpoint.url, v_delivery.url), 'payload', v_delivery.payload, 'event_type', v_delivery.event_type,
     'endpoint_id', v_delivery.endpoint_id, 'timeout_s', coalesce(v_endpoint.timeout_s, 20), 'job_id', v_delivery.job_id,
     'attempt', v_delivery.attempts + 1, 'now_s', floor(extract(epoch from clock_timestamp()))::bigint,
+    -- What the tenant lets its webhooks call: its configuration "default" of this connector.
+    'outbound', (
+      select c.config -> 'outbound' from app.connector_configs c
+       where c.tenant_id = v_tenant and c.connector = 'webhook.deliver' and c.name = 'default'),
     'secrets', case
       when v_endpoint.endpoint_id is null then v_delivery.secrets
       else (

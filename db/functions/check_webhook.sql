@@ -11,7 +11,7 @@ begin
         ('events', 'not a list of events', 'of ' || array_to_string(app.webhook_events(), ', '), not app.are_webhook_events(events)),
         ('description', 'longer than 500 characters', 'say it shorter', length(description) > 500),
         ('timeout_s', 'not a whole number from 1 to 30', '20 is usual', timeout_s !~ '^([1-9]|[12][0-9]|30)$'),
-        ('secret', 'longer than 4000 characters', 'secret://name, or none: one is made', length(secret) > 4000)
+        ('secret', 'neither sealed nor the name of a secret', 'secret://name, or none: one is made', not app.is_kept_secret(secret))
       ) as c(field, problem, fix, bad)
      where c.bad));
 end $$;

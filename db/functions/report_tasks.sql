@@ -11,7 +11,8 @@ declare
   c_bytes constant bigint := 4194304;
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), report_tasks.job_id);
   v_stage app.stages;
-  v_from bigint := coalesce((after ->> 1)::bigint + 1, 0);
+  v_number integer := coalesce((report_tasks.after ->> 0)::integer, 0);
+  v_from bigint := coalesce((report_tasks.after ->> 1)::bigint + 1, 0);
   v_rows integer := least(greatest(page_rows, 1), 1000);
   v_tasks json;
   v_last bigint;
@@ -20,7 +21,7 @@ begin
   loop
     select s.* into v_stage
       from app.stages s
-     where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.number >= coalesce((after ->> 0)::integer, 0)
+     where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.number >= v_number
      order by s.number
      limit 1;
     if not found then
@@ -50,7 +51,7 @@ begin
       return json_build_object('tasks', v_tasks,
         'next', case when v_more then json_build_array(v_stage.number, v_last) else json_build_array(v_stage.number + 1, -1) end);
     end if;
-    after := json_build_array(v_stage.number + 1, -1);
+    v_number := v_stage.number + 1;
     v_from := 0;
   end loop;
 end $$;

@@ -14,6 +14,7 @@ begin
   if overlap_s is null or overlap_s not between 0 and 2592000 then
     raise exception 'overlap_s is not from 0 to 2592000 seconds' using errcode = 'FF002', hint = '86400 is a day';
   end if;
+  perform app.check_webhook(null, null, null, null, rotate_webhook_secret.secret);
   v_endpoint := app.find_webhook(v_tenant, rotate_webhook_secret.endpoint_id, true);
   v_until := now() + make_interval(secs => overlap_s);
   update app.webhook_endpoints e

@@ -5,7 +5,8 @@ import { z } from "zod";
 import type { TaskContext } from "../../core/context.js";
 import { defineHandler } from "../../core/declare.js";
 import { classify } from "../../core/errors.js";
-import { narrowed, type OutboundPolicy } from "../../core/outbound.js";
+import { retryAfter } from "../../core/foreign_errors.js";
+import { type Narrowing, narrowed, type OutboundPolicy } from "../../core/outbound.js";
 import { signedHeaders, webhookKey, webhookPurpose } from "../../core/webhooks.js";
 import { type Body, type GuardedHead, guardedExchange, OutboundRefused } from "./guard/index.js";
 
@@ -20,6 +21,8 @@ interface Order {
   now_s: number;
   /** Sealed, or secret://name; the newest first. */
   secrets: string[] | null;
+  /** How the tenant narrows what its webhooks may call. */
+  outbound: Narrowing | null;
 }
 
 type Begun = Order | { action: "stop"; why: string };
@@ -43,7 +46,12 @@ interface Recorded {
 
 export const webhookDeliver = defineHandler(
   "connector.webhook.deliver",
-  { parameters: z.object({ delivery_id: z.string(), ticket: z.int() }), timeout_s: 120 },
+  {
+    parameters: z.object({ delivery_id: z.string(), ticket: z.int() }),
+    // Of what a tenant may configure for every connector, `outbound` counts here, under the name "default".
+    configuration: z.object({}),
+    timeout_s: 120,
+  },
   async ({ delivery_id, ticket }, ctx) => {
     const [begun] = await ctx.db(
       (session) =>
@@ -108,8 +116,9 @@ async function keysOf({ secrets, endpoint_id }: Order, ctx: TaskContext): Promis
 }
 
 /** Redirects are answers that failed; of the answer, no more than the log keeps is worth waiting for. */
-function policyOf({ timeout_s }: Order, operators: OutboundPolicy): OutboundPolicy {
-  const policy = narrowed(operators, { max_redirects: 0, timeout_s, max_response_bytes: read_bytes });
+function policyOf({ timeout_s, outbound }: Order, operators: OutboundPolicy): OutboundPolicy {
+  const tenants = outbound === null ? operators : narrowed(operators, outbound);
+  const policy = narrowed(tenants, { max_redirects: 0, timeout_s, max_response_bytes: read_bytes });
   return { ...policy, headers_timeout_ms: policy.total_timeout_ms };
 }
 
@@ -133,7 +142,7 @@ async function readAnswer({ status, headers }: GuardedHead, body: Body): Promise
   clearTimeout(timer);
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const is_kept = kept_types.test(headers["content-type"] ?? "");
-  const retry_after_s = status === 429 || status === 503 ? retryAfter(headers["retry-after"], headers.date) : undefined;
+  const retry_after_s = status === 429 || status === 503 ? retryAfter(headers) : undefined;
   return {
     status,
     bytes,
@@ -147,12 +156,4 @@ function excerpt(bytes: Buffer): string {
   let text = bytes.subarray(0, excerpt_bytes).toString("utf8").replaceAll("\0", "");
   while (Buffer.byteLength(text) > excerpt_bytes) text = text.slice(0, -1);
   return text.toWellFormed();
-}
-
-/** Seconds, or a moment by the receiver's own clock. */
-function retryAfter(text: string | undefined, date: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(text)) return Number(text);
-  const seconds = (Date.parse(text) - (Date.parse(date ?? "") || Date.now())) / 1000;
-  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
 }

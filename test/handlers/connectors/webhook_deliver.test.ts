@@ -274,6 +274,19 @@ describe("a hostile receiver", () => {
     await forget(made);
   });
 
+  test("a tenant's own list of hosts narrows the operator's", async () => {
+    const made = await endpoint();
+    await service.engine.connectors.set("webhook.deliver", "default", {
+      outbound: { allow_hosts: ["hooks.example.com"] },
+    });
+    expect(await ping(made.endpoint_id)).toMatchObject({ status: "failed", tries: [{ status: null }] });
+    expect(receiver.requests).toEqual([]);
+    await service.engine.connectors.set("webhook.deliver", "default", { outbound: { allow_hosts: ["127.0.0.1"] } });
+    expect(await ping(made.endpoint_id)).toMatchObject({ status: "delivered" });
+    await service.engine.connectors.remove("webhook.deliver", "default");
+    await forget(made);
+  });
+
   test("a secret that nobody knows is a failure of this try, and nothing is sent unsigned", async () => {
     const made = await endpoint({ secret: "secret://nobody_knows" });
     expect(made.secret).toBeNull();
