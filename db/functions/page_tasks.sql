@@ -75,7 +75,7 @@ begin
               'attempt', v_task.attempt, 'priority', v_task.priority, 'run_at', v_task.run_at, 'worker_id', v_task.worker_id,
               'created_at', v_task.created_at, 'finished_at', v_task.finished_at, 'duration_ms', v_task.duration_ms, 'error', v_task.error)
             || case when v_results then jsonb_build_object(
-              'parameters', v_task.parameters, 'result', v_task.result, 'spill', v_task.spill, 'result_data', v_task.result)
+              'parameters', v_task.parameters, 'result', v_task.result, 'spill', v_task.spill)
               else '{}' end)::json;
           if v_results then
             v_bytes := v_bytes + coalesce(octet_length(v_task.result::text), 0) + coalesce(octet_length(v_task.parameters::text), 0);

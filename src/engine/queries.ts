@@ -20,7 +20,6 @@ export interface TaskWithResult extends TaskSummary {
   parameters: Record<string, unknown> | null;
   result: unknown;
   spill: Ref | null;
-  result_data: unknown;
 }
 
 export interface WorkerRecord {

@@ -132,7 +132,7 @@ ${
         .join("")
 }
 ${parameterTable(operation)}
-${body === undefined ? "" : `<h4>Body <small>${body.required ? "required" : "optional"} · ${text(body.description.toLowerCase())}</small></h4>${fields(schema!, document)}`}
+${body === undefined ? "" : `<h4>Body <small>${body.required ? "required" : "optional"} · ${text(body.description.replace(/^A/, "a"))}</small></h4>${fields(schema!, document)}`}
 ${example === undefined ? "" : `<pre><code>${text(JSON.stringify(example, null, 2))}</code></pre>`}
 <h4>Answers</h4>
 ${answers(endpoint, operation, document)}

@@ -21,7 +21,7 @@ nav ul { list-style: none; margin: 0; padding: 0; } nav li { padding: .125rem 0;
 nav li a { display: grid; grid-template-columns: 3.4rem 1fr; }
 main { padding: 2rem clamp(1rem, 4vw, 3.5rem) 6rem; max-width: 62rem; }
 h1 { font-size: 2rem; margin: 0; letter-spacing: -.01em; } .lead { color: var(--soft); font-size: 1.125rem; margin: .25rem 0 1.5rem; }
-h2 { font-size: 1.375rem; margin: 3rem 0 .5rem; } main section > h2 { text-transform: capitalize; }
+h2 { font-size: 1.375rem; margin: 3rem 0 .5rem; } main section > h2::first-letter { text-transform: uppercase; }
 h3 { font-size: 1rem; margin: 0; font-weight: 500; overflow-wrap: anywhere; } h3 a { text-decoration: none; }
 h4 { font-size: .8125rem; margin: 1rem 0 .25rem; color: var(--soft); text-transform: uppercase; letter-spacing: .05em; }
 h4 small { text-transform: none; letter-spacing: 0; font-weight: 400; }
@@ -37,10 +37,10 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8p
 h3 .m { border: 1px solid currentColor; border-radius: 5px; padding: .1rem .4rem; margin-right: .35rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .875rem; }
 td { border-top: 1px solid var(--line); padding: .375rem .75rem .375rem 0; vertical-align: top; }
-td:nth-child(1) { white-space: nowrap; } td:nth-child(2), td:nth-child(3):not(:last-child) { color: var(--soft); max-width: 16rem; overflow-wrap: anywhere; }
+td:nth-child(1) { white-space: nowrap; } td:nth-child(2), td:nth-child(3):not(:last-child) { color: var(--soft); max-width: 16rem; min-width: 5rem; overflow-wrap: break-word; }
 details { margin: .25rem 0; } summary { cursor: pointer; } td details { font-size: .8125rem; } td details table { margin-left: .5rem; }
 .s { font: 600 .8125rem ui-monospace, monospace; color: var(--post); } .bad { color: var(--bad); } .refused, .type { color: var(--soft); font-size: .875rem; }
 dt { margin-top: 1rem; } dt a { text-decoration: none; } dt:target { outline: 2px solid var(--accent); outline-offset: 4px; border-radius: 2px; } dd { margin: .125rem 0 0; max-width: 46rem; }
-@media (max-width: 52rem) { body { display: block; } nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line); } }
+@media (max-width: 52rem) { body { display: block; } article { padding: .75rem; } td { padding-right: .5rem; } .scroll table { min-width: 30rem; } nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } article { break-inside: avoid; } }
 `;

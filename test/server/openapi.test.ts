@@ -1,5 +1,5 @@
 // The document is true to OpenAPI 3.1 as far as its rules can be checked here, and the page made of it is a page.
-import Ajv2020 from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { error_table } from "../../src/core/errors.js";
 import { allRoutes } from "../../src/server/routes/index.js";

@@ -106,7 +106,7 @@ export function errorStatuses(one: Endpoint): number[] {
     ...new Set([
       400,
       ...(one.scope === null ? [] : [401, 403, 429]),
-      ...(has_path ? [404] : []),
+      ...(has_path ? [404, 414] : []),
       ...(reads_body ? [413, 415] : []),
       ...one.errors,
       500,

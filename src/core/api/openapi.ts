@@ -13,6 +13,7 @@ const status_words: Record<number, string> = {
   409: "It cannot be done now, or contradicts what there is",
   410: "It is gone",
   413: "The body is too large",
+  414: "A part of the path is too long",
   415: "The body is not of a media type this call takes",
   422: "A limit of the tenant's forbids this very call",
   429: "A limit of the tenant's forbids this now; Retry-After says when to come back",
@@ -41,7 +42,9 @@ export function openApi(endpoints: readonly Endpoint[], { version, title = "Fanf
   for (const one of endpoints) {
     paths[one.path] = { ...paths[one.path], [one.method.toLowerCase()]: operation(one, parts, problem) };
   }
-  const used = [...new Set(endpoints.map(({ tag }) => tag))];
+  const order = Object.keys(tags);
+  const place = (tag: string) => (order.includes(tag) ? order.indexOf(tag) : order.indexOf("health") - 0.5);
+  const used = [...new Set(endpoints.map(({ tag }) => tag))].sort((a, b) => place(a) - place(b));
   return {
     openapi: "3.1.1",
     info: {
@@ -105,6 +108,7 @@ function operation(one: Endpoint, parts: Components, problem: Json): Json {
           requestBody: {
             required: !one.body.safeParse(undefined).success,
             description: `At most ${bytes(one.body_limit)}`,
+            "x-limit-bytes": one.body_limit,
             content: { "application/json": { schema: parts.of(one.body, "input") } },
           },
         }),

@@ -28,7 +28,7 @@ export const task_summary = z
 
 /** With what it produced. */
 export const task_with_result = task_summary
-  .extend({ parameters: record.nullable(), result: json, spill: record.nullable(), result_data: json })
+  .extend({ parameters: record.nullable(), result: json, spill: record.nullable() })
   .meta({ id: "TaskWithResult" });
 
 export const attempt = z

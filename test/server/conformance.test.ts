@@ -1,0 +1,421 @@
+// Drives every route of the OpenAPI document, as the running server serves it, with calls made from the document: valid, invalid,
+// for another tenant's things and without the right to. No answer is a 500, none tells of the other tenant, and none is one the
+// document does not know. A failure names its seed: FANFOLD_TEST_SEED repeats the run.
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { scopes } from "../../src/core/api/endpoint.js";
+import { random } from "../core/random_values.js";
+import { ids, must_succeed, prepared, shared_ids, World, world_parts, world_types } from "./conformance_world.js";
+import { hostile_bodies, hostile_values, type Schema, Values } from "./schema_values.js";
+import { openService, type TestService } from "./service.js";
+
+const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const AT_ONCE = 6;
+const LONGEST_MS = 15_000;
+const STREAM_MS = 250;
+
+interface Operation {
+  method: string;
+  path: string;
+  id: string;
+  tag: string;
+  scope: string | null;
+  operator: boolean;
+  parameters: { name: string; in: string; required: boolean; schema: Schema }[];
+  body: { schema: Schema; required: boolean; limit: number } | null;
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
+interface Sent {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Sent as it is. */
+  raw?: { body: string | Buffer; type?: string };
+  key?: string | null;
+}
+
+interface Got {
+  status: number;
+  media: string;
+  text: string;
+}
+
+let service: TestService;
+let mine: World;
+let theirs: World;
+let document: Schema;
+let operations: Operation[];
+let values: Values;
+/** Strings of the other tenant's that no answer may hold. */
+let secrets: string[];
+const succeeded = new Set<string>();
+const failures: string[] = [];
+let calls = 0;
+
+beforeAll(async () => {
+  service = await openService(world_parts);
+  await service.worker({ types: world_types, slots: 4 });
+  mine = new World(service, "acme", "acme_mark");
+  theirs = new World(service, "globex", "zzsecretzz");
+  for (const { tenant } of [mine, theirs]) await service.key(tenant);
+  document = (await service.call("GET", "/api/openapi.json", { key: null })).body;
+  operations = Object.entries<Schema>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Schema>(methods).map(([method, one]) => read(path, method, one)),
+  );
+  values = new Values(random(seed), document);
+  const open = await theirs.job("never", false);
+  secrets = ["globex", theirs.marker, open, await theirs.job("mixed"), await theirs.blueprint()];
+});
+afterAll(() => service.close());
+
+function read(path: string, method: string, one: Schema): Operation {
+  const content = one.requestBody?.content?.["application/json"];
+  return {
+    ...{ method: method.toUpperCase(), path, id: one.operationId, tag: one.tags[0], parameters: one.parameters },
+    scope: one["x-scope"] ?? null,
+    operator: one["x-operator"] === true,
+    body:
+      content === undefined
+        ? null
+        : { schema: content.schema, required: one.requestBody.required, limit: one.requestBody["x-limit-bytes"] },
+    responses: one.responses,
+  };
+}
+
+/** One call, its answer held against the document. */
+async function drive(
+  operation: Operation,
+  kind: string,
+  sent: Sent,
+  expected?: readonly number[],
+): Promise<Got | null> {
+  const key =
+    sent.key === undefined ? await service.key(mine.tenant, scopes, { operator: operation.operator }) : sent.key;
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(wellFormed(sent.path?.[name] ?? "")),
+  );
+  const query = Object.entries(sent.query ?? {}).map(
+    ([name, value]) => `${name}=${encodeURIComponent(wellFormed(value))}`,
+  );
+  const url = `${service.url}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+  const raw = sent.raw ?? (sent.body === undefined ? undefined : { body: JSON.stringify(sent.body) });
+  const asked = `${kind} ${operation.method} ${url.slice(service.url.length).slice(0, 300)} ${String(raw?.body ?? "").slice(0, 300)}`;
+  const wrong = (what: string) => failures.push(`${asked}\n    ${what}`);
+  calls += 1;
+  try {
+    const got = await fetched(url, operation.method, key, sent.headers ?? {}, raw);
+    if (expected !== undefined && !expected.includes(got.status))
+      wrong(`answered ${got.status}, not ${expected.join(" or ")}: ${got.text.slice(0, 300)}`);
+    if (got.status >= 500) wrong(`answered ${got.status}: ${got.text.slice(0, 300)}`);
+    const undocumented = misfit(operation, got);
+    if (undocumented !== null) wrong(undocumented);
+    const given = decodeURIComponent(url) + String(raw?.body ?? "");
+    for (const secret of operation.operator ? [] : secrets) {
+      if (got.text.includes(secret) && !given.includes(secret))
+        wrong(`tells "${secret}" of another tenant: ${got.text.slice(0, 300)}`);
+    }
+    if (/node_modules|\bat \S+ \(|select app\.|fanfold_owner/.test(got.text) && got.media !== "text/html")
+      wrong(`tells of our insides: ${got.text.slice(0, 300)}`);
+    if (got.status < 300) succeeded.add(operation.id);
+    return got;
+  } catch (error) {
+    wrong(`did not answer: ${error}`);
+    return null;
+  }
+}
+
+/** fetch would replace it, and encodeURIComponent throws. */
+function wellFormed(text: string): string {
+  return text.toWellFormed();
+}
+
+async function fetched(
+  url: string,
+  method: string,
+  key: string | null,
+  headers: Record<string, string>,
+  raw: Sent["raw"],
+): Promise<Got> {
+  const gone = new AbortController();
+  const timer = setTimeout(() => gone.abort(new Error(`no answer within ${LONGEST_MS} ms`)), LONGEST_MS);
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(raw === undefined ? {} : { "content-type": raw.type ?? "application/json" }),
+        ...headers,
+      },
+      ...(raw === undefined ? {} : { body: raw.body as string }),
+      redirect: "manual",
+      signal: gone.signal,
+    });
+    const media = (answer.headers.get("content-type") ?? "").split(";")[0]!;
+    // A stream has no end: what it says at first is enough.
+    if (media === "text/event-stream") return { status: answer.status, media, text: await beginning(answer) };
+    return { status: answer.status, media, text: await answer.text() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function beginning(answer: Response): Promise<string> {
+  const reader = answer.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  const stop = setTimeout(() => void reader.cancel(), STREAM_MS);
+  for (let done = false; !done; ) {
+    const piece = await reader.read();
+    done = piece.done;
+    if (piece.value !== undefined) text += decoder.decode(piece.value, { stream: true });
+  }
+  clearTimeout(stop);
+  return text;
+}
+
+/** What the document does not know about the answer; null when all of it is there. */
+function misfit({ responses }: Operation, { status, media, text }: Got): string | null {
+  const described = responses[String(status)];
+  if (described === undefined) return `answered ${status}, which is not in the document: ${text.slice(0, 300)}`;
+  const content = described.content ?? {};
+  if (Object.keys(content).length === 0)
+    return text === "" ? null : `answered ${status} with a body that is not in the document`;
+  if (content[media] === undefined) return `answered ${status} as ${media}, not ${Object.keys(content).join(", ")}`;
+  if (!media.endsWith("json")) return null;
+  const fits = compiled(content[media].schema);
+  return fits(JSON.parse(text))
+    ? null
+    : `answered ${status} with what does not fit: ${JSON.stringify(fits.errors?.slice(0, 3))} in ${text.slice(0, 300)}`;
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
+const compilations = new Map<string, ValidateFunction>();
+
+/** Replies are held to their fields: one that is not in the document is an undocumented answer. */
+function compiled(schema: Schema): ValidateFunction {
+  if (ajv.getSchema("doc:/") === undefined) ajv.addSchema({ $id: "doc:/", components: closed(document.components) });
+  const text = JSON.stringify(closed(schema)).replaceAll('"#/', '"doc:/#/');
+  let made = compilations.get(text);
+  if (made === undefined) {
+    made = ajv.compile(JSON.parse(text));
+    compilations.set(text, made);
+  }
+  return made;
+}
+
+function closed(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, closed(inner)]));
+  const is_object = schema.type === "object" && typeof schema.properties === "object";
+  return is_object && schema.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
+
+async function idFor(name: string, world: World): Promise<string> {
+  const make = ids[name];
+  if (make === undefined) {
+    throw new Error(
+      `no id is known for the path parameter {${name}}: add a line to \`ids\` in test/server/conformance_world.ts`,
+    );
+  }
+  return make(world);
+}
+
+async function pathIds({ parameters }: Operation, world: World): Promise<Record<string, string>> {
+  const named = parameters.filter((one) => one.in === "path");
+  return Object.fromEntries(await Promise.all(named.map(async ({ name }) => [name, await idFor(name, world)])));
+}
+
+/** A call that waits would wait for its time. */
+const waits = (name: string) => /^(wait|timeout|hold)/.test(name);
+
+function validQuery({ parameters }: Operation, whole: boolean): Record<string, string> {
+  const named = parameters.filter(
+    (one) => one.in === "query" && !waits(one.name) && (one.required || whole || values.chance(0.4)),
+  );
+  return Object.fromEntries(named.map(({ name, schema }) => [name, String(values.valid(schema))]));
+}
+
+async function validCall(operation: Operation, world: World, whole: boolean): Promise<Sent> {
+  return {
+    path: await pathIds(operation, world),
+    query: validQuery(operation, whole),
+    ...(operation.body === null || (!operation.body.required && !whole)
+      ? {}
+      : { body: values.valid(operation.body.schema, whole) }),
+  };
+}
+
+/** Many calls, some at once; in one order for one seed. */
+async function each<T>(list: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = [...list];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next);
+    }),
+  );
+}
+
+function settle(what: string): void {
+  const told = failures.splice(0);
+  expect(
+    told.length === 0
+      ? ""
+      : `${told.length} of ${calls} calls, ${what}; repeat with FANFOLD_TEST_SEED=${seed}\n${told.slice(0, 12).join("\n")}`,
+  ).toBe("");
+}
+
+test("without a key, with a wrong one and without the scope every guarded call is refused, and tells nothing", async () => {
+  const guarded = operations.filter(({ scope }) => scope !== null);
+  expect(guarded.length).toBeGreaterThan(20);
+  const key = await service.key(mine.tenant);
+  await each(guarded, async (operation) => {
+    const path = await pathIds(operation, mine);
+    await drive(operation, "without a key", { path, key: null }, [401]);
+    await drive(operation, "with a wrong key", { path, key: `${key.slice(0, -6)}AAAAAA` }, [401, 429]);
+    const others = scopes.filter((scope) => scope !== operation.scope);
+    await drive(
+      operation,
+      "without the scope",
+      { path, key: await service.key(mine.tenant, others, { operator: operation.operator }) },
+      [403],
+    );
+    if (operation.operator) await drive(operation, "by a tenant", { path, key }, [403]);
+  });
+  settle("without the right");
+});
+
+test("calls made from the document are answered as it says", async () => {
+  await each(operations, async (operation) => {
+    const ready = prepared[operation.id];
+    if (ready !== undefined) {
+      const given = await ready(mine);
+      const path = { ...(given.path === undefined ? await pathIds(operation, mine) : {}), ...given.path };
+      await drive(operation, "prepared", { ...given, path });
+    }
+    const least = operation.body?.required ? { body: values.valid(operation.body.schema) } : {};
+    await drive(operation, "least", { path: await pathIds(operation, mine), ...least });
+    for (const whole of [true, false]) await drive(operation, "valid", await validCall(operation, mine, whole));
+  });
+  settle("valid");
+  const missed = operations.filter(({ id }) => !succeeded.has(id));
+  const insisted = missed.filter(({ tag }) => must_succeed.has(tag)).map(({ id }) => id);
+  expect(insisted, "never seen to succeed: add a call to `prepared` in test/server/conformance_world.ts").toEqual([]);
+  const told = missed.map(({ id }) => id).join(", ");
+  if (told !== "") process.stderr.write(`conformance: not seen to succeed: ${told}\n`);
+});
+
+test("what belongs to another tenant does not exist, and stays as it is", async () => {
+  const before = await footprint();
+  const owned = operations.filter(
+    ({ parameters, operator }) => !operator && parameters.some((one) => one.in === "path" && !shared_ids.has(one.name)),
+  );
+  expect(owned.length).toBeGreaterThan(10);
+  const job_id = secrets[2]!;
+  const task_id = await theirs.taskOf(job_id);
+  const known: Record<string, string> = { job_id, task_id };
+  await each(owned, async (operation) => {
+    for (const whole of [false, true]) {
+      const call = await validCall(operation, mine, whole);
+      const foreign = operation.parameters.filter((one) => one.in === "path" && !shared_ids.has(one.name));
+      for (const { name } of foreign) call.path![name] = known[name] ?? (await idFor(name, theirs));
+      if (prepared[operation.id] !== undefined) call.body = (await prepared[operation.id]!(mine)).body ?? call.body;
+      await drive(operation, "foreign", call, [400, 404]);
+    }
+  });
+  settle("for another tenant's things");
+  expect(await footprint()).toEqual(before);
+});
+
+/** What the other tenant has, down to the events. */
+async function footprint(): Promise<unknown> {
+  const [row] = await service.db.sql`
+    select (select json_agg(json_build_array(job_id, status, epoch, paused_at) order by job_id) from app.jobs where tenant_id = 'globex') as jobs,
+      (select count(*) from app.events where tenant_id = 'globex' and kind not like 'key.%') as events,
+      (select json_agg(json_build_array(stage_id, lo, hi, priority, run_at) order by stage_id, lo) from app.ready where tenant_id = 'globex') as ready,
+      (select count(*) from app.saved_blueprints where tenant_id = 'globex' and removed_at is null) as blueprints,
+      (select count(*) from app.paused_types where tenant_id = 'globex') as paused`;
+  return row;
+}
+
+test("hostile values in paths, queries and bodies are refused or taken, as the document says", async () => {
+  const attacks = operations.flatMap((operation) => Array.from({ length: 14 }, (_, round) => ({ operation, round })));
+  const texts = hostile_values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  await each(attacks, async ({ operation, round }) => {
+    const call: Sent = { path: {}, query: {} };
+    for (const { name, in: place, schema } of operation.parameters) {
+      if (place === "path")
+        call.path![name] = round % 3 === 0 ? pathText(values.pick(texts)) : (cheap.get(name) ?? "abcd");
+      else if (place === "query" && !waits(name) && values.chance(0.5)) {
+        call.query![name] = values.chance(0.6) ? queryText(values.hostile(schema)) : String(values.valid(schema));
+      } else if (place === "header" && values.chance(0.3)) {
+        call.headers = { ...call.headers, [name]: values.pick(["", "x", "0".repeat(3000), "00-zz", "\u00e4\u00ff"]) };
+      }
+    }
+    if (round % 7 === 6) call.query![values.pick(["__proto__", "constructor", "limt", "a[b]"])] = "1";
+    if (operation.method !== "GET") attackBody(operation, call, round);
+    await drive(operation, "hostile", call);
+  });
+  settle("hostile");
+});
+
+/** Not the ids of real rows: what is refused anyway needs none. */
+const cheap = new Map([
+  ["job_type", "greet"],
+  ["task_type", "t.never"],
+  ["task_id", "1-1"],
+  ["stage", "1"],
+]);
+
+/** A path without anything in it, or with dots, would be another path. */
+function pathText(text: string): string {
+  return text === "" || /^\.+$/.test(text) ? "%" : text.slice(0, 2000);
+}
+
+function queryText(value: unknown): string {
+  return (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, 3000);
+}
+
+function attackBody(operation: Operation, call: Sent, round: number): void {
+  if (operation.body === null || round % 4 === 0) {
+    call.raw = values.pick(hostile_bodies);
+    return;
+  }
+  const schema = values.resolve(operation.body.schema);
+  const body = values.valid(operation.body.schema, round % 2 === 0);
+  if (typeof body !== "object" || body === null || round % 4 === 1) {
+    call.body = values.hostile(schema);
+    return;
+  }
+  const fields = Object.entries<Schema>(schema.properties ?? {});
+  const hurt = body as Record<string, unknown>;
+  if (fields.length > 0) {
+    const [name, part] = values.pick(fields);
+    if (round % 5 === 0) delete hurt[name];
+    else hurt[name] = values.hostile(part);
+  }
+  if (round % 6 === 0) hurt[values.pick(["unknown", "constructor", "toString", ""])] = values.pick(hostile_values);
+  call.body = hurt;
+}
+
+test("a body larger than its call takes is refused", async () => {
+  const taking = operations.filter(({ body }) => body !== null);
+  await each(taking, async (operation) => {
+    const raw = { body: `{"reason":"${"x".repeat(operation.body!.limit)}"}` };
+    await drive(
+      operation,
+      "too large",
+      {
+        path: Object.fromEntries(
+          operation.parameters.filter((one) => one.in === "path").map(({ name }) => [name, cheap.get(name) ?? "abcd"]),
+        ),
+        raw,
+      },
+      [413],
+    );
+  });
+  settle("too large");
+  process.stderr.write(`conformance: ${calls} calls over ${operations.length} routes, seed ${seed}\n`);
+});

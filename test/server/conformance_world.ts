@@ -1,0 +1,134 @@
+// Two tenants with rows of every kind, and how to name one of them: the table that the conformance test asks for ids. Whoever adds
+// a path parameter of a new name adds a line here.
+import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { Permanent } from "../../src/core/errors.js";
+import type { TestService } from "./service.js";
+
+export const world_parts = {
+  jobs: [
+    defineJob({ type: "greet", stages: [{ name: "say", task: "t.say" }] }),
+    defineJob({
+      type: "mixed",
+      stages: [
+        { name: "first", task: "t.say" },
+        { name: "second", task: "t.fail" },
+      ],
+    }),
+    defineJob({ type: "gated", stages: [{ name: "ask", task: "t.say", gate: "Really?" }] }),
+    defineJob({ type: "never", stages: [{ name: "wait", task: "t.never" }] }),
+  ],
+  handlers: [
+    defineHandler("t.say", {}, (parameters) => ({ said: parameters })),
+    defineHandler("t.fail", {}, () => {
+      throw new Permanent("it is broken", { code: "broken" });
+    }),
+    defineHandler("t.never", {}, () => null),
+  ],
+};
+export const world_types = ["t.say", "t.fail"];
+
+let count = 0;
+
+/** The rows of one tenant; all texts of its own hold its marker. */
+export class World {
+  constructor(
+    readonly service: TestService,
+    readonly tenant: string,
+    readonly marker: string,
+  ) {}
+
+  /** One that is only looked at. */
+  #ended: Promise<string> | null = null;
+
+  get engine() {
+    return this.service.engine.forTenant(this.tenant);
+  }
+
+  async job(type: string, ends = true): Promise<string> {
+    const { job_id } = await this.engine.submit(
+      type,
+      { [this.marker]: ++count, text: this.marker },
+      { labels: { owner: this.marker }, correlation_id: this.marker },
+    );
+    if (ends) await this.engine.wait(job_id);
+    return job_id;
+  }
+
+  ended(): Promise<string> {
+    this.#ended ??= this.job("mixed");
+    return this.#ended;
+  }
+
+  async task(type = "t.never"): Promise<string> {
+    const { task_id } = await this.engine.enqueue(type, { [this.marker]: ++count });
+    return task_id;
+  }
+
+  async taskOf(job_id: string): Promise<string> {
+    return (await this.engine.tasks({ job_id })).tasks.at(-1)!.task_id;
+  }
+
+  async blueprint(): Promise<string> {
+    const type = `${this.marker}_${++count}`;
+    await this.engine.blueprints.save(type, { description: this.marker, stages: [{ name: "say", task: "t.say" }] });
+    return type;
+  }
+}
+
+/** How to get a valid value for a path parameter; asked for anew for each call, since a call may use it up. */
+export const ids: Record<string, (world: World) => Promise<string>> = {
+  job_id: (world) => world.ended(),
+  task_id: (world) => world.task(),
+  job_type: async () => "greet",
+  task_type: async () => "t.never",
+  stage: async () => "1",
+  key_id: async ({ engine }) => (await engine.keys.create({ name: "spare", scopes: ["read"] })).key_id,
+  tenant_id: async ({ tenant }) => tenant,
+};
+
+/** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
+export const shared_ids = new Set(["job_type", "task_type", "stage"]);
+
+interface Prepared {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+}
+
+/** Calls that succeed only when something is in the right state. By operationId; others are made of their schemas alone. */
+export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
+  post_jobs_job_id_cancel: async (world) => ({ path: { job_id: await world.job("never", false) } }),
+  post_jobs_job_id_pause: async (world) => ({ path: { job_id: await world.job("never", false) } }),
+  post_jobs_job_id_continue: async (world) => ({ path: { job_id: await world.job("never", false) } }),
+  post_jobs_job_id_resume: async (world) => ({ path: { job_id: await world.job("mixed") } }),
+  post_jobs_retry_stage_job_id_stage: async (world) => ({
+    path: { job_id: await world.job("mixed"), stage: "second" },
+  }),
+  post_jobs_job_id_retry_group: async (world) => {
+    const job_id = await world.job("mixed");
+    const [group] = await world.engine.recovery.errorGroups(job_id);
+    return { path: { job_id }, body: { signature: group!.signature } };
+  },
+  post_jobs_job_id_approve: async (world) => ({ path: { job_id: await world.job("gated", false) }, body: {} }),
+  post_jobs_job_id_reject: async (world) => ({
+    path: { job_id: await world.job("gated", false) },
+    body: { reason: "no" },
+  }),
+  get_jobs_status_job_id: async (world) => ({ path: { job_id: await world.job("mixed") }, query: { wait: "true" } }),
+  get_jobs_job_id_errors: async (world) => ({ path: { job_id: await world.job("mixed") } }),
+  get_jobs_job_id_why: async (world) => ({ path: { job_id: await world.job("never", false) } }),
+  post_tasks_enqueue_task_type: async () => ({ path: { task_type: "t.never" }, body: { parameters: {}, delay_s: 5 } }),
+  post_tasks_task_id_reschedule: async () => ({ body: { run_at: "2030-01-01T00:00:00Z" } }),
+  post_tasks_task_id_retry: async (world) => ({
+    path: { task_id: await world.taskOf(await world.job("mixed")) },
+    body: {},
+  }),
+  put_blueprints_job_type: async () => ({
+    path: { job_type: `saved_${++count}` },
+    body: { stages: [{ name: "say", task: "t.say" }] },
+  }),
+  delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
+};
+
+/** Tags whose every operation must have been seen to succeed; the others are told about, not insisted on. */
+export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents"]);
