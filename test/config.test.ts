@@ -22,6 +22,9 @@ test("without any setting everything has its default, and nothing can be changed
     log_level: "info",
     prepare: true,
     slots: 8,
+    host: "127.0.0.1",
+    port: 8080,
+    port_is_chosen: false,
     debug: false,
     jwt: null,
     secrets_dir: undefined,
@@ -57,6 +60,17 @@ test("settings come from the environment, and flags win over them", () => {
     database_url: env.DATABASE_URL,
   });
   expect(loadConfig({ FANFOLD_STORAGE_DIR: "/files" })).toMatchObject({ storage_dir: "/files", data_dir: ".fanfold" });
+});
+
+test("the server's host and port can be set, and a port that somebody named is known as such", () => {
+  expect(loadConfig({ FANFOLD_HOST: "0.0.0.0", FANFOLD_PORT: "80" })).toMatchObject({
+    ...{ host: "0.0.0.0", port: 80, port_is_chosen: true },
+  });
+  expect(loadConfig({}, { port: 0 })).toMatchObject({ port: 0, port_is_chosen: true });
+  expect(problemsOf({ FANFOLD_HOST: "a b", FANFOLD_PORT: "70000" }).map(({ path }) => path)).toEqual([
+    "FANFOLD_HOST",
+    "FANFOLD_PORT",
+  ]);
 });
 
 test("a database in memory keeps its files in the usual folder", () => {

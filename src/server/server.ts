@@ -27,7 +27,10 @@ export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace
 export interface Server {
   /** http://host:port */
   readonly url: string;
+  /** Accepts no more, lets calls that run end within the grace, ends streams and waits, closes. */
   stop(): Promise<void>;
+  /** Cuts off what is left at once; also ends a stop() that is under way. */
+  kill(): Promise<void>;
 }
 
 /** Throws Forbidden under a role that must not serve, Conflict when the port is taken. */
@@ -41,17 +44,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ? new Housekeeping(new Janitor({ db, log }), log, 30, new Scheduler({ engine, db, log }))
     : null;
   let stopping: Promise<void> | undefined;
+  const hurry = new AbortController();
+  const stopOnce = () => {
+    stopping ??= stop();
+    return stopping;
+  };
   const stop = async (): Promise<void> => {
     serviceOf(app).announceStop();
-    if (drain_s > 0) await sleep(drain_s * 1000);
+    if (drain_s > 0) await sleep(drain_s * 1000, undefined, { signal: hurry.signal }).catch(() => {});
     housekeeping?.stop();
     await app.close();
   };
   return {
     url: urlOf(app, host),
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
+    stop: stopOnce,
+    kill: () => {
+      hurry.abort();
+      const stopped = stopOnce();
+      app.server.closeAllConnections();
+      return stopped;
     },
   };
 }
