@@ -33,12 +33,6 @@ const framework_errors: Record<string, { status: number; code: string; detail: s
     detail: "the path is not well encoded",
     hint: "encode each part of the path as UTF-8 with %XX",
   },
-  FST_ERR_MAX_PARAM_LENGTH: {
-    status: 404,
-    code: "not_found",
-    detail: "a part of the path is longer than any name may be",
-    hint: "names have up to 63 characters, ids up to 64",
-  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
     code: "bad_request",
