@@ -18,6 +18,11 @@ export interface Config {
   readonly log_level: LogLevel;
   readonly prepare: boolean;
   readonly slots: number;
+  /** Where the HTTP server listens. */
+  readonly host: string;
+  readonly port: number;
+  /** Somebody named the port: it is that one or none. */
+  readonly port_is_chosen: boolean;
   readonly debug: boolean;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
@@ -43,6 +48,8 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
 }
 
 const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -64,6 +71,8 @@ const settings = {
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
+  port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
   jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readList),
@@ -134,6 +143,9 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
+    host: value(settings.host, flags.host),
+    port: value(settings.port, flags.port),
+    port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
     debug: value(settings.debug),
     jwt: jwtSettings(env, value, problems),
   };
@@ -262,6 +274,19 @@ function readSwitch(text: string): Answer<boolean> {
   if (["1", "true", "on", "yes"].includes(word)) return { value: true };
   if (["0", "false", "off", "no"].includes(word)) return { value: false };
   return { problem: `${quoted(text)} is neither on nor off`, fix: "on or off" };
+}
+
+function readHost(text: string): Answer<string> {
+  return /^[A-Za-z0-9._:-]{1,255}$/.test(text)
+    ? { value: text }
+    : { problem: `${quoted(text)} is not an address`, fix: "127.0.0.1, or 0.0.0.0 for every address of this machine" };
+}
+
+function readPort(text: string): Answer<number> {
+  const port = Number(text);
+  return Number.isInteger(port) && port >= 0 && port <= 65_535
+    ? { value: port }
+    : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
 }
 
 function readSlots(text: string): Answer<number> {

@@ -61,11 +61,11 @@ export class Engine {
   /** Resume, retry, skip, pause, approve, verify, why. */
   readonly recovery: Recovery;
   readonly keys: Keys;
+  /** The verbs of workers that came over HTTP. */
+  readonly work: RemoteWork;
   readonly limits: Limits;
   /** Not of this tenant but of all: for whoever runs the service. */
   readonly tenants: Tenants;
-  /** The verbs of workers that came over HTTP. */
-  readonly work: RemoteWork;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -76,9 +76,9 @@ export class Engine {
     this.store = parts.store;
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
+    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
-    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 

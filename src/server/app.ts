@@ -15,7 +15,7 @@ import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
-import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
+import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 
 export interface AppOptions extends ServiceOptions {
   /** How long calls that run may go on once the server is told to close. */
@@ -64,35 +64,19 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     refuseEncoding(request);
   });
-  closeInTime(app, service, options.grace_ms ?? 20_000);
+  closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
-  app.addHook("onClose", async () => service.authenticator.close?.());
+  const { authenticator } = service;
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
   const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
-  const { authenticator } = service;
   for (const route of all)
     register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
-}
-
-/** How often connections that have become idle are closed while the server stops: Node itself looks but once. */
-const CLOSE_MS = 25;
-
-/** Whoever waits is let go, what runs may end within the grace, and nothing keeps the server from closing. */
-function closeInTime(app: FastifyInstance, service: Service, grace_ms: number): void {
-  const timers: NodeJS.Timeout[] = [];
-  app.addHook("preClose", async () => {
-    timers.push(setInterval(() => app.server.closeIdleConnections(), CLOSE_MS));
-    timers.push(setTimeout(() => app.server.closeAllConnections(), grace_ms));
-    await service.stop();
-  });
-  app.addHook("onClose", async () => {
-    for (const timer of timers) clearTimeout(timer);
-  });
 }
 
 function routerPath({ path }: Endpoint): string {

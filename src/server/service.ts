@@ -1,6 +1,5 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
-
 import type { JwtSettings } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import type { Authenticator } from "./auth.js";
@@ -12,8 +11,8 @@ import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings }
 
 export interface ServiceOptions {
   engine: Engine;
-  /** Keys, and tokens where `jwt` says so, unless another is given. */
   authenticator?: Authenticator;
+  /** Tokens of an OpenID provider beside the keys. */
   jwt?: JwtSettings | null;
   stream?: StreamOptions;
   /** Of the connection string, so that the preflight notices a pooler in between. */
@@ -32,9 +31,9 @@ export class Service {
   closing = false;
   readonly #stopping = new AbortController();
 
-  constructor({ engine, authenticator, jwt, stream, database_port }: ServiceOptions) {
+  constructor({ engine, authenticator, jwt = null, stream, database_port }: ServiceOptions) {
     this.engine = engine;
-    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, jwt, log: engine.log });
+    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);

@@ -80,8 +80,8 @@ describe("tenants on a server", () => {
     "tenants",
     "tenant_roles",
     "api_keys",
-    "tenant_usage",
     "saved_blueprints",
+    "tenant_usage",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody. */
   const closed = ["api_keys"];

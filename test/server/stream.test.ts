@@ -15,8 +15,14 @@ let service: TestService;
 let second: Database;
 beforeAll(async () => {
   // Nothing is remembered here, so that no test waits for a memory to fade.
+  let now = 0;
+  let keys: KeyAuthenticator | undefined;
   const authenticator = {
-    authenticate: (header: string | undefined) => new KeyAuthenticator(service.engine.db).authenticate(header),
+    authenticate: (header: string | undefined) => {
+      keys ??= new KeyAuthenticator(service.engine.db, { now: () => (now += 10_000) });
+      return keys.authenticate(header);
+    },
+    close: async () => keys?.close(),
   };
   service = await openService(
     {
