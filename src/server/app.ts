@@ -149,6 +149,21 @@ function checked(endpoint: Endpoint, request: FastifyRequest): Pick<Call, "param
     }
     return undefined as never;
   };
+  // A body cannot have it, but an address can; the database stores no such text.
+  for (const [where, texts] of [
+    ["path", request.params],
+    ["query", request.query],
+  ] as const) {
+    for (const [name, text] of Object.entries(texts as Record<string, unknown>)) {
+      if (String(text).includes("\0")) {
+        problems.push({
+          path: `${where}.${name.slice(0, 60)}`,
+          problem: "has the character NUL in it",
+          fix: "leave it out",
+        });
+      }
+    }
+  }
   const params = read("path", endpoint.params, request.params);
   const query = read("query", endpoint.query, request.query);
   const body = endpoint.body === null ? (undefined as never) : read("body", endpoint.body, request.body);
