@@ -3,6 +3,8 @@ export * from "./core/index.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
 export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
+export type { CreatedKey, KeyPage, KeyRecord, NewKey, RotatedKey } from "./engine/keys.js";
+export type { LimitsRecord, LimitValues } from "./engine/limits.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
 export type {
@@ -43,6 +45,10 @@ export type {
   Why,
 } from "./engine/recovery_records.js";
 export { openServer } from "./engine/server_database.js";
+export type { TenantPage, TenantRecord } from "./engine/tenants.js";
+export type { Authenticator, Principal } from "./server/auth.js";
+export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
+export type { JwtSettings } from "./server/jwt.js";
 export { type Server, type ServerOptions, startServer } from "./server/server.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
