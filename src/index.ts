@@ -4,6 +4,8 @@ export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/conn
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
 export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
+export type { CreatedKey, KeyPage, KeyRecord, NewKey, RotatedKey } from "./engine/keys.js";
+export type { LimitsRecord, LimitValues } from "./engine/limits.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
 export type {
@@ -55,6 +57,10 @@ export {
   type OutboundPolicy,
   OutboundRefused,
 } from "./handlers/connectors/guard/index.js";
+export type { TenantPage, TenantRecord } from "./engine/tenants.js";
+export type { Authenticator, Principal } from "./server/auth.js";
+export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
+export type { JwtSettings } from "./server/jwt.js";
 export { type Server, type ServerOptions, startServer } from "./server/server.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";

@@ -13,6 +13,8 @@ import { Tenants } from "../engine/tenants.js";
 import type { CredentialKind, Principal } from "./auth.js";
 import { openJwks } from "./jwks.js";
 
+export type { JwtSettings };
+
 const CLOCK_TOLERANCE_S = 60;
 const TENANT_REMEMBERED_MS = 5_000;
 const MOST_REMEMBERED = 10_000;

@@ -12,7 +12,6 @@ import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings }
 
 export interface ServiceOptions {
   engine: Engine;
-  /** Keys, and tokens where `jwt` says so, unless another is given. */
   authenticator?: Authenticator;
   /** Tokens of an OpenID provider beside the keys. */
   jwt?: JwtSettings | null;
