@@ -1,23 +1,12 @@
 // fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import path from "node:path";
 import type { Config } from "../config.js";
-import type { Database } from "../engine/database.js";
-import { schemaState } from "../engine/migrate.js";
-import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
+import { examineDatabase, type Finding, judgeFolder, judgeNode } from "../engine/diagnosis.js";
+import { writeProblem } from "../storage/writable.js";
 import { answer, type Cli, examples } from "./command.js";
-import {
-  type Finding,
-  judgeFolder,
-  judgeMigrations,
-  judgeNode,
-  judgeSchema,
-  judgeServer,
-  judgeWorkers,
-} from "./diagnosis.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
 import { printable } from "./printable.js";
+import { portOf } from "./serving.js";
 import { configOf } from "./session.js";
 import { safeUrl } from "./up.js";
 import { colours } from "./view.js";
@@ -60,56 +49,12 @@ async function doctor(cli: Cli): Promise<void> {
 async function examine(config: Config): Promise<Finding[]> {
   const { db, close } = await openBare(config);
   try {
-    const kind = db.kind;
-    const [asked, started] = [Date.now(), performance.now()];
-    const facts = await readServerFacts(db);
-    const round_trip_ms = performance.now() - started;
     const where =
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
-    const findings: Finding[] = [{ name: "database", level: "ok", message: `reachable: ${where}` }];
-    const context = {
-      kind,
-      url_port: portOf(config.database_url),
-      asked_at_ms: asked + round_trip_ms / 2,
-      round_trip_ms,
-    };
-    findings.push(...judgeServer(facts, context));
-    if (!facts.may_use_schema) return findings;
-    findings.push(judgeMigrations(await schemaState(db)));
-    if (facts.has_schema) findings.push(...(await examineSchema(db, facts.is_superuser || facts.is_owner)));
-    return findings;
+    const reachable: Finding = { name: "database", level: "ok", message: `reachable: ${where}` };
+    return [reachable, ...(await examineDatabase(db, portOf(config.database_url)))];
   } finally {
     await close();
-  }
-}
-
-async function examineSchema(db: Database, sees_all: boolean): Promise<Finding[]> {
-  const findings = judgeSchema(await readSchemaFacts(db), db.kind);
-  // The embedded database is held by this very process, so no worker can be live on it.
-  if (db.kind === "server") findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
-  return findings;
-}
-
-function portOf(url: string | undefined): number | null {
-  if (url === undefined) return null;
-  try {
-    return Number(new URL(url).port) || 5432;
-  } catch {
-    return null;
-  }
-}
-
-/** Tries it: rights, quotas, read-only mounts and full disks all show only then. */
-async function writeProblem(folder: string): Promise<string | null> {
-  const probe = path.join(folder, `.fanfold-doctor-${process.pid}`);
-  try {
-    await mkdir(folder, { recursive: true });
-    await writeFile(probe, "probe");
-    return null;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error);
-  } finally {
-    await rm(probe, { force: true }).catch(() => {});
   }
 }
 

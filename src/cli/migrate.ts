@@ -2,11 +2,11 @@
 
 import type { Config } from "../config.js";
 import type { Database } from "../engine/database.js";
+import { judgeMigrations } from "../engine/diagnosis.js";
 import { openEmbedded } from "../engine/embedded_database.js";
 import { migrate, schemaState } from "../engine/migrate.js";
 import { openServer } from "../engine/server_database.js";
 import { answer, type Cli, examples } from "./command.js";
-import { judgeMigrations } from "./diagnosis.js";
 import { exit_codes } from "./failure.js";
 import { configOf } from "./session.js";
 

@@ -1,4 +1,4 @@
-// One call of the API, typed by its endpoint. Safe calls are tried again; an error is the one the server told, as a class.
+// One call of the API, typed by its endpoint. Types only: `createTransport` makes the caller.
 import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/endpoint.js";
 
 export interface CallOptions<E> {
@@ -7,6 +7,18 @@ export interface CallOptions<E> {
   body?: BodyIn<E>;
   signal?: AbortSignal;
   headers?: Record<string, string>;
+  /** Sending this very call twice does no more than once, though the endpoint in general cannot promise it. */
+  repeatable?: boolean;
+  /** Of each try; the client's when left out. */
+  timeout_ms?: number;
 }
 
+/** Resolves with what the server answered; rejects with a FanfoldError, or with the signal's reason. */
 export type Caller = <E extends Endpoint>(endpoint: E, options?: CallOptions<E>) => Promise<ReplyOf<E>>;
+
+/** An answer with what stands around it. */
+export interface Answered<E> {
+  status: number;
+  headers: Headers;
+  body: ReplyOf<E>;
+}

@@ -1,2 +1,31 @@
 // fanfold/client: everything a program without database access needs. Re-exports only.
-export type { Caller, CallOptions } from "./call.js";
+export * from "../core/index.js";
+export { api } from "./api.js";
+export type { BlueprintDeclaration } from "./blueprints.js";
+export type { BulkOptions } from "./bulk.js";
+export type { Answered, Caller, CallOptions } from "./call.js";
+export { Client, createClient } from "./client.js";
+export type {
+  EventRecord,
+  JobFilter,
+  JobSummary,
+  JobTaskFilter,
+  TaskFilter,
+  TaskRecord,
+  TaskSummary,
+  VerbOptions,
+  WhyRecord,
+} from "./operate.js";
+export type { Paged } from "./pages.js";
+export type { Streamed, StreamOptions } from "./stream.js";
+export type { Enqueued, EnqueueOptions, JobInput, JobItem, SubmitOptions, Submitted, TaskItem } from "./submit.js";
+export { ConnectionError, ServiceError } from "./told_errors.js";
+export type { ClientOptions } from "./transport.js";
+export { type JobRecord, StillRunning, type WaitOptions } from "./wait.js";
+export {
+  type VerifiedWebhook,
+  verifyWebhook,
+  type WebhookRefusal,
+  WebhookRefused,
+  type WebhookToVerify,
+} from "./webhook.js";

@@ -40,6 +40,7 @@ export type ErrorCode = keyof typeof error_table;
 export interface ErrorDetails {
   problems?: readonly Problem[];
   hint?: string;
+  request_id?: string;
   cause?: unknown;
 }
 
@@ -53,6 +54,8 @@ export class FanfoldError extends Error {
   readonly category: Category;
   readonly problems: readonly Problem[];
   readonly hint: string | null;
+  /** The call it was told of, when it came over HTTP: the operator finds it in the log by this. */
+  readonly request_id: string | null;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -64,6 +67,7 @@ export class FanfoldError extends Error {
     this.category = facts.category;
     this.problems = details.problems ?? [];
     this.hint = details.hint ?? null;
+    this.request_id = details.request_id ?? null;
   }
 
   get [brand](): true {
@@ -103,25 +107,29 @@ export class OverLimit extends FanfoldError {
 /** Two parts of the system disagree about a record: a bug, failed loudly and not tried again. */
 export class ContractViolation extends coded("contract") {}
 
+/** An error told elsewhere keeps the words it was told in. */
+type Titled = ErrorDetails & { title?: string };
+
 /** A value that is not JSON as we store it. */
 export class ValueProblems extends FanfoldError {
-  constructor(problems: readonly Problem[], title = "This value cannot be stored:") {
-    super("bad_value", formatProblems(title, problems), { problems });
+  constructor(problems: readonly Problem[], title = "This value cannot be stored:", details?: ErrorDetails) {
+    super("bad_value", formatProblems(title, problems), { ...details, problems });
   }
 }
 
 /** Parameters that do not fit the blueprint. */
 export class ParameterError extends FanfoldError {
-  constructor(job_type: string, problems: readonly Problem[]) {
-    super("bad_parameters", formatProblems(`The parameters of ${job_type} are not right:`, problems), { problems });
+  constructor(job_type: string, problems: readonly Problem[], { title, ...details }: Titled = {}) {
+    const words = title ?? `The parameters of ${job_type} are not right:`;
+    super("bad_parameters", formatProblems(words, problems), { ...details, problems });
   }
 }
 
 /** Everything that is wrong with the declared jobs and handlers, at once. */
 export class DeclarationError extends FanfoldError {
-  constructor(problems: readonly Problem[]) {
-    const title = problems.length === 1 ? "A declaration is wrong:" : `${problems.length} declarations are wrong:`;
-    super("bad_declaration", formatProblems(title, problems), { problems });
+  constructor(problems: readonly Problem[], { title, ...details }: Titled = {}) {
+    const words = problems.length === 1 ? "A declaration is wrong:" : `${problems.length} declarations are wrong:`;
+    super("bad_declaration", formatProblems(title ?? words, problems), { ...details, problems });
   }
 }
 

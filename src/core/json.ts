@@ -18,6 +18,19 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
   return value;
 }
 
+/**
+ * For bodies whose parts are judged one by one by whoever answers: any JSON there is, as JSON.parse takes it. Nothing of it
+ * may be stored without jsonProblems.
+ */
+export function parseLoosely(source: Uint8Array): unknown {
+  try {
+    return JSON.parse(decode(source));
+  } catch (error) {
+    if (error instanceof ValueProblems) throw error;
+    throw refused("is not JSON", "Send one JSON object.");
+  }
+}
+
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const utf16_mark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

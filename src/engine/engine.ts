@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
+import { OverLimit } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, type Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
@@ -12,6 +13,7 @@ import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
+import { Limits } from "./limits.js";
 import { Queries } from "./queries.js";
 import type {
   CancelReply,
@@ -31,7 +33,9 @@ import type {
   TaskVerbReply,
 } from "./records.js";
 import { Recovery, type VerbOptions } from "./recovery.js";
+import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
+import { Tenants } from "./tenants.js";
 
 export interface EngineParts {
   db: Database;
@@ -63,6 +67,11 @@ export class Engine {
   readonly blueprints: Blueprints;
   /** Bounded pages of what there is. */
   readonly queries: Queries;
+  /** The verbs of workers that came over HTTP. */
+  readonly work: RemoteWork;
+  readonly limits: Limits;
+  /** Not of this tenant but of all: for whoever runs the service. */
+  readonly tenants: Tenants;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -75,6 +84,9 @@ export class Engine {
     this.keys = new Keys(parts.db, parts.tenant);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
+    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
+    this.limits = new Limits(parts.db, parts.tenant);
+    this.tenants = new Tenants(parts.db);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -121,11 +133,10 @@ export class Engine {
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
-      replies.push(
-        ...(await asked<SubmitReply[]>(
-          db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
-        )),
+      const submitting = asked<SubmitReply[]>(
+        db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
       );
+      replies.push(...(await this.#limited(db, submitting)));
     }
     return replies;
   }
@@ -152,7 +163,7 @@ export class Engine {
       text: await validateTaskInput(task_type, handler, item.parameters),
     }));
     for await (const page of pages(tasks, TASKS_PER_CALL)) {
-      const reply = await this.#enqueuePage(db, task_type, page);
+      const reply = await this.#limited(db, this.#enqueuePage(db, task_type, page));
       total.created += reply.created;
       for (const task_id of reply.task_ids) total.task_ids.push(task_id);
     }
@@ -274,6 +285,19 @@ export class Engine {
       on_status?.(status);
       if (isTerminal(status.status)) return status;
       await sleep(pause_ms, undefined, { signal });
+    }
+  }
+
+  /**
+   * A refusal for too many queued tasks is the moment to count them again: the next call is judged by a fresh figure. Not inside
+   * somebody's transaction, which may hold the one session there is.
+   */
+  async #limited<T>(db: Queryable, call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof OverLimit && db === this.db) await this.limits.countAgain().catch(() => {});
+      throw error;
     }
   }
 

@@ -88,6 +88,34 @@ async function readMapping(db: Database): Promise<Pick<SchemaFacts, "mapping" | 
   }
 }
 
+export interface ServingFacts {
+  role: string;
+  is_superuser: boolean;
+  bypasses_security: boolean;
+  /** Owns the tables, or may become who does. */
+  is_owner: boolean;
+  missing_roles: string[];
+  mapping: SchemaFacts["mapping"];
+  mapped_tenant: string | null;
+}
+
+/** What decides whether a role may serve several tenants. Also of the role it may have become since it logged in. */
+export async function readServingFacts(db: Database): Promise<ServingFacts> {
+  const [row] = await db.sql<Omit<ServingFacts, "mapping" | "mapped_tenant">>`
+    select
+      session_user::text as role,
+      exists (select from pg_roles where rolname in (session_user, current_user) and rolsuper) as is_superuser,
+      exists (select from pg_roles where rolname in (session_user, current_user) and rolbypassrls) as bypasses_security,
+      exists (
+        select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where n.nspname = 'app' and c.relkind in ('r', 'p') and pg_has_role(session_user, c.relowner, 'MEMBER')) as is_owner,
+      (select coalesce(json_agg(wanted order by wanted), '[]'::json)
+         from unnest(array['fanfold_api', 'fanfold_worker']) wanted
+        where not exists (
+          select from pg_roles where rolname = wanted and pg_has_role(session_user, oid, 'USAGE'))) as missing_roles`;
+  return { ...(row as ServingFacts), ...(await readMapping(db)) };
+}
+
 /** Null when this role may not see them. */
 export async function readWorkerFacts(db: Database): Promise<WorkerFacts | null> {
   try {

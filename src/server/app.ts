@@ -4,23 +4,26 @@ import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { ContractViolation, NotFound, OverLimit } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, assertScope, KeyAuthenticator, type Principal } from "./auth.js";
+import { type Authenticator, assertScope, type Principal } from "./auth.js";
+import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { tellError } from "./problems.js";
 import { checked } from "./request_problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
+import { Service, type ServiceOptions } from "./service.js";
+import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 
-export interface AppOptions {
-  engine: Engine;
-  authenticator?: Authenticator;
+export interface AppOptions extends ServiceOptions {
+  /** How long calls that run may go on once the server is told to close. */
+  grace_ms?: number;
+  /** How long a caller may take; tests give short times. */
+  times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
   check_replies?: boolean;
 }
-
-const LARGEST_HEADERS = 16 * 1024;
 
 export function createApp(options: AppOptions): FastifyInstance {
   const { engine } = options;
@@ -28,61 +31,78 @@ export function createApp(options: AppOptions): FastifyInstance {
     logger: false,
     genReqId: () => randomUUID(),
     bodyLimit: 1024,
-    requestTimeout: 60_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 65_000,
+    // Our own 503 is told in our own shape.
+    return503OnClosing: false,
     forceCloseConnections: "idle",
-    return503OnClosing: true,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
-    http: { maxHeaderSize: LARGEST_HEADERS },
     // What the router refuses before there is a route, such as %ff in a path.
     frameworkErrors: (error, request, reply) => void sendError(engine, error, request, reply),
+    ...socketOptions(options.times),
   });
+  const service = new Service(options);
+  app.decorate("service", service);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
-    body.length === 0 ? undefined : parseJson(body),
-  );
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined;
+    return loose.has(request.routeOptions.url ?? "") ? parseLoosely(body) : parseJson(body);
+  });
   app.setErrorHandler((error, request, reply) => sendError(engine, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
+    const allowed = methods.of(request.url);
+    if (allowed.length > 0) {
+      reply.header("allow", allowed.join(", "));
+      return sendError(engine, new MethodNotAllowed(request.method, allowed), request, reply);
+    }
     const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
       hint: "GET /api/docs lists what there is",
     });
     return sendError(engine, missing, request, reply);
   });
+  app.addHook("onRequest", async (request) => {
+    if (service.stopping.aborted && service.closing) {
+      throw new Unavailable("the server is stopping", { hint: "try again: another one may answer" });
+    }
+    refuseEncoding(request);
+  });
+  closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
   });
-  // Calls that are held open end with the service.
-  const closing = new AbortController();
-  app.addHook("preClose", async () => closing.abort());
-  const authenticator = options.authenticator ?? new KeyAuthenticator(engine.db);
+  const { authenticator } = service;
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
-  for (const route of allRoutes()) {
-    register(app, route, { authenticator, engines, closing: closing.signal, check: options.check_replies === true });
-  }
+  const all = allRoutes();
+  const methods = new AllowedMethods(all);
+  const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
+  for (const route of all)
+    register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
+}
+
+function routerPath({ path }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 interface Parts {
   authenticator: Authenticator;
+  service: Service;
   engines: EnginesByTenant;
-  closing: AbortSignal;
   check: boolean;
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 
 function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
-  const { authenticator, engines, closing, check } = parts;
+  const { authenticator, engines, service, check } = parts;
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method: endpoint.method,
-    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    url: routerPath(endpoint),
     bodyLimit: endpoint.body_limit,
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
-      const principal = await authenticator.authenticate(request.headers.authorization);
+      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
     },
@@ -90,9 +110,9 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const principal = callers.get(request) ?? nobody;
       const { params, query, body } = checked(endpoint, request);
       const call: Call = {
-        ...{ params, query, body, principal, request, reply },
+        ...{ params, query, body, principal, request, reply, service },
         get signal() {
-          return whileHeard(reply, closing);
+          return whileHeard(reply);
         },
         engine: engines.of(principal.tenant_id),
         log: engines.engine.log,
@@ -101,6 +121,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       reply.status(endpoint.status);
       const answered = await answer(call as never);
       if (reply.sent) return reply;
+      if (service.stopping.aborted) reply.header("connection", "close");
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
       return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));
@@ -108,16 +129,14 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
   });
 }
 
-/** Aborted when the caller is gone or the service closes. Made for those who ask: most calls are over sooner. */
-function whileHeard(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+/** Aborted when the caller is gone. Made for those who ask: most calls are over sooner. */
+function whileHeard(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const left = () => gone.abort();
-  closing.addEventListener("abort", left, { once: true });
+  // Of the answer: the request is closed as soon as its body was read.
   reply.raw.once("close", () => {
-    closing.removeEventListener("abort", left);
-    if (!reply.raw.writableFinished) left();
+    if (!reply.raw.writableFinished) gone.abort();
   });
-  if (closing.aborted || reply.raw.destroyed) left();
+  if (reply.raw.destroyed) gone.abort();
   return gone.signal;
 }
 

@@ -3,7 +3,7 @@
 import { STATUS_CODES } from "node:http";
 import type { FastifyError } from "fastify";
 import type { ProblemDetails } from "../core/api/problem.js";
-import { classify, type ErrorCode, FanfoldError, isFanfoldError } from "../core/errors.js";
+import { classify, type ErrorCode, FanfoldError, isFanfoldError, Unavailable } from "../core/errors.js";
 import { withCalls } from "./http_calls.js";
 
 /** What Fastify itself refuses, in our words. */
@@ -20,13 +20,19 @@ const framework_errors: Record<string, { status: number; code: string; detail: s
     detail: "the body is not JSON",
     hint: "send application/json",
   },
-  FST_ERR_MAX_PARAM_LENGTH: {
-    status: 414,
-    code: "bad_request",
-    detail: "a part of the path is longer than any name or id",
-    hint: "GET /api/docs tells what the path takes",
-  },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: "bad_request", detail: "the body is empty", hint: "send JSON" },
+  FST_ERR_BAD_URL: {
+    status: 400,
+    code: "bad_request",
+    detail: "the path is not well encoded",
+    hint: "encode each part of the path as UTF-8 with %XX",
+  },
+  FST_ERR_MAX_PARAM_LENGTH: {
+    status: 404,
+    code: "not_found",
+    detail: "a part of the path is longer than any name may be",
+    hint: "names have up to 63 characters, ids up to 64",
+  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
     code: "bad_request",
@@ -43,7 +49,8 @@ export interface Told {
 
 export function tellError(error: unknown, request_id: string): Told {
   const own = isFanfoldError(error) ? error : null;
-  if (own !== null && own.http_status < 500) return { problem: ofOwn(own, request_id), is_ours: false };
+  if (own !== null && (own.http_status < 500 || own instanceof Unavailable))
+    return { problem: ofOwn(own, request_id), is_ours: false };
   const framework = framework_errors[(error as FastifyError)?.code];
   if (framework !== undefined) return { problem: shape({ ...framework, request_id }), is_ours: false };
   const status = (error as FastifyError)?.statusCode;

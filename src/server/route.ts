@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/endpoint.js";
 import type { Engine } from "../engine/engine.js";
 import type { Principal } from "./auth.js";
+import type { Service } from "./service.js";
 
 export interface Call<E = Endpoint> {
   params: ParamsOf<E>;
@@ -15,6 +16,8 @@ export interface Call<E = Endpoint> {
   log: Logger;
   /** Aborted when the caller is gone. */
   signal: AbortSignal;
+  /** What all calls share: the event feed, health, the bell for waiting workers. */
+  service: Service;
   request: FastifyRequest;
   reply: FastifyReply;
   /** Who asks, for events: the key, and the person behind it where the caller says so. */

@@ -15,10 +15,11 @@ import type {
 } from "../core/context.js";
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
+import type { LogLevel } from "../core/log_line.js";
 import type { Store } from "../core/store.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
-import { LogBudget, type LogLevel, type TaskLogs } from "./logs.js";
+import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
 import { orAborted } from "./wait.js";
 

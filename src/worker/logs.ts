@@ -1,13 +1,8 @@
 // What handlers log, on its way to task_logs: bounded per attempt, written in batches. Lines travel with the finish of
 // their task, because after it the claim that allows them is gone; a timer sends those of tasks that run on.
+import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
 import type { HeldClaim } from "./held.js";
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
-
-export const MAX_LINES = 1000;
-export const MAX_BYTES = 256 * 1024;
-export const MAX_MESSAGE = 8 * 1024;
-const MAX_DATA = 16 * 1024;
 const PERIOD_MS = 500;
 const LINES_AT_ONCE = 2000;
 const BYTES_AT_ONCE = 1024 * 1024;
@@ -43,13 +38,13 @@ export class TaskLogs {
     message: string,
     data: Record<string, unknown> | undefined,
   ): void {
-    if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES || this.stopped) return;
+    if (budget.lines > max_log_lines || budget.bytes > max_log_bytes || this.stopped) return;
     let text = JSON.stringify(logRecord(level, message, data));
     budget.lines++;
     budget.bytes += text.length;
-    if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES) {
-      budget.lines = MAX_LINES + 1;
-      text = `{"level":"warn","message":"truncated: an attempt may log ${MAX_LINES} lines and ${MAX_BYTES} bytes"}`;
+    if (budget.lines > max_log_lines || budget.bytes > max_log_bytes) {
+      budget.lines = max_log_lines + 1;
+      text = JSON.stringify({ level: "warn", message: truncated_log });
     }
     this.waiting.push({ claim, ordinal, at: performance.now(), text });
     this.waiting_bytes += text.length;
@@ -85,37 +80,5 @@ export class TaskLogs {
     this.stopped = true;
     clearTimeout(this.timer);
     this.timer = undefined;
-  }
-}
-
-/** A line as it is stored: bounded, and nothing in it that JSON or Postgres cannot hold. */
-export function logRecord(level: LogLevel, message: string, data: Record<string, unknown> | undefined) {
-  return { level, message: bounded(message), data: storableData(data) };
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Postgres cannot store
-const unstorable = /\u0000|\p{Surrogate}/gu;
-
-function storable(text: string): string {
-  return text.replace(unstorable, "\ufffd");
-}
-
-function bounded(message: unknown): string {
-  const text = typeof message === "string" ? message : String(message);
-  return storable(text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`);
-}
-
-/** A log line must never fail a task: data that is not JSON, or too much of it, is replaced by a word about it. */
-function storableData(data: unknown): unknown {
-  if (data === undefined || data === null) return undefined;
-  try {
-    const text = JSON.stringify(data);
-    if (text === undefined) return undefined;
-    if (text.length > MAX_DATA) return { left_out: `${text.length} characters of data; the limit is ${MAX_DATA}` };
-    // JSON.stringify writes what Postgres cannot store as escapes: parsed again it can be replaced, keys included.
-    if (!/\\u(0000|d[89a-f])/i.test(text)) return data;
-    return JSON.parse(text.replace(/\\u(0000|d[89a-f][0-9a-f]{2})/gi, "\\ufffd"));
-  } catch (error) {
-    return { left_out: `data that is not JSON: ${String(error)}` };
   }
 }

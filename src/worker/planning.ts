@@ -2,19 +2,18 @@
 // in pages. Planning is a claim like any other, so a planner that dies midway is simply run again from the start.
 import type { JobFacts, PlanContext } from "../core/context.js";
 import type { Job, PlannedTask } from "../core/declare.js";
-import { Permanent, Transient } from "../core/errors.js";
+import { Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
 import type { Store } from "../core/store.js";
 import type { WorkerCommands } from "../engine/commands.js";
+import { planByData } from "../engine/data_plan.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
-import { loadSpilled } from "./previous.js";
 
-/** Of spilled results, for a plan that is data: they are all in memory at once, here and in the database. */
-export const LOADED_BYTES = 64 * 1024 * 1024;
+export { LOADED_BYTES } from "../engine/data_plan.js";
 
 export interface PlanningParts {
   worker_id: string;
@@ -29,25 +28,8 @@ export interface PlanningParts {
 export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise<void> {
   const { stage } = ctx.claim;
   if (stage.planner === "function") await planByFunction(parts, ctx);
-  else await planByData(parts, ctx);
+  else await planByData({ ...parts, run: (verb) => verb(parts.db) }, ctx.claim.claim_id);
   parts.onPlanned();
-}
-
-/** SQL plans; it asks for the results it cannot see because they were spilled. */
-async function planByData({ commands, db, store, worker_id }: PlanningParts, ctx: TaskContext): Promise<void> {
-  const { claim_id } = ctx.claim;
-  let reply = await commands.plan_stage(db, { worker_id, claim_id });
-  if (!reply.needs) return;
-  const bytes = reply.needs.reduce((sum, { s }) => sum + s.bytes, 0);
-  if (bytes > LOADED_BYTES) {
-    const size = `the results to plan from have ${bytes} bytes; the limit is ${LOADED_BYTES}`;
-    throw new Permanent(`${size}: plan this stage with a function, which reads them page by page`, {
-      code: "plan_too_large",
-    });
-  }
-  const loaded: { o: number; r: unknown }[] = [];
-  for (const { o, s } of reply.needs) loaded.push({ o, r: await loadSpilled(store, s) });
-  reply = await commands.plan_stage(db, { worker_id, claim_id, loaded });
 }
 
 async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<void> {
@@ -69,7 +51,7 @@ async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<v
     return;
   }
   if (planner === undefined) {
-    await planByData(parts, ctx);
+    await planByData({ ...parts, run: (verb) => verb(db) }, claim_id);
     return;
   }
   const pages = new PlanPages(stage.stage, async (from, tasks) => {

@@ -8,7 +8,7 @@ import {
   judgeServer,
   judgeWorkers,
   type ServerContext,
-} from "../../src/cli/diagnosis.js";
+} from "../../src/engine/diagnosis.js";
 import type { SchemaFacts, ServerFacts } from "../../src/engine/server_facts.js";
 
 const now = new Date("2020-01-01T00:00:00Z");

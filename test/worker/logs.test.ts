@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { max_log_bytes, max_log_lines, max_log_message } from "../../src/core/log_line.js";
 import type { ClaimedStage, LogLine } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
 import { HeldClaim } from "../../src/worker/held.js";
-import { LogBudget, MAX_BYTES, MAX_LINES, MAX_MESSAGE, TaskLogs } from "../../src/worker/logs.js";
+import { LogBudget, TaskLogs } from "../../src/worker/logs.js";
 
 const batch = { claim_id: 3, stage_id: 1, attempt: 2, crashes: 0, tasks: [] };
 const held = () => new HeldClaim(batch, { stage_id: 1 } as ClaimedStage, newPace(), 0);
@@ -28,7 +29,7 @@ test("an attempt that logs for ever is cut off with one line that says so", () =
   const lines = written((log) => {
     for (let n = 0; n < 100_000; n++) log(`line ${n}`);
   });
-  expect(lines).toHaveLength(MAX_LINES + 1);
+  expect(lines).toHaveLength(max_log_lines + 1);
   expect(lines.at(-1)).toMatchObject({ level: "warn", message: expect.stringContaining("truncated") });
 });
 
@@ -37,7 +38,7 @@ test("an attempt that logs huge lines is cut off by bytes", () => {
     for (let n = 0; n < 500; n++) log("x".repeat(1_000_000));
   });
   const bytes = lines.reduce((sum, line) => sum + line.message.length, 0);
-  expect(bytes).toBeLessThan(MAX_BYTES + MAX_MESSAGE);
+  expect(bytes).toBeLessThan(max_log_bytes + max_log_message);
   expect(lines.at(-1)!.message).toContain("truncated");
 });
 

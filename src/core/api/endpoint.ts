@@ -49,6 +49,8 @@ export interface Endpoint<
   media_type: string;
   /** Error statuses besides those every endpoint may give. */
   errors: readonly number[];
+  /** Its body may hold what cannot be stored: whoever answers it tells, part by part, instead of refusing the whole. */
+  loose: boolean;
   /** Sending it twice does no more than sending it once: the client may try again by itself. */
   repeatable: boolean;
 }
@@ -69,6 +71,7 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
       | "other_answers"
       | "media_type"
       | "errors"
+      | "loose"
       | "repeatable"
     >
   > & { params?: P; query?: Q; body?: B; reply: R };
@@ -86,6 +89,7 @@ export function endpoint<
     other_answers: {},
     media_type: "application/json",
     errors: [],
+    loose: false,
     repeatable: given.method !== "POST" && given.method !== "PATCH",
     ...given,
     params: (given.params ?? none) as P,

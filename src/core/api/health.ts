@@ -1,8 +1,24 @@
-// Is it alive, is it ready. Pure.
+// Is it alive, is it ready, is everything as it should be. Pure.
 import { z } from "zod";
 import { endpoint } from "./endpoint.js";
 
 export const health_api = {
+  health: endpoint({
+    method: "GET",
+    path: "/api/health",
+    tag: "health",
+    summary: "How the service is, for anybody",
+    description: "degraded: it answers, but the database is away or old, the janitor is late, or no worker is live.",
+    scope: null,
+    reply: z.object({
+      status: z.enum(["ok", "degraded"]),
+      version: z.string(),
+      database: z.object({ reachable: z.boolean() }),
+      schema: z.object({ current: z.boolean().nullable() }),
+      janitor: z.object({ age_s: z.number().nullable(), late: z.boolean().nullable() }),
+      workers: z.object({ live: z.number().nullable() }),
+    }),
+  }),
   live: endpoint({
     method: "GET",
     path: "/api/health/live",
@@ -10,5 +26,34 @@ export const health_api = {
     summary: "The process answers",
     scope: null,
     reply: z.object({ status: z.literal("alive"), version: z.string() }),
+  }),
+  ready: endpoint({
+    method: "GET",
+    path: "/api/health/ready",
+    tag: "health",
+    summary: "Calls may be sent here",
+    description: "503 while the database is away, its schema is not current, or the server is stopping.",
+    scope: null,
+    reply: z.object({ status: z.literal("ready"), version: z.string() }),
+    errors: [503],
+  }),
+  preflight: endpoint({
+    method: "GET",
+    path: "/api/health/preflight",
+    tag: "health",
+    summary: "Everything fanfold doctor finds, from the server's own point of view",
+    scope: "admin",
+    operator: true,
+    reply: z.object({
+      ok: z.boolean(),
+      findings: z.array(
+        z.object({
+          name: z.string(),
+          level: z.enum(["ok", "warn", "fail"]),
+          message: z.string(),
+          fix: z.string().optional(),
+        }),
+      ),
+    }),
   }),
 };

@@ -1,6 +1,7 @@
 // ctx in a child process: the same class as in the worker, except that what needs the database, the scratch folder or the
 // heartbeat goes over the channel. The store it opens itself.
 import type { SqlSession } from "../../core/context.js";
+import { logRecord, max_log_bytes, max_log_lines } from "../../core/log_line.js";
 import type { Store } from "../../core/store.js";
 import type { Database, Scalar } from "../../engine/database.js";
 import { parameterText } from "../../engine/database.js";
@@ -8,7 +9,6 @@ import { newPace } from "../batch.js";
 import { type Desk, TaskContext } from "../context.js";
 import { deepFreeze } from "../freeze.js";
 import { HeldClaim } from "../held.js";
-import { logRecord, MAX_BYTES, MAX_LINES } from "../logs.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
 
@@ -90,7 +90,7 @@ function deskOf({ run }: TaskOrder, channel: Channel, store: Store): Desk {
   const logs: Desk["logs"] = {
     add: (_claim, _ordinal, budget, level, message, data) => {
       // The worker counts too, and says so when it is too much; beyond that nothing need travel.
-      if (budget.lines > MAX_LINES || budget.bytes > MAX_BYTES) return;
+      if (budget.lines > max_log_lines || budget.bytes > max_log_bytes) return;
       const line = JSON.stringify(logRecord(level, message, data));
       budget.lines++;
       budget.bytes += line.length;

@@ -1,10 +1,14 @@
-// Calls a handler with its checked parameters and checks what it returns, the same in the worker and in a child process.
-import type { Handler } from "../core/declare.js";
-import { taskParameters, taskResult } from "../core/parameters.js";
+// Calls a handler with its checked parameters and checks what it returns, the same in a worker, in a child process and in a
+// worker that came over HTTP. Pure.
 import type { TaskContext } from "./context.js";
+import type { Handler } from "./declare.js";
+import { taskParameters, taskResult } from "./parameters.js";
+
+/** A context that knows what its task was given. */
+export type InvokedContext = TaskContext & { readonly parameters: unknown };
 
 /** A promise only if the handler gives one, or a schema is asynchronous. */
-export function invoke(handler: Handler, ctx: TaskContext): unknown {
+export function invoke(handler: Handler, ctx: InvokedContext): unknown {
   const schema = handler.options.result;
   const returned = call(handler, ctx);
   if (schema === undefined) return returned;
@@ -13,7 +17,7 @@ export function invoke(handler: Handler, ctx: TaskContext): unknown {
   return Promise.resolve(returned).then((value) => taskResult(schema, handler, value));
 }
 
-function call(handler: Handler, ctx: TaskContext): unknown {
+function call(handler: Handler, ctx: InvokedContext): unknown {
   const parameters = taskParameters(handler, ctx.parameters);
   if (!(parameters instanceof Promise)) return handler.run(parameters, ctx);
   return parameters.then((checked) => {

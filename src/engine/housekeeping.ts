@@ -1,7 +1,7 @@
-// Every worker does the janitor's duties now and then, at its own time: on the connection for work, because they may take longer
-// than a heartbeat may wait.
+// Every worker and every server does the janitor's duties now and then, at its own time: never on the connection of a heartbeat,
+// because they may take longer than that may wait.
 import type { Logger } from "pino";
-import type { Sweep } from "../engine/janitor.js";
+import type { Sweep } from "./janitor.js";
 
 /** A dead worker's tasks wait for the end of its lease and for this, at most. */
 const PERIOD_MS = 5000;

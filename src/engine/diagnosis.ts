@@ -1,6 +1,17 @@
-// What `fanfold doctor` makes of the facts. Pure: facts in, findings out, each with what to do.
-import type { SchemaFacts, ServerFacts, WorkerFacts } from "../engine/server_facts.js";
-import { count, seconds } from "./figures.js";
+// What `fanfold doctor` and the preflight of the server make of a database: facts in, findings out, each with what to do. But for
+// examineDatabase, which gathers the facts, pure.
+import { performance } from "node:perf_hooks";
+import { count, seconds } from "../core/figures.js";
+import type { Database } from "./database.js";
+import { schemaState } from "./migrate.js";
+import {
+  readSchemaFacts,
+  readServerFacts,
+  readWorkerFacts,
+  type SchemaFacts,
+  type ServerFacts,
+  type WorkerFacts,
+} from "./server_facts.js";
 
 export interface Finding {
   name: string;
@@ -13,6 +24,27 @@ export interface Finding {
 const ok = (name: string, message: string): Finding => ({ name, level: "ok", message });
 const warn = (name: string, message: string, fix: string): Finding => ({ name, level: "warn", message, fix });
 const fail = (name: string, message: string, fix: string): Finding => ({ name, level: "fail", message, fix });
+
+/** `url_port`: of the connection string, to notice a pooler in between. `sees_workers`: whoever asks may know how many there are. */
+export async function examineDatabase(
+  db: Database,
+  url_port: number | null,
+  { sees_workers = false }: { sees_workers?: boolean } = {},
+): Promise<Finding[]> {
+  const { kind } = db;
+  const [asked, started] = [Date.now(), performance.now()];
+  const facts = await readServerFacts(db);
+  const round_trip_ms = performance.now() - started;
+  const findings = judgeServer(facts, { kind, url_port, asked_at_ms: asked + round_trip_ms / 2, round_trip_ms });
+  if (!facts.may_use_schema) return findings;
+  findings.push(judgeMigrations(await schemaState(db)));
+  if (!facts.has_schema) return findings;
+  findings.push(...judgeSchema(await readSchemaFacts(db), kind));
+  const sees_all = sees_workers || facts.is_superuser || facts.is_owner;
+  // For the command line the embedded database is held by this very process, so that no worker can be live on it.
+  if (kind === "server" || sees_workers) findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
+  return findings;
+}
 
 export function judgeNode(version: string): Finding {
   const major = Number(/^v?(\d+)/.exec(version)?.[1]);

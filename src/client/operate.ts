@@ -1,0 +1,228 @@
+// What is done about jobs and tasks that exist, and what can be learnt of them. One endpoint each.
+import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/endpoint.js";
+import { jobs_api } from "../core/api/jobs.js";
+import { operations_api } from "../core/api/operations.js";
+import { tasks_api } from "../core/api/tasks.js";
+import { NotAllowedNow } from "../core/errors.js";
+import { type Paged, paged } from "./pages.js";
+import { retryAfter } from "./retries.js";
+import { Submitter } from "./submit.js";
+import { type JobRecord, type WaitOptions, waitForJob } from "./wait.js";
+
+export interface Asking {
+  signal?: AbortSignal;
+}
+
+export interface VerbOptions extends Asking {
+  /** Why, for the record. */
+  reason?: string;
+  /** The person behind the key, for the record. */
+  actor?: string;
+  /** Only says what it would touch. */
+  dry_run?: boolean;
+}
+
+export type JobSummary = ReplyOf<typeof jobs_api.list>["jobs"][number];
+export type JobFilter = Omit<QueryIn<typeof jobs_api.list>, "cursor" | "limit"> & Listing;
+export type TaskSummary = ReplyOf<typeof tasks_api.list>["tasks"][number];
+export type TaskRecord = ReplyOf<typeof tasks_api.get>;
+export type TaskFilter = Omit<QueryIn<typeof tasks_api.list>, "cursor" | "limit"> & Listing;
+export type JobTaskFilter = Omit<QueryIn<typeof tasks_api.of_job>, "cursor" | "limit"> & { job_id: string } & Listing;
+export type EventRecord = ReplyOf<typeof operations_api.events>["events"][number];
+export type WhyRecord = ReplyOf<typeof operations_api.why>;
+
+export interface Listing extends Asking {
+  /** Rows of a page. */
+  limit?: number;
+}
+
+export class Operator extends Submitter {
+  status(job_id: string, options: Asking = {}): Promise<JobRecord> {
+    return this.ask(jobs_api.status, { job_id }, options);
+  }
+
+  /** Resolves with the job's status at its end, whatever that end is. */
+  wait(job_id: string, options: WaitOptions = {}): Promise<JobRecord> {
+    return waitForJob(this.transport, job_id, options);
+  }
+
+  /** Of a job that has ended; null when its last stage was not one task. */
+  async result(job_id: string, options: Asking = {}): Promise<unknown> {
+    const { status, headers, body } = await this.transport.answer(jobs_api.result, { params: { job_id }, ...options });
+    if (status !== 202) return body.result;
+    const hint = `wait for it, or ask again in ${retryAfter(headers) ?? 1} s`;
+    throw new NotAllowedNow(`job ${job_id.slice(0, 12)} is under way and has no result yet`, { hint });
+  }
+
+  /** Newest first. */
+  jobs({ signal, ...filter }: JobFilter = {}): Paged<JobSummary> {
+    return paged(async (cursor) => {
+      const { jobs, next } = await this.transport.call(jobs_api.list, {
+        query: { ...filter, ...(cursor === undefined ? {} : { cursor }) },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { items: jobs, next };
+    });
+  }
+
+  counts(options: Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
+    return this.transport.call(jobs_api.counts, options);
+  }
+
+  /** Those of a job, or those that stand alone. */
+  tasks(filter: TaskFilter | JobTaskFilter = {}): Paged<TaskSummary> {
+    return paged(async (cursor) => {
+      const { signal, ...rest } = filter;
+      const more = { ...(cursor === undefined ? {} : { cursor }) };
+      const asking = signal === undefined ? {} : { signal };
+      if ("job_id" in rest) {
+        const { job_id, ...query } = rest;
+        const page = await this.transport.call(tasks_api.of_job, {
+          params: { job_id },
+          query: { ...query, ...more },
+          ...asking,
+        });
+        return { items: page.tasks, next: page.next };
+      }
+      const page = await this.transport.call(tasks_api.list, { query: { ...rest, ...more }, ...asking });
+      return { items: page.tasks, next: page.next };
+    });
+  }
+
+  /** The tasks of a job with what they were given and what they produced. */
+  results({
+    job_id,
+    signal,
+    ...filter
+  }: JobTaskFilter): Paged<ReplyOf<typeof tasks_api.with_results>["tasks"][number]> {
+    return paged(async (cursor) => {
+      const { tasks, next } = await this.transport.call(tasks_api.with_results, {
+        params: { job_id },
+        query: { ...filter, ...(cursor === undefined ? {} : { cursor }) },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { items: tasks, next };
+    });
+  }
+
+  task(task_id: string, options: Asking = {}): Promise<TaskRecord> {
+    return this.ask(tasks_api.get, { task_id }, options);
+  }
+
+  /** What happened to a job, oldest first. */
+  events(job_id: string, { signal, ...query }: Listing = {}): Paged<EventRecord> {
+    return paged(async (cursor) => {
+      const { events, next } = await this.transport.call(operations_api.events, {
+        params: { job_id },
+        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { items: events, next };
+    });
+  }
+
+  cancel(job_id: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.cancel, { job_id }, options);
+  }
+
+  pause(job_id: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.pause, { job_id }, options);
+  }
+
+  continue(job_id: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.continue, { job_id }, options);
+  }
+
+  /** A failed, cancelled or partial job goes on, under the same id. */
+  resume(job_id: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.resume, { job_id }, options);
+  }
+
+  /** Every task of the stage (name or number) of an ended job runs again, and what follows it. */
+  retryStage(job_id: string, stage: string | number, options: VerbOptions = {}) {
+    return this.verb(operations_api.retry_stage, { job_id, stage: String(stage) }, options);
+  }
+
+  /** The tasks that failed with this signature (see errors) run again, and what follows them. */
+  retryGroup(job_id: string, signature: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.retry_group, { job_id }, { ...options, signature });
+  }
+
+  /** `stage` may be left out when one stage waits. */
+  approve(job_id: string, options: VerbOptions & { stage?: string } = {}) {
+    return this.verb(operations_api.approve, { job_id }, options);
+  }
+
+  reject(job_id: string, options: VerbOptions & { reason: string; stage?: string }) {
+    return this.verb(operations_api.reject, { job_id }, options);
+  }
+
+  /** A task counts as done without a result. */
+  skip(task_id: string, options: VerbOptions & { reason: string }) {
+    return this.verb(tasks_api.skip, { task_id }, options);
+  }
+
+  cancelTask(task_id: string, options: VerbOptions = {}) {
+    return this.verb(tasks_api.cancel, { task_id }, options);
+  }
+
+  rescheduleTask(task_id: string, run_at: Date | string, options: VerbOptions & { priority?: number } = {}) {
+    const at = run_at instanceof Date ? run_at.toISOString() : run_at;
+    return this.verb(tasks_api.reschedule, { task_id }, { ...options, run_at: at });
+  }
+
+  retryTask(task_id: string, options: VerbOptions = {}) {
+    return this.verb(tasks_api.retry, { task_id }, options);
+  }
+
+  pauseType(task_type: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.pause_type, { task_type }, options);
+  }
+
+  continueType(task_type: string, options: VerbOptions = {}) {
+    return this.verb(operations_api.continue_type, { task_type }, options);
+  }
+
+  /** Why a job or a task does not move, or ended as it did. */
+  why(id: string, options: Asking = {}): Promise<WhyRecord> {
+    return id.includes("-")
+      ? this.ask(tasks_api.why, { task_id: id }, options)
+      : this.ask(operations_api.why, { job_id: id }, options);
+  }
+
+  /** Proves the ledger of a job from its rows and files. */
+  verify(job_id: string, options: Asking = {}) {
+    return this.ask(operations_api.verify, { job_id }, options);
+  }
+
+  /** The failures of a job in groups, largest first. */
+  async errors(job_id: string, options: Asking = {}) {
+    return (await this.ask(operations_api.errors, { job_id }, options)).groups;
+  }
+
+  async alerts({ limit, ...options }: Listing = {}) {
+    const query = limit === undefined ? {} : { limit };
+    return (await this.transport.call(operations_api.alerts, { query, ...options })).alerts;
+  }
+
+  async workers(options: Asking = {}) {
+    return (await this.transport.call(operations_api.workers, options)).workers;
+  }
+
+  protected ask<E extends Endpoint>(endpoint: E, params: ParamsOf<E>, options: Asking): Promise<ReplyOf<E>> {
+    return this.transport.call(endpoint, { params, ...options });
+  }
+
+  protected verb<E extends Endpoint>(
+    endpoint: E,
+    params: ParamsOf<E>,
+    options: NonNullable<BodyIn<E>> & Asking,
+  ): Promise<ReplyOf<E>> {
+    const { signal, ...body } = options;
+    return this.transport.call(endpoint, {
+      params,
+      body: body as unknown as BodyIn<E>,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}

@@ -1,0 +1,33 @@
+// Plans a stage whose plan is data: SQL does it, for a worker or for the server on behalf of one. Only results that were spilled
+// to storage have to be brought along.
+import { Permanent } from "../core/errors.js";
+import type { Store } from "../core/store.js";
+import type { WorkerCommands } from "./commands.js";
+import type { Queryable } from "./database.js";
+
+/** Of spilled results: they are all in memory at once, here and in the database. */
+export const LOADED_BYTES = 64 * 1024 * 1024;
+
+export interface DataPlanParts {
+  commands: Pick<WorkerCommands, "plan_stage">;
+  store: Store;
+  worker_id: string;
+  /** Runs one verb: on a connection, or in a transaction that names the tenant. */
+  run<T>(verb: (db: Queryable) => Promise<T>): Promise<T>;
+}
+
+export async function planByData(parts: DataPlanParts, claim_id: number): Promise<void> {
+  const { commands, store, worker_id, run } = parts;
+  const { needs } = await run((db) => commands.plan_stage(db, { worker_id, claim_id }));
+  if (!needs) return;
+  const bytes = needs.reduce((sum, { s }) => sum + s.bytes, 0);
+  if (bytes > LOADED_BYTES) {
+    const size = `the results to plan from have ${bytes} bytes; the limit is ${LOADED_BYTES}`;
+    throw new Permanent(`${size}: plan this stage with a function, which reads them page by page`, {
+      code: "plan_too_large",
+    });
+  }
+  const loaded: { o: number; r: unknown }[] = [];
+  for (const { o, s } of needs) loaded.push({ o, r: JSON.parse((await store.get(s)).toString("utf8")) });
+  await run((db) => commands.plan_stage(db, { worker_id, claim_id, loaded }));
+}

@@ -1,0 +1,72 @@
+// Wakes calls that wait for work: one LISTEN for the whole server, whoever waits. A hint may be lost, so nobody waits for it
+// alone.
+import type { Logger } from "pino";
+import type { Database, Stoppable } from "../engine/database.js";
+
+const CHANNEL = "fanfold_ready";
+
+interface Waiter {
+  types: ReadonlySet<string>;
+  wake(): void;
+}
+
+export class WorkBell {
+  readonly #waiters = new Set<Waiter>();
+  /** When each type was last heard of, counted. */
+  readonly #heard = new Map<string, number>();
+  #count = 0;
+  #listening: Promise<Stoppable | null> | null = null;
+
+  constructor(
+    private readonly db: Database,
+    private readonly log: Logger,
+  ) {}
+
+  /** Resolves when hints come: what becomes runnable afterwards is heard of. */
+  async listen(): Promise<void> {
+    this.#listening ??= this.#listen();
+    await this.#listening;
+  }
+
+  /** A moment, for `rings`: taken before one looks for work, so that nothing falls between looking and waiting. */
+  now(): number {
+    return this.#count;
+  }
+
+  /** Resolves when work of such a type has come since, when the time is over, or when the signal says so. */
+  async rings(types: ReadonlySet<string>, since: number, ms: number, signal: AbortSignal): Promise<void> {
+    for (const type of types) if ((this.#heard.get(type) ?? 0) > since) return;
+    if (signal.aborted || ms <= 0) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        this.#waiters.delete(waiter);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      const waiter = { types, wake: done };
+      this.#waiters.add(waiter);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  async stop(): Promise<void> {
+    const listener = await this.#listening;
+    await listener?.stop();
+  }
+
+  #listen(): Promise<Stoppable | null> {
+    return this.db
+      .listen(CHANNEL, (task_type) => {
+        this.#heard.set(task_type, ++this.#count);
+        // Types are few; whoever makes them up does not fill the memory.
+        if (this.#heard.size > 10_000) this.#heard.clear();
+        for (const { types, wake } of [...this.#waiters]) if (types.has(task_type)) wake();
+      })
+      .catch((error: unknown) => {
+        this.log.warn({ err: error }, "LISTEN is not to be had; waiting workers find new tasks by polling");
+        return null;
+      });
+  }
+}

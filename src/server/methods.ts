@@ -1,0 +1,38 @@
+// Which methods a path takes, for whoever used another.
+import { FanfoldError } from "../core/errors.js";
+import type { Route } from "./route.js";
+
+export class MethodNotAllowed extends FanfoldError {
+  override readonly http_status = 405;
+  override readonly code = "method_not_allowed";
+
+  constructor(method: string, allowed: readonly string[]) {
+    super("bad_request", `this path does not take ${method}`, { hint: `it takes ${allowed.join(", ")}` });
+  }
+}
+
+export class AllowedMethods {
+  readonly #paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+
+  constructor(routes: readonly Route[]) {
+    for (const { endpoint } of routes) {
+      const known = this.#paths.get(endpoint.path) ?? { pattern: patternOf(endpoint.path), methods: new Set<string>() };
+      known.methods.add(endpoint.method);
+      if (endpoint.method === "GET") known.methods.add("HEAD");
+      this.#paths.set(endpoint.path, known);
+    }
+  }
+
+  /** None where there is no such path at all. */
+  of(url: string): string[] {
+    const path = url.split("?")[0]?.replace(/\/$/, "") ?? "";
+    if (path.length > 2000) return [];
+    const found = [...this.#paths.values()].filter(({ pattern }) => pattern.test(path));
+    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+  }
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join("[^/]+")}$`);
+}

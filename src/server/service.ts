@@ -1,0 +1,60 @@
+// What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
+// server is about to stop.
+import type { JwtSettings } from "../config.js";
+import type { Engine } from "../engine/engine.js";
+import type { Authenticator } from "./auth.js";
+import { createAuthentication } from "./authentication.js";
+import { WorkBell } from "./bell.js";
+import { EventFeed } from "./feed.js";
+import { Health } from "./health.js";
+import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
+
+export interface ServiceOptions {
+  engine: Engine;
+  authenticator?: Authenticator;
+  /** Tokens of an OpenID provider beside the keys. */
+  jwt?: JwtSettings | null;
+  stream?: StreamOptions;
+  /** Of the connection string, so that the preflight notices a pooler in between. */
+  database_port?: number | null;
+}
+
+export class Service {
+  readonly engine: Engine;
+  readonly authenticator: Authenticator;
+  readonly feed: EventFeed;
+  readonly bell: WorkBell;
+  readonly health: Health;
+  readonly stream: StreamSettings;
+  readonly places: StreamPlaces;
+  /** No call is taken any more. */
+  closing = false;
+  readonly #stopping = new AbortController();
+
+  constructor({ engine, authenticator, jwt = null, stream, database_port }: ServiceOptions) {
+    this.engine = engine;
+    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
+    this.stream = streamSettings(stream);
+    this.places = new StreamPlaces(this.stream);
+    this.feed = new EventFeed(engine.db, engine.log, this.stream);
+    this.bell = new WorkBell(engine.db, engine.log);
+    this.health = new Health(engine, () => this.stopping.aborted, database_port);
+  }
+
+  /** Aborted when the server is told to stop: whoever waits or streams comes to an end. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** From now on not ready: whoever spreads calls over several servers sends them elsewhere. */
+  announceStop(): void {
+    this.#stopping.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.closing = true;
+    this.announceStop();
+    await this.feed.stop();
+    await this.bell.stop();
+  }
+}

@@ -1,0 +1,72 @@
+// Under which roles the service starts, and what it says to the others.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../src/engine/database.js";
+import { openServer } from "../../src/engine/server_database.js";
+import { assertServingRole } from "../../src/server/role.js";
+import { freshDatabase } from "../postgres.js";
+
+const mark = Math.random().toString(36).slice(2, 8);
+const role = (name: string) => `ff_${name}_${mark}`;
+const names = ["good", "owner", "bypass", "tenant", "unmapped", "bare"];
+let admin: Database;
+let url: string;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  ({ db: admin, url, drop } = await freshDatabase());
+  for (const name of names) await admin.script(`create role ${role(name)} login`);
+  await admin.script(`
+    grant fanfold_api, fanfold_worker to ${["good", "owner", "bypass", "tenant", "unmapped"].map(role).join(", ")};
+    grant fanfold_owner to ${role("owner")};
+    alter role ${role("bypass")} bypassrls;
+    select app.create_tenant('acme');
+    select app.map_role('${role("tenant")}', 'acme')`);
+  for (const name of ["good", "owner", "bypass"]) await admin.sql`select app.map_role(${role(name)}::text::name, null)`;
+});
+afterAll(async () => {
+  for (const name of names) await admin.script(`drop owned by ${role(name)}; drop role ${role(name)}`);
+  await drop();
+});
+
+async function refusalOf(name: string): Promise<string | null> {
+  const as = new URL(url);
+  as.username = role(name);
+  const db = openServer(as.href);
+  try {
+    return await assertServingRole(db).then(
+      () => null,
+      (error: Error & { hint: string }) => `${error.message}\n${error.hint}`,
+    );
+  } finally {
+    await db.close();
+  }
+}
+
+test("a role without rights of its own, mapped as the server's, may serve", async () => {
+  expect(await refusalOf("good")).toBeNull();
+});
+
+test("a superuser is refused, with the SQL for another role", async () => {
+  const refusal = await assertServingRole(admin).catch((error: Error & { hint: string }) => error);
+  expect(refusal).toMatchObject({ code: "forbidden", message: expect.stringContaining("superuser") });
+  expect((refusal as { hint: string }).hint).toContain(
+    "create role fanfold_server login password '…' in role fanfold_api, fanfold_worker; select app.map_role('fanfold_server', null);",
+  );
+});
+
+test("an owner of the tables and a role that bypasses row-level security are refused", async () => {
+  expect(await refusalOf("owner")).toContain("owns the tables");
+  expect(await refusalOf("bypass")).toContain("bypasses row-level security");
+});
+
+test("a role of one tenant, an unmapped one and one without any grant are refused, each with what to run", async () => {
+  expect(await refusalOf("tenant")).toContain('belongs to tenant "acme"');
+  expect(await refusalOf("unmapped")).toContain(`select app.map_role('${role("unmapped")}', null);`);
+  const bare = await refusalOf("bare");
+  expect(bare).toContain("not a member of fanfold_api and fanfold_worker");
+  expect(bare).toContain(`grant fanfold_api, fanfold_worker to ${role("bare")};`);
+});
+
+test("the embedded database serves as it is", async () => {
+  // Nothing is asked of it, so nothing of it is needed.
+  await assertServingRole({ kind: "embedded" } as Database);
+});
