@@ -40,6 +40,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true, caseSensitive: true },
+    // What the router refuses before there is a route, such as %ff in a path.
     frameworkErrors: (error, request, reply) => void sendError(engine, traces, error, request, reply),
     ...socketOptions(options.times),
   });
@@ -123,7 +124,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
         ...{ params, query, body, principal, request, reply, service, metrics },
         traceparent: traces.traceparent(request),
         get signal() {
-          return whileHeard(reply, service.stopping);
+          return whileHeard(reply);
         },
         engine: engines.of(principal.tenant_id),
         get log() {
@@ -143,16 +144,14 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
   });
 }
 
-/** Aborted when the caller is gone or the service closes. Made for those who ask: most calls are over sooner. */
-function whileHeard(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+/** Aborted when the caller is gone. Made for those who ask: most calls are over sooner. */
+function whileHeard(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const left = () => gone.abort();
-  closing.addEventListener("abort", left, { once: true });
+  // Of the answer: the request is closed as soon as its body was read.
   reply.raw.once("close", () => {
-    closing.removeEventListener("abort", left);
-    if (!reply.raw.writableFinished) left();
+    if (!reply.raw.writableFinished) gone.abort();
   });
-  if (closing.aborted || reply.raw.destroyed) left();
+  if (reply.raw.destroyed) gone.abort();
   return gone.signal;
 }
 

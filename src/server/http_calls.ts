@@ -35,8 +35,10 @@ export function callFor(command: string | null): string | null {
 
 /** A sentence with the commands in it replaced by calls, as far as there are any. */
 export function withCalls(sentence: string): string {
-  return sentence.replace(
-    /fanfold [a-z]+(?: [0-9a-z_-]+| --(?:stage|group|type|reason) [^\s;,)]+)*/g,
-    (command) => callFor(command) ?? command,
-  );
+  return sentence
+    .replaceAll(/select app\.create_tenant\([^)]*\)/g, "POST /api/tenants")
+    .replace(
+      /fanfold [a-z]+(?: [0-9a-z_-]+| --(?:stage|group|type|reason) [^\s;,)]+)*/g,
+      (command) => callFor(command) ?? command,
+    );
 }

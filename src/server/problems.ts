@@ -20,12 +20,6 @@ const framework_errors: Record<string, { status: number; code: string; detail: s
     detail: "the body is not JSON",
     hint: "send application/json",
   },
-  FST_ERR_MAX_PARAM_LENGTH: {
-    status: 414,
-    code: "bad_request",
-    detail: "a part of the path is longer than any name or id",
-    hint: "GET /api/docs tells what the path takes",
-  },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: "bad_request", detail: "the body is empty", hint: "send JSON" },
   FST_ERR_BAD_URL: {
     status: 400,

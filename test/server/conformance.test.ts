@@ -116,7 +116,11 @@ async function drive(
       if (got.text.includes(secret) && !given.includes(secret))
         wrong(`tells "${secret}" of another tenant: ${got.text.slice(0, 300)}`);
     }
-    if (/node_modules|\bat \S+ \(|select app\.|fanfold_owner/.test(got.text) && got.media !== "text/html")
+    if (
+      !operation.operator &&
+      got.media !== "text/html" &&
+      /node_modules|\bat \S+ \(|select app\.|fanfold_owner/.test(got.text)
+    )
       wrong(`tells of our insides: ${got.text.slice(0, 300)}`);
     if (got.status < 300) succeeded.add(operation.id);
     return got;
@@ -231,6 +235,11 @@ async function pathIds({ parameters }: Operation, world: World): Promise<Record<
 /** A call that waits would wait for its time. */
 const waits = (name: string) => /^(wait|timeout|hold)/.test(name);
 
+function withoutWaiting(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !waits(name)));
+}
+
 function validQuery({ parameters }: Operation, whole: boolean): Record<string, string> {
   const named = parameters.filter(
     (one) => one.in === "query" && !waits(one.name) && (one.required || whole || values.chance(0.4)),
@@ -244,7 +253,7 @@ async function validCall(operation: Operation, world: World, whole: boolean): Pr
     query: validQuery(operation, whole),
     ...(operation.body === null || (!operation.body.required && !whole)
       ? {}
-      : { body: values.valid(operation.body.schema, whole) }),
+      : { body: withoutWaiting(values.valid(operation.body.schema, whole)) }),
   };
 }
 
@@ -295,7 +304,7 @@ test("calls made from the document are answered as it says", async () => {
       const path = { ...(given.path === undefined ? await pathIds(operation, mine) : {}), ...given.path };
       await drive(operation, "prepared", { ...given, path });
     }
-    const least = operation.body?.required ? { body: values.valid(operation.body.schema) } : {};
+    const least = operation.body?.required ? { body: withoutWaiting(values.valid(operation.body.schema)) } : {};
     await drive(operation, "least", { path: await pathIds(operation, mine), ...least });
     for (const whole of [true, false]) await drive(operation, "valid", await validCall(operation, mine, whole));
   });
@@ -322,7 +331,8 @@ test("what belongs to another tenant does not exist, and stays as it is", async 
       const foreign = operation.parameters.filter((one) => one.in === "path" && !shared_ids.has(one.name));
       for (const { name } of foreign) call.path![name] = known[name] ?? (await idFor(name, theirs));
       if (prepared[operation.id] !== undefined) call.body = (await prepared[operation.id]!(mine)).body ?? call.body;
-      await drive(operation, "foreign", call, [400, 404]);
+      // A worker that is not the caller's is told what one that was given up is told.
+      await drive(operation, "foreign", call, operation.tag === "work" ? [400, 404, 409] : [400, 404]);
     }
   });
   settle("for another tenant's things");
@@ -341,7 +351,7 @@ async function footprint(): Promise<unknown> {
 }
 
 test("hostile values in paths, queries and bodies are refused or taken, as the document says", async () => {
-  const attacks = operations.flatMap((operation) => Array.from({ length: 14 }, (_, round) => ({ operation, round })));
+  const attacks = operations.flatMap((operation) => Array.from({ length: 10 }, (_, round) => ({ operation, round })));
   const texts = hostile_values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
   await each(attacks, async ({ operation, round }) => {
     const call: Sent = { path: {}, query: {} };
@@ -397,7 +407,7 @@ function attackBody(operation: Operation, call: Sent, round: number): void {
     else hurt[name] = values.hostile(part);
   }
   if (round % 6 === 0) hurt[values.pick(["unknown", "constructor", "toString", ""])] = values.pick(hostile_values);
-  call.body = hurt;
+  call.body = withoutWaiting(hurt);
 }
 
 test("a body larger than its call takes is refused", async () => {
