@@ -1,5 +1,6 @@
 // Jobs over HTTP. Pure.
 import { z } from "zod";
+import { dependency_options } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
 import { cursor, job_type, limit, record } from "./fields.js";
 
@@ -9,6 +10,7 @@ export const submit_options = z.strictObject({
   labels: z.record(z.string(), z.string()).optional(),
   deadline_s: z.number().positive().nullable().optional(),
   correlation_id: z.string().max(200).optional(),
+  ...dependency_options,
 });
 
 const submitted = z.object({
