@@ -28,21 +28,45 @@ export function engineOn(db: Database, jobs = [nightly], tenant = "default"): En
   });
 }
 
-/** Makes a schedule and moves its next time so far into the past; gives the times it has had since. */
-export async function due(engine: Engine, name: string, given: Partial<ScheduleGiven>, ago_s: number): Promise<Date[]> {
-  const { schedule } = await engine.schedules.put(name, { cron: "*/10 * * * *", job_type: "nightly", ...given });
-  return putBack(engine.db, name, schedule.cron, schedule.time_zone, ago_s);
+/**
+ * A pattern whose last time was so many seconds ago: every day or every hour at that very second, so that no other time comes
+ * while a test runs.
+ */
+export async function patternOf(db: Queryable, ago_s: number, every: "day" | "hour" = "day"): Promise<string> {
+  const [row] = await db.sql<{ at: Date }>`select now() - make_interval(secs => ${ago_s}::integer) as at`;
+  const { at } = row as { at: Date };
+  return `${at.getUTCSeconds()} ${at.getUTCMinutes()} ${every === "day" ? at.getUTCHours() : "*"} * * *`;
 }
 
-export async function putBack(db: Queryable, name: string, cron: string, zone: string, ago_s: number): Promise<Date[]> {
+/** Makes a schedule that was due five seconds ago; gives that time. */
+export async function dueNow(engine: Engine, name: string, given: Partial<ScheduleGiven> = {}): Promise<Date> {
+  const cron = await patternOf(engine.db, 5);
+  await engine.schedules.put(name, { cron, job_type: "nightly", ...given });
+  return (await putBack(engine.db, name, cron, 3600))[0] as Date;
+}
+
+/** Makes a schedule that nobody looked after for so many hours: its last time was ten minutes ago. Gives all it missed. */
+export async function missed(
+  engine: Engine,
+  name: string,
+  hours: number,
+  given: Partial<ScheduleGiven> = {},
+): Promise<Date[]> {
+  const cron = await patternOf(engine.db, 600, "hour");
+  await engine.schedules.put(name, { cron, job_type: "nightly", ...given });
+  return putBack(engine.db, name, cron, hours * 3600);
+}
+
+/** Moves a schedule's next time to the first that came in the last so many seconds; gives those there were. */
+export async function putBack(db: Queryable, name: string, cron: string, ago_s: number): Promise<Date[]> {
   const [row] = await db.sql<{ now: Date }>`select now() as now`;
-  const now = (row as { now: Date }).now;
-  const times = timesOf(cron, zone);
+  const { now } = row as { now: Date };
+  const times = timesOf(cron, "UTC");
   const found: Date[] = [];
   for (let at = times.next(new Date(now.getTime() - ago_s * 1000)); at !== null && at <= now; at = times.next(at)) {
     found.push(at);
   }
-  const first = (found[0] ?? times.next(now)) as Date;
+  const first = found[0] as Date;
   await db.sql`update app.schedules set next_at = ${first.toISOString()}::text::timestamptz where name = ${name}`;
   return found;
 }
