@@ -47,6 +47,7 @@ export type {
 } from "./engine/recovery_records.js";
 export { Sealer } from "./engine/sealing.js";
 export { openServer } from "./engine/server_database.js";
+export type { TenantPage, TenantRecord } from "./engine/tenants.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {
@@ -57,7 +58,6 @@ export {
   type OutboundPolicy,
   OutboundRefused,
 } from "./handlers/connectors/guard/index.js";
-export type { TenantPage, TenantRecord } from "./engine/tenants.js";
 export type { Authenticator, Principal } from "./server/auth.js";
 export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
 export type { JwtSettings } from "./server/jwt.js";

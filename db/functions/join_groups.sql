@@ -23,8 +23,10 @@ begin
         using errcode = 'FF006', hint = 'use another group; see: fanfold groups show ' || v_joined.group_id;
     end if;
     if v_group.expected is not null then
-      -- Exact only at commit, under the group's row; here for whoever is plainly too many.
-      perform app.assert_room(v_group, v_joined.n);
+      -- With what this transaction has added already. What others add at this moment is seen at commit, under the group's row.
+      perform app.assert_room(v_group, v_joined.n + (
+        select coalesce(sum(c.added), 0) from app.group_changes c
+         where c.xid = pg_current_xact_id() and c.tenant_id = tenant and c.group_id = v_joined.group_id)::bigint);
       insert into app.group_changes (tenant_id, group_id, added) values (tenant, v_joined.group_id, v_joined.n);
     end if;
   end loop;

@@ -11,6 +11,7 @@ import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
 import { addEvents } from "./events.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
+import { addGroups } from "./groups.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
 import { addKeys } from "./keys.js";
@@ -19,6 +20,7 @@ import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
+import { addSchedules } from "./schedules.js";
 import { addServe } from "./serve.js";
 import { addSkip } from "./skip.js";
 import { addStatus } from "./status.js";
@@ -51,7 +53,7 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addServe, addSubmit, addWatch, addDemo]],
+  ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
   ["Share:", [addTenants, addKeys, addLimits, addWebhooks]],

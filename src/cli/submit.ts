@@ -26,6 +26,10 @@ interface SubmitOptions extends WaitFlags {
   /** false: --no-deadline. */
   deadline?: string | false;
   correlationId?: string;
+  dependsOn?: string[];
+  onDependencyFailure?: string;
+  require?: string;
+  group?: string;
 }
 
 export function addSubmit(cli: Cli): void {
@@ -47,12 +51,17 @@ export function addSubmit(cli: Cli): void {
     .option("--deadline <seconds>", "fail the job when it has not ended by then (default: its type's, else 7200)")
     .option("--no-deadline", "however long it takes")
     .option("--correlation-id <text>", "an id of yours, to find the job in logs and traces")
+    .option("--depends-on <job>", "start when this job has ended well; may be repeated", collect)
+    .option("--on-dependency-failure <what>", "when one of those does not end well: cancel this one (default), or run")
+    .option("--require <how>", "of those: success (default), or completed, to which a partial success is not enough")
+    .option("--group <group>", "the group it belongs to; it opens when it is first named")
     .addHelpText(
       "after",
       examples(
         "fanfold submit hello_world n=5 --wait",
         "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
         "fanfold submit file_digest folder=/data/maps --resume --wait",
+        "fanfold submit hello_world n=9 --depends-on 3f2a9c --group night-7",
         "fanfold submit file_digest --parameters @request.json --mode force --json",
         "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
       ),
@@ -72,6 +81,9 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     labels: labelsOf(options.label, problems),
     deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
     correlation_id: options.correlationId,
+    on_dependency_failure: oneOf("--on-dependency-failure", options.onDependencyFailure, ["cancel", "run"], problems),
+    require: oneOf("--require", options.require, ["success", "completed"], problems),
+    group_id: options.group,
   };
   const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
   await checkParameters(registry, type, parameters, problems);
@@ -83,7 +95,10 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
   await withSession(
     cli,
     async (session) => {
-      const reply = await session.engine.submit(type, parameters, submit_options);
+      // Whole ids: the first characters of one may be those of another tomorrow.
+      const depends_on: string[] = [];
+      for (const id of options.dependsOn ?? []) depends_on.push((await session.engine.status(id)).job_id);
+      const reply = await session.engine.submit(type, parameters, { ...submit_options, depends_on });
       if (!options.wait) return answer(cli, reply, () => replyLines(session.engine.db.kind, reply));
       if (!globals(cli).json) note(cli.io, announcement(type, reply));
       cli.exit_code = await waitForEnd(cli, session, reply.job_id, { timeout_s, reply });

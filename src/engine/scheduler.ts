@@ -100,13 +100,12 @@ export class Scheduler {
   async round(): Promise<Round> {
     const { engine, log } = this.parts;
     const types = JSON.stringify([...engine.registry.jobs.keys()]);
-    const { now, wait_s, schedules, alerts } = await asked<{
+    const { now, wait_s, schedules } = await asked<{
       now: string;
       wait_s: number | null;
       schedules: DueSchedule[];
-      alerts: Alert[];
     }>(this.db.sql`select app.due_schedules(${types}::text::json, ${PAGE}::integer) as reply`);
-    this.#tell(alerts);
+    let stuck = false;
     const done: Round = { taken: 0, submitted: 0, failed: 0, missed: 0, left: 0, wait_s };
     // Of ten schedulers each begins elsewhere.
     for (const schedule of shuffled(schedules)) {
@@ -115,10 +114,14 @@ export class Scheduler {
         await this.#fire(schedule, new Date(now), done);
       } catch (error) {
         // One that cannot be submitted now stays due, and must not keep the others waiting.
+        stuck = true;
         if (error === not_known) done.left++;
         else if (!this.stopped)
           log.warn({ err: error, schedule: schedule.name, tenant_id: schedule.tenant_id }, "a schedule stays due");
       }
+    }
+    if (stuck && !this.stopped) {
+      this.#tell((await asked<{ alerts: Alert[] }>(this.db.sql`select app.tell_left_schedules() as reply`)).alerts);
     }
     return done;
   }

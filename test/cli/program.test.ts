@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const commands = [
   "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "resume", "retry", "skip", "approve",
-  "reject", "pause", "continue", "cancel", "sweep", "tenants", "keys", "limits", "doctor", "migrate",
+  "reject", "pause", "continue", "cancel", "sweep", "tenants", "keys", "limits", "webhooks", "schedules", "groups", "doctor", "migrate",
 ]; // biome-ignore format: a list of words
 // Nothing in this file needs a database: an address where none listens proves it.
 const nowhere = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
@@ -63,6 +63,14 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
     ["a page larger than a thousand", ["jobs", "--limit", "1000000000"], "1 to 1000"],
     ["a negative page", ["jobs", "--limit=-1"], "1 to 1000"],
     ["a status that does not exist", ["jobs", "--status", "done"], "completed"],
+    ["a schedule whose pattern is none", ["schedules", "set", "a", "hello_world", "--cron", "* *"], "has 2 fields"],
+    [
+      "a schedule in a zone that is none",
+      ["schedules", "set", "a", "hello_world", "--cron", "0 6 * * *", "--time-zone", "Mars/X"],
+      "Mars/X",
+    ],
+    ["a preview of nothing", ["schedules", "preview"], "exactly one of them"],
+    ["a group of no number of jobs", ["groups", "create", "a", "--expected", "none"], "--expected"],
     ["a stage without its job", ["tasks", "list", "--stage", "work"], "--job"],
     ["an unknown task type", ["tasks", "enqueue", "hello.great"], "hello.greet"],
     ["a moment without a time zone", ["tasks", "reschedule", "1-0", "2030-01-01T00:00"], "time zone"],

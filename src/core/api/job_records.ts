@@ -1,6 +1,7 @@
 // Jobs, their stages and what became of them, as replies show them. Pure.
 import { z } from "zod";
 import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
+import { dependency_record } from "./dependencies.js";
 import { json, record, time } from "./fields.js";
 
 export const job_status = z.enum(job_statuses);
@@ -128,6 +129,9 @@ export const job_record = z
     tenant_id: z.string(),
     parameters: record,
     correlation_id: z.string().nullable(),
+    group_id: z.string().nullable(),
+    waits_for: z.int().describe("So many of the jobs it depends on have not ended well"),
+    depends_on: z.array(dependency_record),
     deadline_at: time.nullable(),
     hint: z.string(),
     epoch: z.int(),

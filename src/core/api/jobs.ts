@@ -1,9 +1,11 @@
 // Jobs over HTTP: submit, look, list. Pure.
 import { z } from "zod";
 import { job_statuses } from "../statuses.js";
+import { dependency_options } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
 import { cursor, flag, job_id, job_type, json, labels, limit, moment, priority, record, several } from "./fields.js";
 import { job_record, job_status, job_summary } from "./job_records.js";
+import { job_webhooks } from "./webhooks.js";
 
 export const submit_options = z.strictObject({
   mode: z
@@ -21,7 +23,8 @@ export const submit_options = z.strictObject({
     .optional()
     .describe("Seconds until it is failed if it has not ended; null: however long it takes; 7200 when left out"),
   correlation_id: z.string().min(1).max(200).optional(),
-  group_id: z.string().min(1).max(200).optional(),
+  webhooks: job_webhooks.optional(),
+  ...dependency_options,
 });
 
 /** Of each job in a batch; the mode is the batch's. */

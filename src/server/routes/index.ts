@@ -3,12 +3,14 @@ import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
 import { blueprintsRoutes } from "./blueprints.js";
 import { documentsRoutes } from "./documents.js";
+import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { schedulesRoutes } from "./schedules.js";
 import { streamRoutes } from "./stream.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
@@ -22,6 +24,8 @@ export function allRoutes(): Route[] {
     ...operationsRoutes(),
     ...tasksRoutes(),
     ...blueprintsRoutes(),
+    ...groupsRoutes(),
+    ...schedulesRoutes(),
     ...streamRoutes(),
     ...workRoutes(),
     ...webhooksRoutes(),

@@ -1,0 +1,100 @@
+// Groups of jobs over HTTP. Pure.
+import { z } from "zod";
+import { group_id } from "./dependencies.js";
+import { endpoint } from "./endpoint.js";
+import { actor, cursor, dry_run, flag, limit, reason, record, time } from "./fields.js";
+
+const status = z.enum(["open", "completed", "partial_success", "failed", "cancelled"]);
+
+export const group_record = z
+  .object({
+    group_id: z.string(),
+    name: z.string().nullable(),
+    status,
+    created_at: time,
+    created_by: z.string(),
+    expected: z.int().nullable(),
+    sealed_at: time.nullable(),
+    sealed_by: z.string().nullable(),
+    finished_at: time.nullable(),
+    total: z.int(),
+    open: z.int(),
+    completed: z.int(),
+    partial_success: z.int(),
+    failed: z.int(),
+    cancelled: z.int(),
+    hint: z.string(),
+  })
+  .meta({ id: "Group" });
+
+/** As lists of jobs show them. */
+const job = z.object({
+  ...{ job_id: z.string(), job_type: z.string(), run: z.int(), status: z.string(), priority: z.int(), labels: record },
+  ...{ created_at: time, started_at: time.nullable(), finished_at: time.nullable(), error: record.nullable() },
+});
+
+const params = z.strictObject({ group_id });
+const tag = "groups";
+
+export const groups_api = {
+  list: endpoint({
+    ...{ method: "GET", path: "/api/groups", tag, scope: "read" },
+    summary: "List groups, newest first",
+    query: z.strictObject({ status: status.optional(), limit, cursor }),
+    reply: z.object({ groups: z.array(group_record), next: z.string().nullable() }),
+  }),
+  create: endpoint({
+    ...{ method: "PUT", path: "/api/groups/{group_id}", tag, scope: "submit" },
+    summary: "Open a group before its first job",
+    description:
+      "A group also opens by itself when a job names it first. It ends once it is sealed and all its jobs have ended; with " +
+      "`expected` it is sealed with the last of so many jobs.",
+    params,
+    body: z
+      .strictObject({
+        name: z.string().min(1).max(200).nullable().optional(),
+        expected: z.int().min(1).max(999_999_999).nullable().optional(),
+        actor,
+      })
+      .prefault({}),
+    reply: group_record,
+    other_answers: { 201: { description: "It is new", schema: group_record } },
+    errors: [409],
+  }),
+  get: endpoint({
+    ...{ method: "GET", path: "/api/groups/{group_id}", tag, scope: "read" },
+    summary: "One group, with its counts",
+    params,
+    reply: group_record,
+    errors: [404],
+  }),
+  seal: endpoint({
+    ...{ method: "POST", path: "/api/groups/{group_id}/seal", tag, scope: "submit" },
+    summary: "Let no more jobs join; it ends when all it has have ended",
+    params,
+    body: z.strictObject({ actor }).prefault({}),
+    reply: z.object({ changed: z.boolean(), group: group_record }),
+    errors: [404],
+    repeatable: true,
+  }),
+  jobs: endpoint({
+    ...{ method: "GET", path: "/api/groups/{group_id}/jobs", tag, scope: "read" },
+    summary: "Its jobs, newest first",
+    params,
+    query: z.strictObject({ open: flag.optional().describe("true: only those that have not ended"), limit, cursor }),
+    reply: z.object({ jobs: z.array(job), next: z.string().nullable() }),
+    errors: [404],
+  }),
+  cancel: endpoint({
+    ...{ method: "POST", path: "/api/groups/{group_id}/cancel", tag, scope: "operate" },
+    summary: "Cancel its open jobs",
+    description: "Of very many it cancels as many as 20 seconds allow and says how many are left: call again.",
+    params,
+    body: z.strictObject({ reason, actor, dry_run }).prefault({}),
+    reply: z.object({
+      ...{ group_id: z.string(), cancelled: z.int(), left: z.int(), dry_run: z.boolean(), changed: z.boolean() },
+    }),
+    errors: [404],
+    repeatable: true,
+  }),
+};

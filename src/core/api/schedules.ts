@@ -1,0 +1,182 @@
+// Schedules over HTTP. Pure.
+import { z } from "zod";
+import { max_cron_characters } from "../cron.js";
+import { missed_policies } from "../schedule.js";
+import { group_id } from "./dependencies.js";
+import { endpoint } from "./endpoint.js";
+import { actor, cursor, job_type, limit, reason, record, time } from "./fields.js";
+
+export const schedule_name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/, "small letters, digits and _ . - in at most 63 characters")
+  .describe("The schedule's name");
+
+const cron = z
+  .string()
+  .min(1)
+  .max(max_cron_characters)
+  .describe("Minute, hour, day of month, month, day of week; a sixth field in front is seconds");
+const time_zone = z.string().min(1).max(64).describe("Name of a time zone, e.g. Europe/Zurich");
+const missed = z
+  .enum(missed_policies)
+  .describe("What becomes of times at which nobody was there: none of them, one job for all, or each");
+const description = z.string().max(500).nullable().describe("What it is for");
+
+const options = z
+  .strictObject({
+    priority: z.int().min(-32768).max(32767).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    deadline_s: z.number().positive().max(315_360_000).nullable().optional(),
+    correlation_id: z.string().min(1).max(200).optional(),
+    group_id: group_id.optional(),
+  })
+  .describe("Submit options of its jobs; the labels schedule and tick_at are added");
+const parameters = record.describe('Of its jobs; a string that is exactly "{{tick_at}}" becomes the time, ISO 8601');
+
+const whole = {
+  cron,
+  time_zone: time_zone.default("UTC"),
+  job_type,
+  parameters: parameters.default({}),
+  options: options.default({}),
+  missed: missed.default("one"),
+  description: description.optional(),
+};
+const if_version = z.int().min(0).optional().describe("Only if this is its version; 0: only if there is none");
+
+const tick = z
+  .object({
+    tick_at: time,
+    outcome: z.enum(["submitted", "failed", "missed"]),
+    job_id: z.string().nullable(),
+    missed: z.int().describe("So many earlier times it stands for"),
+    by_hand: z.boolean(),
+    actor: z.string().nullable(),
+    reason: z.string().nullable(),
+    at: time,
+  })
+  .meta({ id: "Tick" });
+
+export const schedule_record = z
+  .object({
+    name: z.string(),
+    description: z.string().nullable(),
+    cron: z.string(),
+    time_zone: z.string(),
+    words: z.string().describe("The pattern in words"),
+    job_type: z.string(),
+    parameters: record,
+    options: record,
+    missed: z.enum(missed_policies),
+    version: z.int(),
+    paused_at: time.nullable(),
+    paused_by: z.string().nullable(),
+    pause_reason: z.string().nullable(),
+    next_at: time.nullable(),
+    last_at: time.nullable(),
+    last: tick.nullable(),
+    created_at: time,
+    created_by: z.string(),
+    updated_at: time,
+    updated_by: z.string(),
+  })
+  .meta({ id: "Schedule" });
+
+const params = z.strictObject({ name: schedule_name });
+const verb = z.strictObject({ reason, actor }).prefault({});
+const changed = z.object({ changed: z.boolean(), schedule: schedule_record });
+const preview = z.object({ words: z.string(), next: z.array(time) });
+const count = z.coerce.number().int().min(1).max(100).default(5).describe("How many times");
+const tag = "schedules";
+
+export const schedules_api = {
+  list: endpoint({
+    ...{ method: "GET", path: "/api/schedules", tag, scope: "read" },
+    summary: "List schedules by name",
+    query: z.strictObject({ limit, cursor }),
+    reply: z.object({ schedules: z.array(schedule_record), next: z.string().nullable() }),
+  }),
+  get: endpoint({
+    ...{ method: "GET", path: "/api/schedules/{name}", tag, scope: "read" },
+    summary: "One schedule",
+    params,
+    reply: schedule_record,
+    errors: [404],
+  }),
+  put: endpoint({
+    ...{ method: "PUT", path: "/api/schedules/{name}", tag, scope: "operate" },
+    summary: "Make a schedule, or replace it",
+    description:
+      "Each time of the pattern gets one job, a run of its own, however many processes look after schedules. A fixed time " +
+      "inside the gap of summer time comes at its end, one inside the overlap comes once.",
+    params,
+    body: z.strictObject({ ...whole, if_version, actor }),
+    reply: schedule_record,
+    other_answers: { 201: { description: "It is new", schema: schedule_record } },
+    errors: [409],
+  }),
+  patch: endpoint({
+    ...{ method: "PATCH", path: "/api/schedules/{name}", tag, scope: "operate" },
+    summary: "Change some of it and keep the rest",
+    params,
+    body: z.strictObject({
+      ...z.strictObject({ cron, time_zone, job_type, parameters, options, missed, description }).partial().shape,
+      if_version,
+      actor,
+    }),
+    reply: schedule_record,
+    errors: [404, 409],
+  }),
+  delete: endpoint({
+    ...{ method: "DELETE", path: "/api/schedules/{name}", tag, scope: "operate" },
+    summary: "Delete a schedule and its history; its jobs stay",
+    params,
+    reply: z.object({ name: z.string(), deleted: z.boolean() }),
+    errors: [404],
+  }),
+  pause: endpoint({
+    ...{ method: "POST", path: "/api/schedules/{name}/pause", tag, scope: "operate" },
+    summary: "Submit nothing until it is continued",
+    ...{ params, body: verb, reply: changed, errors: [404], repeatable: true },
+  }),
+  continue: endpoint({
+    ...{ method: "POST", path: "/api/schedules/{name}/continue", tag, scope: "operate" },
+    summary: "Go on with the first time after now",
+    description: "Times that passed while it was paused are not made up for.",
+    ...{ params, body: verb, reply: changed, errors: [404], repeatable: true },
+  }),
+  run: endpoint({
+    ...{ method: "POST", path: "/api/schedules/{name}/run", tag, scope: "submit" },
+    summary: "Submit its job now, whatever the clock says",
+    params,
+    body: verb,
+    reply: z.object({
+      ...{ job_id: z.string(), job_type: z.string(), run: z.int(), status: z.string(), created: z.boolean() },
+      ...{ resumed: z.boolean(), epoch: z.int(), hint: z.string(), tick_at: time },
+    }),
+    status: 201,
+    errors: [404, 409],
+  }),
+  ticks: endpoint({
+    ...{ method: "GET", path: "/api/schedules/{name}/ticks", tag, scope: "read" },
+    summary: "Its times and what became of them, newest first",
+    params,
+    query: z.strictObject({ limit, cursor }),
+    reply: z.object({ ticks: z.array(tick), next: z.string().nullable() }),
+    errors: [404],
+  }),
+  preview: endpoint({
+    ...{ method: "GET", path: "/api/schedules/{name}/preview", tag, scope: "read" },
+    summary: "Its next times",
+    params,
+    query: z.strictObject({ count }),
+    reply: preview,
+    errors: [404],
+  }),
+  previewPattern: endpoint({
+    ...{ method: "GET", path: "/api/schedule-preview", tag, scope: "read" },
+    summary: "The next times of a pattern, before a schedule is made of it",
+    query: z.strictObject({ cron, time_zone: time_zone.default("UTC"), count }),
+    reply: preview,
+  }),
+};
