@@ -524,6 +524,28 @@ describe("hostile answers", () => {
     expect(told.detail?.stack ?? "").not.toContain("ECONNREFUSED");
   });
 
+  test("a large body may take longer to send than an answer may take to come", async () => {
+    const listener = await listenRaw((socket) => {
+      socket.pause();
+      setTimeout(() => {
+        socket.on("data", (piece) => {
+          // The last byte of the body is the only one of its kind.
+          if (piece.at(-1) === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nread");
+        });
+        socket.resume();
+      }, 300);
+    });
+    const policy = opened(listener, { headers_timeout_ms: 200 });
+    try {
+      const body = Buffer.alloc(32_000_000);
+      body[body.length - 1] = 1;
+      const call = guardedRequest({ url: listener.url, method: "PUT", body, policy });
+      expect(await call).toMatchObject({ status: 200, body: { length: 4 } });
+    } finally {
+      await listener.close();
+    }
+  });
+
   test("whoever asked may stop: the call ends with the reason given", async () => {
     const listener = await listenRaw((socket) => socket.write("HTTP/1.1 200 OK\r\n\r\nhalf"));
     const stop = new AbortController();
