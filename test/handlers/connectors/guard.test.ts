@@ -3,6 +3,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { classify } from "../../../src/core/errors.js";
+import { sendTo } from "../../../src/handlers/connectors/guard/hop.js";
 import {
   default_policy,
   type GuardedRequest,
@@ -215,6 +216,20 @@ describe("the list of forged addresses", () => {
       expect(second.connections()).toBe(1);
     } finally {
       await second.close();
+    }
+  });
+
+  test("a connection that leads elsewhere than to the vetted address is closed before anything is said on it", async () => {
+    const listener = await listen((_, response) => response.end());
+    try {
+      // An address in the URL needs no lookup: only the look at the connection itself can see that it was not vetted.
+      const request = { url: new URL(listener.url), method: "GET", headers: { authorization: "x" }, body: undefined };
+      const vetted = [{ address: "127.0.0.2", family: 4 as const }];
+      const sent = sendTo(vetted, request, opened(listener), new AbortController().signal);
+      await expect(sent).rejects.toBeInstanceOf(OutboundRefused);
+      expect(listener.requests).toEqual([]);
+    } finally {
+      await listener.close();
     }
   });
 
