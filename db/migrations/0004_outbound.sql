@@ -29,7 +29,7 @@ create table app.host_states (
   -- Whoever was refused is told to come back at a turn of its own, so that a thousand do not come back at once.
   turn_at timestamptz not null default now(),
   -- How long a call takes, smoothed.
-  mean_s double precision not null default 1,
+  mean_s double precision not null default 0.2,
   -- The host itself asked for a pause (Retry-After).
   wait_until timestamptz,
   -- Circuit breaker: calls of the window by outcome; while open, nobody calls until open_until, and then one.

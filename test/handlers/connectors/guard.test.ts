@@ -23,7 +23,7 @@ let dns: DnsServer;
 function open(more: Partial<OutboundPolicy> = {}): OutboundPolicy {
   return {
     ...{ ...default_policy, allow_http: true, ports: [80, 443, inner.port], refusal_ms: 0 },
-    ...{ resolver: dns.address, connect_timeout_ms: 2000, total_timeout_ms: 10_000, ...more },
+    ...{ resolver: dns.address, connect_timeout_ms: 10_000, total_timeout_ms: 20_000, ...more },
   };
 }
 
@@ -443,8 +443,8 @@ describe("hostile answers", () => {
   });
 
   test("a gzip bomb is unpacked to the limit and no further", async () => {
-    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024));
-    expect(bomb.length).toBeLessThan(300_000);
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 1 });
+    expect(bomb.length).toBeLessThan(600_000);
     const before = process.memoryUsage().rss;
     const answer = await answered(
       (socket) => {
@@ -458,7 +458,7 @@ describe("hostile answers", () => {
       { max_decompressed_bytes: 1_000_000 },
     );
     expect(answer).toMatchObject({ truncated: true, body: { length: 1_000_000 } });
-    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(48 * 1024 * 1024);
   });
 
   test("gzip, deflate and br are unpacked; packed twice, cut short or broken they are not an answer", async () => {

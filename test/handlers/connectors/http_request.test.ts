@@ -198,7 +198,7 @@ test("no more calls are under way than the configuration allows, whatever the sl
   await service.engine.connectors.set("http.request", "narrow", { base_url: host.url, limits: { max_concurrent: 1 } });
   const { task_ids } = await service.engine.enqueueMany(
     "connector.http.request",
-    Array.from({ length: 4 }, () => ({ parameters: { config: "narrow", url: "/" }, max_attempts: 1 })),
+    Array.from({ length: 3 }, () => ({ parameters: { config: "narrow", url: "/" }, max_attempts: 1 })),
   );
   for (const task_id of task_ids) expect(await ended(task_id)).toMatchObject({ status: "completed", attempt: 1 });
   expect(most).toBe(1);
