@@ -177,3 +177,33 @@ test("half of what tokens need, a weak algorithm and keys without TLS are all to
   expect(problemsOf({ ...jwt, FANFOLD_JWT_ALGORITHMS: "none" })).toHaveLength(1);
   expect(problemsOf({ FANFOLD_JWT_TENANT_CLAIM: "org" }).map(({ path }) => path)).toContain("FANFOLD_JWT_ISSUER");
 });
+
+test("secrets of tenants may be given, keys must be keys, and what is opened for outgoing calls must be addresses", () => {
+  const key = Buffer.alloc(32, 7).toString("base64");
+  const env = {
+    ...{
+      FANFOLD_SECRET_ACME__STRIPE_KEY: "sk",
+      FANFOLD_SECRETS_DIR: "/run/secrets",
+      FANFOLD_SECRET_KEY: `${key}, ${key}`,
+    },
+    ...{ FANFOLD_OUTBOUND_ALLOW_HTTP: "on", FANFOLD_OUTBOUND_ALLOW_PRIVATE: "10.0.0.0/8, 127.0.0.1:8080" },
+    ...{ FANFOLD_OUTBOUND_PORTS: "443,8443", FANFOLD_OUTBOUND_ALLOW_HOSTS: "*.example.com" },
+  };
+  const config = loadConfig(env);
+  expect(config).toMatchObject({
+    secrets_dir: "/run/secrets",
+    outbound: {
+      ...{ allow_http: true, allow_private: ["10.0.0.0/8", "127.0.0.1:8080"], ports: [443, 8443] },
+      allow_hosts: ["*.example.com"],
+    },
+  });
+  expect(config.secret_keys.map(({ length }) => length)).toEqual([32, 32]);
+  const wrong = problemsOf({
+    ...{ FANFOLD_SECRET_KEY: "hush", FANFOLD_OUTBOUND_ALLOW_PRIVATE: "localhost", FANFOLD_OUTBOUND_PORTS: "https" },
+    FANFOLD_SECRETS: "typo",
+  });
+  expect(wrong.map(({ path }) => path).sort()).toEqual([
+    ...["FANFOLD_OUTBOUND_ALLOW_PRIVATE", "FANFOLD_OUTBOUND_PORTS", "FANFOLD_SECRETS", "FANFOLD_SECRET_KEY"],
+  ]);
+  expect(JSON.stringify(wrong)).not.toContain("hush");
+});

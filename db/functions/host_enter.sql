@@ -11,7 +11,7 @@ declare
   v_tenant text := app.acting_tenant(null);
   v_scope text := left(request ->> 'scope', 300);
   v_most integer := (request ->> 'max_concurrent')::integer;
-  v_rate double precision := (request ->> 'rate_per_s')::double precision;
+  v_rate double precision := nullif((request ->> 'rate_per_s')::double precision, 0);
   v_burst double precision := greatest(coalesce((request ->> 'burst')::double precision, v_rate), 1);
   v_now timestamptz;
   v_host app.host_states;

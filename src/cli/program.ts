@@ -6,6 +6,7 @@ import { addAlerts } from "./alerts.js";
 import { addApprove, addReject } from "./approve.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
+import { addConnectors } from "./connectors.js";
 import { addDemo } from "./demo.js";
 import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
@@ -56,7 +57,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
-  ["Share:", [addTenants, addKeys, addLimits, addWebhooks]],
+  ["Share:", [addTenants, addKeys, addLimits, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

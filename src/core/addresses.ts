@@ -26,7 +26,8 @@ function parseIpv6(text: string): Address | null {
   if (text.length > 45 || !/^[0-9a-f:.]+$/i.test(text)) return null;
   const halves = text.split("::");
   if (halves.length > 2) return null;
-  const [head, tail] = halves.map(groupsOf);
+  // Only the last four bytes may be written as IPv4.
+  const [head, tail] = halves.map((half, at) => groupsOf(half, at === halves.length - 1));
   if (head === undefined || head === null || tail === null) return null;
   if (tail === undefined) return head.length === 16 ? head : null;
   // "::" stands for at least one group.
@@ -35,13 +36,13 @@ function parseIpv6(text: string): Address | null {
 }
 
 /** "1:2:1.2.3.4" as bytes. */
-function groupsOf(text: string): number[] | null {
+function groupsOf(text: string, is_last: boolean): number[] | null {
   if (text === "") return [];
   const groups = text.split(":");
   const bytes: number[] = [];
   for (const [at, group] of groups.entries()) {
     if (group.includes(".")) {
-      const inner = at === groups.length - 1 ? parseIpv4(group) : null;
+      const inner = is_last && at === groups.length - 1 ? parseIpv4(group) : null;
       if (inner === null) return null;
       bytes.push(...inner);
     } else {
@@ -122,6 +123,7 @@ const blocks_ipv4 = special_ipv4.map(([text, what]) => ({ block: parseBlock(text
 const blocks_ipv6 = special_ipv6.map(([text, what]) => ({ block: parseBlock(text)!, what }));
 const embedding_blocks = embeddings.map(([text, what, at]) => ({ block: parseBlock(text)!, what, at }));
 const global_unicast = parseBlock("2000::/3")!;
+const unspecified_or_loopback = parseBlock("::/127")!;
 const teredo = parseBlock("2001::/32")!;
 
 /** Why an address is not anybody's to call; null when it is. */
@@ -139,7 +141,8 @@ export function specialAddress(address: Address): string | null {
 /** The IPv4 address that packets to this one would in the end reach. */
 export function innerIpv4(address: Address): { address: Address; what: string } | null {
   const found = address.length === 16 ? embedding_blocks.find(({ block }) => isIn(address, block)) : undefined;
-  if (found === undefined) return null;
+  // "::" and "::1" are IPv6's own.
+  if (found === undefined || isIn(address, unspecified_or_loopback)) return null;
   const bytes = address.slice(found.at, found.at + 4);
   // Teredo writes its client's address with every bit turned.
   return { address: isIn(address, teredo) ? bytes.map((byte) => byte ^ 255) : bytes, what: found.what };

@@ -44,7 +44,11 @@ async function parsed(schema: z.ZodObject, given: unknown): Promise<{ output: un
   const problems = unknownKeys(schema, given);
   try {
     const outcome = await parseEither(schema, given);
-    if (!outcome.success) problems.push(...issueProblems(outcome.error.issues, given));
+    if (!outcome.success) {
+      // Unknown keys were told above, with what was perhaps meant.
+      const others = outcome.error.issues.filter((issue) => issue.code !== "unrecognized_keys");
+      problems.push(...issueProblems(others, given));
+    }
     return { output: outcome.data, problems };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -67,9 +71,8 @@ function parseEither(
   }
 }
 
-/** zod's words, but a key that is not there is called missing, and unknown keys are told by unknownKeys. */
-export function issueProblems(issues: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
-  const told = issues.filter((issue) => issue.code !== "unrecognized_keys");
+/** zod's words, but a key that is not there is called missing. */
+export function issueProblems(told: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
   return zodProblems(told).map((problem, position) => {
     const issue = told[position]!;
     if (issue.code === "invalid_type" && valueAt(given, issue.path) === undefined) {

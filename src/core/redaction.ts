@@ -55,6 +55,7 @@ function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = [
     ...[value, JSON.stringify(value).slice(1, -1), bytes.toString("hex"), bytes.toString("hex").toUpperCase()],
+    ...[bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")],
     ...urlForms(value),
     ...[0, 1, 2].flatMap((offset) => base64Forms(bytes, offset)),
   ];

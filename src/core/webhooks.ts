@@ -11,7 +11,7 @@ export type DeliveryStatus = (typeof delivery_statuses)[number];
 
 /** Who else hears how a job ended: an address with the name of a secret, or an endpoint of the tenant's. */
 export type JobWebhook =
-  | { url: string; secret: `secret://${string}`; events?: readonly WebhookEvent[] }
+  | { url: string; secret: string; events?: readonly WebhookEvent[] }
   | { endpoint: string; events?: readonly WebhookEvent[] };
 
 /** What an endpoint's sealed secret is sealed for. */

@@ -41,7 +41,9 @@ function read(problems: Problem[], name: string, schema: z.ZodType, value: unkno
     });
     return undefined;
   }
-  const found = [...unknownKeys(schema, value), ...issueProblems(result.error.issues, value)];
+  // Unknown keys are told with what was perhaps meant.
+  const others = result.error.issues.filter((issue) => issue.code !== "unrecognized_keys");
+  const found = [...unknownKeys(schema, value), ...issueProblems(others, value)];
   const hints = new Map(result.error.issues.map((issue) => [issue, fixOf(issue, value)]));
   const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys");
   const unknown = found.length - issues.length;

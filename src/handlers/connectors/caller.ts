@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { CommonConfig } from "../../core/connector_config.js";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
-import { narrowed } from "../../core/outbound.js";
+import { judgeUrl, narrowed } from "../../core/outbound.js";
 import { withSecrets, withSecretsIn } from "../../core/secrets.js";
 import { answerError, bodyJson, bodyText } from "./answers.js";
 import { type Body, type GuardedHead, guardedExchange } from "./guard/index.js";
@@ -73,7 +73,9 @@ export function makeCall(ctx: TaskContext, config: CallerConfig, scope: string |
       ...{ scope: scope ?? hostOf(url), limits: config.limits, breaker: config.breaker },
       lease_s: policy.total_timeout_ms / 1000 + 30,
     };
-    const slot_id = await ctx.db((session) => enterHost(session, gate));
+    // What will be refused takes no place at a host, and makes none known.
+    const is_refused = "refused" in judgeUrl(url, policy);
+    const slot_id = is_refused ? null : await ctx.db((session) => enterHost(session, gate));
     let error: unknown;
     try {
       return await guardedExchange({ url, method, headers, body, policy, signal: ctx.signal }, async (head, stream) => {
@@ -84,7 +86,7 @@ export function makeCall(ctx: TaskContext, config: CallerConfig, scope: string |
       error = thrown ?? new Error("failed");
       throw thrown;
     } finally {
-      await leaveHost(ctx, slot_id, error);
+      if (slot_id !== null) await leaveHost(ctx, slot_id, error);
     }
   };
   const call = async (request: CallRequest): Promise<CallResponse> =>
@@ -179,7 +181,7 @@ async function firstBytes(body: Body): Promise<Uint8Array> {
 export function hostOf(url: string): string {
   try {
     const { host, hostname } = new URL(url);
-    return isIP(hostname) === 0 ? host.toLowerCase().slice(0, 280) : host;
+    return host === "" ? "the host" : isIP(hostname) === 0 ? host.toLowerCase().slice(0, 280) : host;
   } catch {
     return "the host";
   }

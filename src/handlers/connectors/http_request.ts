@@ -102,13 +102,14 @@ async function read(given: Parameters, head: GuardedHead, body: Body, ctx: TaskC
   }
   const told = { status: head.status, headers: keptHeaders(head.headers), redirects: head.redirects };
   if (given.response === "stored") return { ...told, ...(await store(body, ctx)) };
+  // Its body is nobody's: it is not even read.
+  if (given.response === "none" || given.method === "HEAD") return { ...told, bytes: 0 };
   const parts: Uint8Array[] = [];
   for await (const piece of body) parts.push(piece);
   const bytes = Buffer.concat(parts);
   if (body.truncated) throw tooLarge(bytes.length);
   const result = { ...told, bytes: bytes.length };
   const how = given.response ?? (/^application\/([\w.-]+\+)?json\b/i.test(type) ? "json" : "text");
-  if (how === "none" || given.method === "HEAD") return result;
   return how === "json" ? { ...result, json: bodyJson(bytes, host) } : { ...result, text: bodyText(bytes, host) };
 }
 

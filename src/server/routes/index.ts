@@ -2,6 +2,7 @@
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
 import { blueprintsRoutes } from "./blueprints.js";
+import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
@@ -30,6 +31,7 @@ export function allRoutes(): Route[] {
     ...workRoutes(),
     ...webhooksRoutes(),
     ...assetsRoutes(),
+    ...connectorsRoutes(),
     ...keysRoutes(),
     ...limitsRoutes(),
     ...tenantsRoutes(),

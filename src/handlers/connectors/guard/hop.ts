@@ -75,7 +75,12 @@ export function sendTo(
       });
       socket.once(secure ? "secureConnect" : "connect", () => {
         settle();
-        if (!request.destroyed) after(policy.headers_timeout_ms, "answer");
+        const sent = () => {
+          if (!request.destroyed && !answered) after(policy.headers_timeout_ms, "answer");
+        };
+        // A large body takes its time, and the whole call has a limit of its own.
+        if (request.writableFinished) sent();
+        else request.once("finish", sent);
       });
     });
     request.on("error", fail);

@@ -9,6 +9,8 @@ export interface Fault {
   /** At least so many seconds must be waited. */
   retry_after_s?: number;
   tls?: boolean;
+  /** Only the connector's own patience ends it. */
+  endless?: boolean;
   /** Given the socket when a request's head has come; `elsewhere` is a listener that must not be called. */
   answer(socket: Socket, elsewhere: string): void;
 }
@@ -54,10 +56,11 @@ export const faults: readonly Fault[] = [
   status("401 Unauthorized", ["permanent"]),
   status("404 Not Found", ["permanent"]),
   status("410 Gone", ["permanent"]),
-  { name: "time-out", expected: ["transient"], answer: () => {} },
+  { name: "time-out", expected: ["transient"], endless: true, answer: () => {} },
   {
     name: "slow drip",
     expected: ["transient"],
+    endless: true,
     answer(socket) {
       socket.write(`${head("200 OK", "content-type: application/json")}\r\n{`);
       const timer = setInterval(() => socket.write(" "), 20);

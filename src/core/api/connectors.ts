@@ -1,0 +1,86 @@
+// Configurations of connectors over HTTP, and the hosts they call. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { actor, record, time } from "./fields.js";
+
+const connector = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$/)
+  .describe("The connector: its task type without `connector.`, for example http.request");
+const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/)
+  .describe("The name tasks give as `config`");
+const params = z.strictObject({ connector, name });
+
+const configuration = z.object({
+  connector: z.string(),
+  name: z.string(),
+  config: record,
+  created_at: time,
+  updated_at: time,
+  updated_by: z.string(),
+});
+
+const host = z.object({
+  scope: z.string(),
+  breaker: z.enum(["closed", "open", "half_open"]),
+  open_until: time.nullable(),
+  wait_until: time.nullable(),
+  calls: z.int(),
+  failed_count: z.int(),
+  ok_count: z.int(),
+  mean_s: z.number(),
+  used_at: time,
+});
+
+export const connectors_api = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/connectors",
+    tag: "connectors",
+    summary: "List the configurations of connectors",
+    description: "They hold references to secrets (secret://name), never values.",
+    scope: "read",
+    query: z.strictObject({ connector: connector.optional() }),
+    reply: z.object({ connectors: z.array(configuration) }),
+  }),
+  set: endpoint({
+    method: "PUT",
+    path: "/api/connectors/{connector}/{name}",
+    tag: "connectors",
+    summary: "Write a configuration of a connector, new or in place of the old one",
+    description:
+      "Beside what the connector declares: `outbound` (a narrower policy), `limits` and `breaker`. What looks like a secret is " +
+      "refused: keep it with the worker, and write secret://name.",
+    scope: "admin",
+    params,
+    body: z.strictObject({ config: record, actor }),
+    body_limit: 128 * 1024,
+    reply: configuration,
+    errors: [413, 422],
+  }),
+  remove: endpoint({
+    method: "DELETE",
+    path: "/api/connectors/{connector}/{name}",
+    tag: "connectors",
+    summary: "Remove a configuration of a connector",
+    description: "Tasks that name it fail from now on.",
+    scope: "admin",
+    params,
+    reply: z.object({ connector: z.string(), name: z.string(), removed: z.boolean() }),
+    errors: [404],
+  }),
+  hosts: endpoint({
+    method: "GET",
+    path: "/api/connector-hosts",
+    tag: "connectors",
+    summary: "What connectors have called lately, the troubled first",
+    description:
+      "A host, or a configuration whose calls share limits: calls under way, and whether the circuit is open.",
+    scope: "read",
+    reply: z.object({ hosts: z.array(host) }),
+  }),
+};
