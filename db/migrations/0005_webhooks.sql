@@ -97,6 +97,6 @@ create table app.webhook_attempts (
 call app.protect('webhook_attempts');
 
 -- Jobs that name their own receivers are few: whether one of those that end here does is one look into a small index.
-create index jobs_with_webhooks on app.jobs (tenant_id, job_id) where webhooks is not null;
+create index jobs_with_webhooks on app.jobs (job_id) where webhooks is not null;
 
 reset role;

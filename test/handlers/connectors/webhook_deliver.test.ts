@@ -1,9 +1,12 @@
 // Webhooks from end to end: the HTTP API makes endpoints, jobs end, a real worker delivers to a receiver on loopback, and an
 // independent implementation of Standard Webhooks verifies what came.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { defineHandler, defineJob } from "../../../src/core/declare.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
 import { openService, type TestService } from "../../server/service.js";
@@ -115,6 +118,29 @@ describe("an outcome", () => {
       payload: body,
       tries: [{ status: 204, error: null }],
     });
+    await forget(made);
+  });
+
+  test("is verified by the receiver in docs/webhooks.md as it stands there, which refuses a stranger", async () => {
+    const docs = readFileSync(new URL("../../../docs/webhooks.md", import.meta.url), "utf8");
+    const [, code] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(docs)!;
+    const root = fileURLToPath(new URL("../../..", import.meta.url));
+    const made = await endpoint();
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", code!], {
+      ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"] as const },
+      env: { ...process.env, WEBHOOK_SECRET: made.secret, PORT: "0" },
+    });
+    onTestFinished(() => void child.kill());
+    let said = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
+    await eventually(() => said.includes("listening"));
+    const url = `http://127.0.0.1:${/listening on (\d+)/.exec(said)![1]}/hook`;
+    await call("PATCH", `/api/webhooks/${made.endpoint_id}`, { url });
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+    const job_id = await ended();
+    await eventually(() => said.includes(`job.completed ${job_id}`));
     await forget(made);
   });
 
