@@ -76,6 +76,8 @@ create index webhook_deliveries_by_endpoint on app.webhook_deliveries (tenant_id
 create unique index a_receiver_hears_once_how_a_job_ended
   on app.webhook_deliveries (tenant_id, job_id, epoch, coalesce(endpoint_id, url), event_type) where job_id is not null;
 create index webhook_deliveries_that_are_due on app.webhook_deliveries (next_at, delivery_id) where status = 'pending';
+-- What needs attention is found without reading past everything that arrived.
+create index webhook_deliveries_not_delivered on app.webhook_deliveries (tenant_id, status, delivery_id) where status <> 'delivered';
 call app.protect('webhook_deliveries');
 
 -- One row for each send. Never headers, and of a reply's body at most the beginning.

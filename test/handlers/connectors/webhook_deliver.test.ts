@@ -385,6 +385,21 @@ describe("over HTTP", () => {
     expect(refused.body.problems.map(({ path }: Loose) => path).sort()).toEqual([
       ...["body", "body.events[0]", "body.secret", "body.timeout_s", "body.url"],
     ]);
+    for (const odd of ["a\u0000b", "\ud800", "x".repeat(501)]) {
+      const answer = await service.call("POST", "/api/webhooks", {
+        body: { url: "https://example.com/", description: odd },
+      });
+      expect([odd.slice(0, 3), answer.status]).toEqual([odd.slice(0, 3), 400]);
+    }
+    for (const url of [
+      "https://",
+      "https://user:pw@example.com/",
+      "https://a b/",
+      "http:\\\\127.0.0.1",
+      "javascript:alert(1)",
+    ]) {
+      expect([url, (await service.call("POST", "/api/webhooks", { body: { url } })).status]).toEqual([url, 400]);
+    }
     const key = await service.key("default", ["read", "operate", "submit"]);
     expect((await service.call("GET", "/api/webhooks", { key })).status).toBe(403);
     expect((await service.call("GET", "/api/deliveries", { key })).status).toBe(200);
