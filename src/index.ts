@@ -45,6 +45,13 @@ export type {
 } from "./engine/recovery_records.js";
 export { Sealer } from "./engine/sealing.js";
 export { openServer } from "./engine/server_database.js";
+export {
+  type DeliveryRecord,
+  type DeliveryWithTries,
+  type WebhookRecord,
+  Webhooks,
+  type WebhookWithSecret,
+} from "./engine/webhooks.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {
@@ -55,6 +62,8 @@ export {
   type OutboundPolicy,
   OutboundRefused,
 } from "./handlers/connectors/guard/index.js";
+export { reportGenerate } from "./handlers/connectors/report_generate.js";
+export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
 export { stopOnSignals } from "./worker/signals.js";
