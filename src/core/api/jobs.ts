@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.js";
 import { cursor, job_type, limit, record } from "./fields.js";
+import { job_webhooks } from "./webhooks.js";
 
 export const submit_options = z.strictObject({
   mode: z.enum(["reuse", "resume", "force"]).optional(),
@@ -9,6 +10,7 @@ export const submit_options = z.strictObject({
   labels: z.record(z.string(), z.string()).optional(),
   deadline_s: z.number().positive().nullable().optional(),
   correlation_id: z.string().max(200).optional(),
+  webhooks: job_webhooks.optional(),
 });
 
 const submitted = z.object({

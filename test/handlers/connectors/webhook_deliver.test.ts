@@ -127,7 +127,7 @@ describe("an outcome", () => {
     const root = fileURLToPath(new URL("../../..", import.meta.url));
     const made = await endpoint();
     const child = spawn(process.execPath, ["--input-type=module", "--eval", code!], {
-      ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"] as const },
+      ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"] },
       env: { ...process.env, WEBHOOK_SECRET: made.secret, PORT: "0" },
     });
     onTestFinished(() => void child.kill());
@@ -146,9 +146,9 @@ describe("an outcome", () => {
 
   test("that failed is told as such, to addresses of the job's own, signed with a secret known by its name", async () => {
     const webhooks = [
-      { url: `${receiver.url}/a`, secret: "secret://named" as const },
-      { url: `${receiver.url}/b`, secret: "secret://named" as const, events: ["job.failed" as const] },
-      { url: `${receiver.url}/c`, secret: "secret://named" as const, events: ["job.cancelled" as const] },
+      { url: `${receiver.url}/a`, secret: "secret://named" },
+      { url: `${receiver.url}/b`, secret: "secret://named", events: ["job.failed" as const] },
+      { url: `${receiver.url}/c`, secret: "secret://named", events: ["job.cancelled" as const] },
     ];
     await ended({ fail: true }, { webhooks });
     await service.db.sql`update app.ready set run_at = now()`;
@@ -158,6 +158,18 @@ describe("an outcome", () => {
       const told = new Webhook(named_secret).verify(body, headers as Record<string, string>);
       expect(told).toMatchObject({ type: "job.failed", stage_results: { work: { failed: 1 } } });
     }
+  });
+
+  test("is told to receivers that the submit over HTTP named, and a plain secret there is refused", async () => {
+    const made = await endpoint({ events: [] });
+    const webhooks = [{ url: `${receiver.url}/own`, secret: "secret://named" }, { endpoint: made.endpoint_id }];
+    await call("POST", "/api/jobs/submit/hooked", { parameters: { n: ++runs }, webhooks });
+    await eventually(() => receiver.requests.length === 2);
+    expect(receiver.requests.map(({ path }) => path).sort()).toEqual(["/hook", "/own"]);
+    const plain = [{ url: `${receiver.url}/own`, secret: "my-shared-secret" }];
+    const refused = await service.call("POST", "/api/jobs/submit/hooked", { body: { webhooks: plain } });
+    expect(refused.status).toBe(400);
+    await forget(made);
   });
 
   test("after a rotation is signed with both secrets, and only with the new one when the overlap is over", async () => {
