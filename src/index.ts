@@ -48,6 +48,13 @@ export type {
 export { Sealer } from "./engine/sealing.js";
 export { openServer } from "./engine/server_database.js";
 export type { TenantPage, TenantRecord } from "./engine/tenants.js";
+export {
+  type DeliveryRecord,
+  type DeliveryWithTries,
+  type WebhookRecord,
+  Webhooks,
+  type WebhookWithSecret,
+} from "./engine/webhooks.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {
@@ -62,6 +69,8 @@ export type { Authenticator, Principal } from "./server/auth.js";
 export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
 export type { JwtSettings } from "./server/jwt.js";
 export { type Server, type ServerOptions, startServer } from "./server/server.js";
+export { reportGenerate } from "./handlers/connectors/report_generate.js";
+export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
 export { stopOnSignals } from "./worker/signals.js";

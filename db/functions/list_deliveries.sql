@@ -5,6 +5,8 @@ create or replace function app.list_deliveries(
 returns json
 language plpgsql stable security definer
 set search_path = pg_catalog, app, pg_temp
+-- Planned for the filters that are given: each has its index.
+set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);

@@ -6,6 +6,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, app, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   c_bytes constant bigint := 4194304;
@@ -27,21 +28,29 @@ begin
     if not found then
       return json_build_object('tasks', '[]'::json, 'next', null);
     end if;
+    -- Each by its key: a join over the stage would be made anew for every page.
     with page as (
-      select t.*, row_number() over (order by t.ordinal) as n,
-        sum(coalesce(octet_length(r.result::text), 0) + 200) over (order by t.ordinal) as bytes, r.result, r.spill
+      select t.ordinal, t.index, r.result, r.spill, r.error, r.duration_ms, r.finished_at,
+        coalesce(r.status, w.status) as status, coalesce(r.attempt, w.attempt) as attempt,
+        row_number() over (order by t.ordinal) as n,
+        sum(coalesce(octet_length(r.result::text), 0) + 200) over (order by t.ordinal) as bytes
         from (
-          select * from app.task_states q
+          select q.ordinal, coalesce(q.index, q.ordinal::text) as index from app.tasks q
            where q.stage_id = v_stage.stage_id and q.ordinal >= v_from
            order by q.ordinal
            limit v_rows + 1
         ) t
         left join lateral (
-          select f.result, f.spill from app.results f where f.stage_id = t.stage_id and f.ordinal = t.ordinal offset 0) r on true
+          select * from app.results f where f.stage_id = v_stage.stage_id and f.ordinal = t.ordinal offset 0) r on true
+        left join lateral (
+          select s.status, s.attempt from app.task_states s
+           where r.status is null and s.stage_id = v_stage.stage_id and s.ordinal = t.ordinal
+          offset 0
+        ) w on true
     ),
     kept as (select * from page p where p.n <= v_rows and (p.bytes <= c_bytes or p.n = 1))
     select json_agg(json_build_object(
-        'stage', k.stage, 'index', k.index, 'task_id', k.stage_id || '-' || k.ordinal, 'status', k.status, 'attempt', k.attempt,
+        'stage', v_stage.name, 'index', k.index, 'task_id', v_stage.stage_id || '-' || k.ordinal, 'status', k.status, 'attempt', k.attempt,
         'duration_ms', k.duration_ms, 'finished_at', k.finished_at, 'error_code', k.error ->> 'code',
         'error_message', k.error ->> 'message', 'result', k.result, 'spill', k.spill) order by k.ordinal),
       max(k.ordinal), (select count(*) from page) > count(*)

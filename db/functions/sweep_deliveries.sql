@@ -1,4 +1,5 @@
--- For the janitor: a pending delivery whose task is no more (it failed or was cancelled, which must not matter) gets another.
+-- For the janitor: a pending delivery whose task is no more (it failed, crashed too often or was cancelled) gets another, as after
+-- a try that failed: what takes its workers down is tried less and less, and not for ever.
 -- `after` is the `next` of the page before: [time, id].
 create or replace function app.sweep_deliveries(run uuid default null, after json default null)
 returns json
@@ -9,11 +10,13 @@ set jit = off
 as $$
 declare
   c_page constant integer := 500;
+  c_lost constant text := 'task_lost: its task ended without telling how it went';
   v_own text := app.worker_tenant();
   v_delivery app.webhook_deliveries;
   v_stage bigint;
   v_seen integer := 0;
   v_swept integer := 0;
+  v_wait double precision;
 begin
   for v_delivery in
     select d.*
@@ -29,9 +32,21 @@ begin
     continue when exists (
         select from app.ready r where r.stage_id = v_stage and r.hi > v_delivery.task_ordinal and r.lo <= v_delivery.task_ordinal)
       or exists (select from app.claims k where k.stage_id = v_stage and k.held @> v_delivery.task_ordinal);
-    perform app.requeue_delivery(v_delivery, now());
-    perform app.janitor_note(run, v_delivery.tenant_id, 'requeued_delivery', 'delivery ' || v_delivery.delivery_id,
-      'its task ended without sending it', v_delivery.job_id, v_stage);
+    v_delivery.attempts := v_delivery.attempts + 1;
+    insert into app.webhook_attempts (tenant_id, delivery_id, ticket, series, error)
+    values (v_delivery.tenant_id, v_delivery.delivery_id, v_delivery.ticket, v_delivery.series, c_lost)
+    on conflict do nothing;
+    update app.webhook_deliveries d
+       set attempts = v_delivery.attempts, last_status = null, last_error = c_lost
+     where d.tenant_id = v_delivery.tenant_id and d.delivery_id = v_delivery.delivery_id;
+    v_wait := (app.webhook_schedule())[v_delivery.attempts + 1];
+    if v_wait is null then
+      perform app.end_delivery(v_delivery, 'failed', c_lost || ', and no try is left');
+    else
+      perform app.requeue_delivery(v_delivery, now() + make_interval(secs => v_wait));
+    end if;
+    perform app.janitor_note(run, v_delivery.tenant_id, case when v_wait is null then 'failed_delivery' else 'requeued_delivery' end,
+      'delivery ' || v_delivery.delivery_id, c_lost, v_delivery.job_id, v_stage);
     v_swept := v_swept + 1;
   end loop;
   return json_build_object('swept', v_swept, 'alerts', '[]'::json,

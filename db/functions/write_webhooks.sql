@@ -9,8 +9,7 @@ declare
   v_ids text[];
 begin
   if not exists (select from app.webhook_endpoints e where e.tenant_id = any (tenants) and e.disabled_at is null)
-     and not exists (
-       select from app.jobs j where j.webhooks is not null and j.tenant_id = any (tenants) and j.job_id = any (job_ids)) then
+     and not exists (select from app.jobs j where j.webhooks is not null and j.job_id = any (job_ids)) then
     return;
   end if;
   for v_tenant, v_ids in

@@ -69,3 +69,4 @@ export {
   type TaskStatus,
 } from "./statuses.js";
 export type { Ref, Store } from "./store.js";
+export type { DeliveryStatus, JobWebhook, WebhookEvent } from "./webhooks.js";

@@ -9,10 +9,10 @@ export type WebhookEvent = (typeof webhook_events)[number];
 export const delivery_statuses = ["pending", "delivered", "failed", "discarded"] as const;
 export type DeliveryStatus = (typeof delivery_statuses)[number];
 
-/** Who else hears how a job ended: an address with the name of a secret, or an endpoint of the tenant's. */
+/** Who else hears how a job ended: an address with the name of a secret (secret://name), or an endpoint of the tenant's. */
 export type JobWebhook =
-  | { url: string; secret: string; events?: readonly WebhookEvent[] }
-  | { endpoint: string; events?: readonly WebhookEvent[] };
+  | { url: string; secret: string; events?: readonly WebhookEvent[] | undefined }
+  | { endpoint: string; events?: readonly WebhookEvent[] | undefined };
 
 /** What an endpoint's sealed secret is sealed for. */
 export function webhookPurpose(endpoint_id: string): string {

@@ -1,6 +1,7 @@
 // The outbox of webhooks: written with the outcome or not at all, one authority about retries, nothing counted twice.
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Database, Queryable } from "../../src/engine/database.js";
+import { openServer } from "../../src/engine/server_database.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { claim, drain, finish, type Held, register, type StageData, submit } from "./floor.js";
 
@@ -225,11 +226,13 @@ describe("tries of a delivery", () => {
   let db: Database;
   let worker: string;
   let target: string;
+  let url: string;
 
   beforeEach(async () => {
     const fresh = await freshDatabase();
     onTestFinished(fresh.drop);
     db = fresh.db;
+    url = fresh.url;
     worker = await register(db, ["t.only", DELIVER]);
     target = await endpoint(db);
   });
@@ -413,11 +416,53 @@ describe("tries of a delivery", () => {
     const sweep = async () => (await db.sql<Loose>`select app.sweep_deliveries() as reply`)[0].reply;
     expect(await sweep()).toMatchObject({ swept: 1, next: null });
     expect(await sweep()).toMatchObject({ swept: 0 });
-    const [task, ...more] = await due(db, worker);
+    // It counts as a try: what takes every worker down must not be tried for ever.
+    expect(await row(lost)).toMatchObject({
+      status: "pending",
+      attempts: 1,
+      last_error: expect.stringContaining("task_lost"),
+    });
+    const [task, ...more] = await due(db, worker, true);
     expect(more).toEqual([]);
     expect(task!.parameters).toEqual({ delivery_id: (lost.parameters as Loose).delivery_id, ticket: 2 });
     expect(await begin(db, task!)).toMatchObject({ action: "send" });
     expect(await begin(db, waiting)).toMatchObject({ action: "send" });
+    await finish(db, worker, [task!], () => ({ category: "permanent" }));
+    await db.sql`update app.webhook_deliveries set attempts = 9, next_at = now() - interval '10 min' where ticket = 2`;
+    expect(await sweep()).toMatchObject({ swept: 1 });
+    expect(await row(lost)).toMatchObject({ status: "failed", attempts: 10 });
+  });
+
+  test("verbs that meet each other on the same endpoint wait in one direction and never in a circle", async () => {
+    const sessions = Array.from({ length: 4 }, () => openServer(url, { max: 1 }));
+    for (let n = 0; n < 12; n++) await db.sql`select app.ping_webhook(${target})`;
+    const tasks = await due(db, worker);
+    const all = tasks.map(({ parameters }) => parameters as { delivery_id: string; ticket: number });
+    const verbs: ((session: Database, n: number) => Promise<unknown>)[] = [
+      (session, n) => session.sql`select app.begin_delivery(${all[n]!.delivery_id}, ${all[n]!.ticket}::integer)`,
+      (session, n) => ask(session, "record", { ...all[n]!, status: 500 }),
+      (session, n) => ask(session, "record", { ...all[n]!, status: 200 }),
+      (session, n) => session.sql`select app.replay_delivery(${all[n]!.delivery_id})`,
+      (session) =>
+        ask(session, "replay", { endpoint_id: target, statuses: ["pending", "failed", "discarded", "delivered"] }),
+      (session, n) => ask(session, "update", { endpoint_id: target, enabled: n % 2 === 0 }),
+      (session, n) => session.sql`select app.discard_delivery(${all[n]!.delivery_id})`,
+      (session) => session.sql`select app.sweep_deliveries()`,
+      (session, n) => session.sql`select app.rotate_webhook_secret(${target}, ${`secret://s${n}`})`,
+    ];
+    const codes = new Set<string>();
+    await Promise.all(
+      sessions.map(async (session, at) => {
+        for (let n = 0; n < 60; n++) {
+          await verbs[(n * 7 + at * 5) % verbs.length]!(session, (n * 5 + at) % all.length).catch((error: Loose) =>
+            codes.add(error.code),
+          );
+        }
+      }),
+    );
+    // Refusals are answers; anything else is not.
+    expect([...codes].filter((code) => !/^FF00[126]$/.test(code))).toEqual([]);
+    for (const session of sessions) await session.close();
   });
 
   test("a rotation signs with both secrets until the old one's time is up", async () => {

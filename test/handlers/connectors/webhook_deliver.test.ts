@@ -1,9 +1,12 @@
 // Webhooks from end to end: the HTTP API makes endpoints, jobs end, a real worker delivers to a receiver on loopback, and an
 // independent implementation of Standard Webhooks verifies what came.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { defineHandler, defineJob } from "../../../src/core/declare.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
 import { openService, type TestService } from "../../server/service.js";
@@ -118,11 +121,34 @@ describe("an outcome", () => {
     await forget(made);
   });
 
+  test("is verified by the receiver in docs/webhooks.md as it stands there, which refuses a stranger", async () => {
+    const docs = readFileSync(new URL("../../../docs/webhooks.md", import.meta.url), "utf8");
+    const [, code] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(docs)!;
+    const root = fileURLToPath(new URL("../../..", import.meta.url));
+    const made = await endpoint();
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", code!], {
+      ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+      env: { ...process.env, WEBHOOK_SECRET: made.secret, PORT: "0" },
+    });
+    onTestFinished(() => void child.kill());
+    let said = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
+    await eventually(() => said.includes("listening"));
+    const url = `http://127.0.0.1:${/listening on (\d+)/.exec(said)![1]}/hook`;
+    await call("PATCH", `/api/webhooks/${made.endpoint_id}`, { url });
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+    const job_id = await ended();
+    await eventually(() => said.includes(`job.completed ${job_id}`));
+    await forget(made);
+  });
+
   test("that failed is told as such, to addresses of the job's own, signed with a secret known by its name", async () => {
     const webhooks = [
-      { url: `${receiver.url}/a`, secret: "secret://named" as const },
-      { url: `${receiver.url}/b`, secret: "secret://named" as const, events: ["job.failed" as const] },
-      { url: `${receiver.url}/c`, secret: "secret://named" as const, events: ["job.cancelled" as const] },
+      { url: `${receiver.url}/a`, secret: "secret://named" },
+      { url: `${receiver.url}/b`, secret: "secret://named", events: ["job.failed" as const] },
+      { url: `${receiver.url}/c`, secret: "secret://named", events: ["job.cancelled" as const] },
     ];
     await ended({ fail: true }, { webhooks });
     await service.db.sql`update app.ready set run_at = now()`;
@@ -132,6 +158,18 @@ describe("an outcome", () => {
       const told = new Webhook(named_secret).verify(body, headers as Record<string, string>);
       expect(told).toMatchObject({ type: "job.failed", stage_results: { work: { failed: 1 } } });
     }
+  });
+
+  test("is told to receivers that the submit over HTTP named, and a plain secret there is refused", async () => {
+    const made = await endpoint({ events: [] });
+    const webhooks = [{ url: `${receiver.url}/own`, secret: "secret://named" }, { endpoint: made.endpoint_id }];
+    await call("POST", "/api/jobs/submit/hooked", { parameters: { n: ++runs }, webhooks });
+    await eventually(() => receiver.requests.length === 2);
+    expect(receiver.requests.map(({ path }) => path).sort()).toEqual(["/hook", "/own"]);
+    const plain = [{ url: `${receiver.url}/own`, secret: "my-shared-secret" }];
+    const refused = await service.call("POST", "/api/jobs/submit/hooked", { body: { webhooks: plain } });
+    expect(refused.status).toBe(400);
+    await forget(made);
   });
 
   test("after a rotation is signed with both secrets, and only with the new one when the overlap is over", async () => {
@@ -359,6 +397,21 @@ describe("over HTTP", () => {
     expect(refused.body.problems.map(({ path }: Loose) => path).sort()).toEqual([
       ...["body", "body.events[0]", "body.secret", "body.timeout_s", "body.url"],
     ]);
+    for (const odd of ["a\u0000b", "\ud800", "x".repeat(501)]) {
+      const answer = await service.call("POST", "/api/webhooks", {
+        body: { url: "https://example.com/", description: odd },
+      });
+      expect([odd.slice(0, 3), answer.status]).toEqual([odd.slice(0, 3), 400]);
+    }
+    for (const url of [
+      "https://",
+      "https://user:pw@example.com/",
+      "https://a b/",
+      "http:\\\\127.0.0.1",
+      "javascript:alert(1)",
+    ]) {
+      expect([url, (await service.call("POST", "/api/webhooks", { body: { url } })).status]).toEqual([url, 400]);
+    }
     const key = await service.key("default", ["read", "operate", "submit"]);
     expect((await service.call("GET", "/api/webhooks", { key })).status).toBe(403);
     expect((await service.call("GET", "/api/deliveries", { key })).status).toBe(200);

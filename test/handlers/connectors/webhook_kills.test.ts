@@ -1,5 +1,5 @@
 // A webhook's life with somebody killed at every point of it. Nothing that was decided is lost, nothing that was rolled back is
-// sent, and what is sent twice has the same id and counts once. No HTTP server takes part: a delivery needs none.
+// sent, and what is sent twice has the same id and counts once. A delivery needs no HTTP server: one takes part only to be killed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ beforeEach(async () => {
 async function victim(
   types: string[],
   faults = "",
-): Promise<{ child: ChildProcess; died: Promise<NodeJS.Signals | null> }> {
+): Promise<{ child: ChildProcess; died: Promise<NodeJS.Signals | null>; said: string }> {
   const task: ChildTask = { database_url: database.url, storage_dir, port: receiver.port, types };
   const script = [path("./webhook_worker.ts"), JSON.stringify(task)];
   const child = spawn(process.execPath, ["--import", path("../../worker/typescript.mjs"), ...script], {
@@ -67,8 +67,8 @@ async function victim(
     await died;
   });
   // It may die of its fault before it is heard.
-  await Promise.race([new Promise((resolve) => child.stdout!.once("data", resolve)), died]);
-  return { child, died };
+  const said = await Promise.race([new Promise((resolve) => child.stdout!.once("data", resolve)), died]);
+  return { child, died, said: String(said) };
 }
 
 async function survivor(types: string[]): Promise<void> {
@@ -140,12 +140,18 @@ test("kill -9 after it is recorded, before the task is finished: not sent again"
   await deliveredOnce(1);
 });
 
-test("kill -9 after a failed try is recorded: the next try is queued once, at its time", async () => {
+test("kill -9 after a failed try is recorded: the next try is queued once, for its time", async () => {
   await endedJob();
   answer = (response) => response.writeHead(500).end();
   expect(await (await victim([DELIVER], "before-finish:kill9")).died).toBe("SIGKILL");
   answer = (response) => response.writeHead(204).end();
   await survivor([DELIVER]);
+  const [{ queued }] = (await database.db.sql<Loose>`
+    select count(*)::int as queued from app.ready where task_type = ${DELIVER} and run_at > now() + interval '1 s'`) as [
+    Loose,
+  ];
+  expect(queued).toBe(1);
+  await database.db.sql`update app.ready set run_at = now()`;
   await eventually(async () => (await outbox())[0]!.status === "delivered");
   expect(await outbox()).toMatchObject([{ attempts: 2, series: 1 }]);
   expect(await tries()).toMatchObject([{ status: 500 }, { status: 204 }]);
@@ -166,6 +172,36 @@ test("kill -9 of the worker just after its job has ended: the end is told", asyn
   expect(await (await victim(["t.work"], "after-finish-commit:kill9")).died).toBe("SIGKILL");
   await survivor([DELIVER]);
   await deliveredOnce(1);
+});
+
+test("kill -9 of the HTTP server that took the job, its receivers and the ping: all are told", async () => {
+  const { key } = await engine.keys.create({ name: "test", scopes: ["submit", "admin"] });
+  const { child, died, said } = await victim([]);
+  const post = async (where: string, body?: object) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const answered = await fetch(`${said.split(" ")[1]!.trim()}${where}`, {
+      ...{ method: "POST", headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answered.status, body: (await answered.json()) as Loose };
+  };
+  const [{ endpoint_id }] = (await engine.webhooks.list()) as [Loose];
+  const submitted = await post("/api/jobs/submit/hooked", {});
+  const pinged = await post(`/api/webhooks/${endpoint_id}/ping`);
+  expect([submitted.status, pinged.status]).toEqual([201, 202]);
+  child.kill("SIGKILL");
+  expect(await died).toBe("SIGKILL");
+  await survivor(["t.work", DELIVER]);
+  await eventually(async () => {
+    const all = await outbox();
+    return all.length === 2 && all.every(({ status }) => status === "delivered");
+  });
+  const told = receiver.requests.map(({ body }) => JSON.parse(body));
+  expect(told.map(({ type }) => type).sort()).toEqual(["job.completed", "webhook.ping"]);
+  expect(told.find(({ type }) => type === "job.completed").job_id).toBe(submitted.body.job_id);
 });
 
 test("the database loses its power while the receiver has the request: it is recorded, or sent again under the same id", async () => {

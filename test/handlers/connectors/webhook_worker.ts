@@ -1,8 +1,9 @@
-// A worker as a process of its own, for tests that kill it while it delivers webhooks. It says `ready` when it is registered.
+// A worker, or the HTTP server, as a process of its own for tests that kill it. It says `ready` when it is registered or listens.
 import { defineHandler, defineJob } from "../../../src/core/declare.js";
 import { createRegistry } from "../../../src/core/registry.js";
 import { openEngine } from "../../../src/engine/open_engine.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
+import { createApp } from "../../../src/server/app.js";
 import type { WorkerOptions } from "../../../src/worker/options.js";
 import { startWorker } from "../../../src/worker/worker.js";
 
@@ -24,6 +25,7 @@ export interface ChildTask {
   database_url: string;
   storage_dir: string;
   port: number;
+  /** None: it is no worker but the HTTP server, and says where it listens. */
   types: string[];
 }
 
@@ -31,6 +33,10 @@ const [given] = process.argv.slice(2);
 if (given !== undefined && process.argv[1]?.endsWith("webhook_worker.ts")) {
   const { database_url, storage_dir, port, types } = JSON.parse(given) as ChildTask;
   const engine = await openEngine({ database_url, storage_dir, registry });
-  await startWorker(engine, optionsFor(port, types));
-  process.stdout.write("ready\n");
+  if (types.length > 0) {
+    await startWorker(engine, optionsFor(port, types));
+    process.stdout.write("ready\n");
+  } else {
+    process.stdout.write(`ready ${await createApp({ engine }).listen({ port: 0, host: "127.0.0.1" })}\n`);
+  }
 }
