@@ -76,7 +76,8 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
   return ofOwn(new FanfoldError(code, detail, hint === undefined ? {} : { hint }), request_id);
 }
 
-const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55P03)$/;
+/** 55000: the database takes no connections just now. */
+const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000|55P03)$/;
 
 function isPassing(error: unknown): boolean {
   const { code, category } = classify(error);
