@@ -23,6 +23,7 @@ const claim_id = whole.describe("As claim gave it: proof that the task is held")
 
 const stage = z.object({
   stage_id: z.int(),
+  tenant_id: z.string(),
   job_id: z.string().nullable(),
   job_type: z.string().nullable(),
   stage: z.string(),
