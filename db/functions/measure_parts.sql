@@ -1,8 +1,28 @@
--- Parts that a database may or may not have: what waits in them, and how late it is.
+-- Parts that a database may or may not have, depending on its version: what waits in them, and how late it is. Each by an index.
 create or replace function app.measure_parts()
 returns json
 language plpgsql stable
+set enable_seqscan = off
 as $$
+declare
+  v_parts jsonb := '{}'::jsonb;
+  v_part jsonb;
 begin
-  return '{}'::json;
+  if to_regclass('app.webhook_deliveries') is not null then
+    execute $sql$
+      select jsonb_build_object(
+          'pending', count(*), 'oldest_s', coalesce(extract(epoch from now() - min(d.next_at) filter (where d.next_at < now())), 0))
+        from app.webhook_deliveries d
+       where d.status = 'pending' $sql$ into v_part;
+    v_parts := v_parts || jsonb_build_object('webhooks', v_part);
+  end if;
+  if to_regclass('app.schedules') is not null then
+    execute $sql$
+      select jsonb_build_object(
+          'enabled', count(*), 'lag_s', coalesce(extract(epoch from now() - min(s.next_at) filter (where s.next_at < now())), 0))
+        from app.schedules s
+       where s.paused_at is null and s.next_at is not null $sql$ into v_part;
+    v_parts := v_parts || jsonb_build_object('schedules', v_part);
+  end if;
+  return v_parts::json;
 end $$;
