@@ -29,15 +29,21 @@ export async function http(place, { n = Number.POSITIVE_INFINITY, callers = 32 }
     });
   const warm_up = Math.min(submits, 2000);
   await submit(0, warm_up);
+  await place.analyze();
   say("submits, one job a call");
   const used = await server.ask({ what: "usage" });
   const one = await submit(warm_up, submits);
   const then = await server.ask({ what: "usage" });
   say("the client's enqueueMany");
-  await load.ask({ what: "client", url, key, verb: "enqueueMany", from: 0, n: Math.min(bulk, 5000) });
-  const tasks = await load.ask({ what: "client", url, key, verb: "enqueueMany", from: 0, n: bulk });
+  const enqueue = { what: "client", url, key, verb: "enqueueMany", type: "bench.noop", from: 0 };
+  await load.ask({ ...enqueue, n: Math.min(bulk, 5000) });
+  const before_bulk = await server.ask({ what: "usage" });
+  const tasks = await load.ask({ ...enqueue, n: bulk });
+  const after_bulk = await server.ask({ what: "usage" });
   say("the client's submitMany");
-  const many = await load.ask({ what: "client", url, key, verb: "submitMany", from: 10_000_000, n: jobs });
+  const submit_many = { what: "client", url, key, verb: "submitMany", from: 10_000_000 };
+  const many = await load.ask({ ...submit_many, type: "bench_one", n: jobs });
+  const wide = await load.ask({ ...submit_many, type: "bench_hundred", n: Math.ceil(jobs / 20) });
   const cpu = (then.cpu_ms - used.cpu_ms) / submits;
   const rows = [
     {
@@ -47,14 +53,14 @@ export async function http(place, { n = Number.POSITIVE_INFINITY, callers = 32 }
     },
     {
       ...{ what: "the client's enqueueMany", value: tasks.per_s, unit: "tasks/s" },
+      more: `server ${(((after_bulk.cpu_ms - before_bulk.cpu_ms) / bulk) * 1000).toFixed(0)} ms of CPU per thousand`,
       ...atLeast(tasks.per_s, GOAL.tasks),
     },
     {
-      what: "the client's submitMany, jobs of one task",
-      value: many.per_s,
-      unit: "jobs/s",
-      ...atLeast(many.per_s, GOAL.tasks),
+      ...{ what: "the client's submitMany, jobs of 100 tasks", value: wide.per_s * 100, unit: "tasks/s" },
+      ...atLeast(wide.per_s * 100, GOAL.tasks),
     },
+    { what: "the client's submitMany, jobs of one task", value: many.per_s, unit: "jobs/s" },
   ];
   await server.stop();
   const boss = await besideBoss(place, load, { submits, warm_up, callers });

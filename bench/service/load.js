@@ -56,13 +56,12 @@ function post({ hostname, port, path, headers }, body) {
   });
 }
 
-/** @param {{ url: string, key: string, verb: "submitMany" | "enqueueMany", from: number, n: number }} order */
-async function byClient({ url, key, verb, from, n }) {
+/** @param {{ url: string, key: string, verb: "submitMany" | "enqueueMany", type: string, from: number, n: number }} order */
+async function byClient({ url, key, verb, type, from, n }) {
   const client = createClient({ url, key });
   const items = Array.from({ length: n }, (_, i) => ({ parameters: { i: from + i } }));
   const began = performance.now();
-  if (verb === "submitMany") await client.submitMany("bench_one", items);
-  else await client.enqueueMany("bench.noop", items);
+  await client[verb](type, items);
   return { per_s: n / ((performance.now() - began) / 1000) };
 }
 

@@ -17,6 +17,7 @@ const PROCESS = fileURLToPath(new URL("process.js", import.meta.url));
  * @property {(tenant: string) => Promise<string>} key of a tenant, made when new
  * @property {(role: "server" | "worker" | "load" | "boss_proxy", settings?: object) => Promise<Running>} start
  * @property {string} database_url of the server's login
+ * @property {() => Promise<void>} analyze what autovacuum would have done in a database that is not seconds old
  * @property {() => Promise<void>} close
  *
  * @typedef {object} Running
@@ -42,6 +43,7 @@ export async function openPlace(server, say) {
     say,
     server,
     database_url: login.href,
+    analyze: () => admin.db.script("analyze"),
     async key(tenant) {
       await admin.db.sql`select app.create_tenant(${tenant})`;
       const made = await admin.forTenant(tenant).keys.create({ name: "bench", scopes: ["submit", "read"] });

@@ -14,6 +14,9 @@ export function benchRegistry(started = () => {}) {
         await sleep(ms);
       }),
     ],
-    jobs: [defineJob({ type: "bench_one", stages: [{ name: "only", task: "bench.noop" }] })],
+    jobs: [
+      defineJob({ type: "bench_one", stages: [{ name: "only", task: "bench.noop" }] }),
+      defineJob({ type: "bench_hundred", stages: [{ name: "all", task: "bench.noop", tasks: { count: 100 } }] }),
+    ],
   });
 }

@@ -186,6 +186,9 @@ export class Janitor {
         after = page.next;
       }
     });
+    await duty("refresh_statistics", async () => {
+      await asked(db.sql`select app.refresh_statistics() as reply`);
+    });
     await duty("fold_counts", async () => {
       await asked(db.sql`select app.fold_counts() as reply`);
     });

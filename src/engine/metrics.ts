@@ -20,8 +20,8 @@ export interface Measured {
     age_s: number | null;
   };
   parts: {
-    /** Deliveries by status. */
-    webhooks?: Record<string, number>;
+    /** Deliveries that are on their way, and by how much the most overdue is late. */
+    webhooks?: { pending: number; oldest_s: number };
     /** How long ago the tick was due that is longest overdue. */
     schedules?: { enabled: number; lag_s: number };
   };

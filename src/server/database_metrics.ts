@@ -90,9 +90,12 @@ function tallyFamilies(tallies: Measured["tallies"]): Family[] {
   }
   const alerts = counter("fanfold_alerts_total", "Alerts of the janitor, by kind.");
   for (const [, kind, amount] of of("alerts")) alerts.sample(amount, { kind });
+  const deliveries = counter("fanfold_webhook_deliveries_ended_total", "Webhook deliveries that ended, by status.");
+  const sent = new Map(of("webhooks_ended").map(([, status, amount]) => [status, amount]));
+  for (const status of ["delivered", "failed", "discarded"]) deliveries.sample(sent.get(status) ?? 0, { status });
   const dead = of("workers_lost").reduce((sum, [, , amount]) => sum + amount, 0);
   const workers = counter("fanfold_workers_lost_total", "Workers that stopped sending heartbeats.").sample(dead);
-  return [lost, ended, alerts, workers];
+  return [lost, ended, alerts, deliveries, workers];
 }
 
 function serviceFamilies({ workers, janitor, parts }: Measured): Family[] {
@@ -112,9 +115,11 @@ function serviceFamilies({ workers, janitor, parts }: Measured): Family[] {
   );
   families.push(age, stamp, failing);
   if (parts.webhooks !== undefined) {
-    const deliveries = gauge("fanfold_webhook_deliveries", "Webhook deliveries on their way or given up, by status.");
-    for (const [status, count] of Object.entries(parts.webhooks)) deliveries.sample(count, { status });
-    families.push(deliveries);
+    const { pending, oldest_s } = parts.webhooks;
+    families.push(
+      gauge("fanfold_webhook_deliveries_pending", "Webhook deliveries that are on their way.").sample(pending),
+      gauge("fanfold_webhook_oldest_seconds", "How late the most overdue webhook delivery is.").sample(oldest_s),
+    );
   }
   if (parts.schedules !== undefined) {
     families.push(
