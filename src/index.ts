@@ -65,12 +65,12 @@ export {
   type OutboundPolicy,
   OutboundRefused,
 } from "./handlers/connectors/guard/index.js";
+export { reportGenerate } from "./handlers/connectors/report_generate.js";
+export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
 export type { Authenticator, Principal } from "./server/auth.js";
 export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
 export type { JwtSettings } from "./server/jwt.js";
 export { type Server, type ServerOptions, startServer } from "./server/server.js";
-export { reportGenerate } from "./handlers/connectors/report_generate.js";
-export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
 export { stopOnSignals } from "./worker/signals.js";

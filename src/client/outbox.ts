@@ -146,7 +146,8 @@ export function doneOf(ctx: RemoteContext, value: unknown): Finished {
 }
 
 export function failedOf(ctx: RemoteContext, failure: Failure): Finished {
-  const { category, code, message, retry_after_s, detail } = failure;
+  const clean = (ctx.redaction?.value(failure) as Failure | undefined) ?? failure;
+  const { category, code, message, retry_after_s, detail } = clean;
   return {
     ...placeOf(ctx),
     error: {

@@ -8,8 +8,12 @@ import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent } from "../core/errors.js";
 import type { InvokedContext } from "../core/invoke.js";
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
+import { default_policy, type OutboundPolicy } from "../core/outbound.js";
 import { openPrevious, type ResultRange } from "../core/previous.js";
+import { Redaction } from "../core/redaction.js";
+import { checkedSecretName } from "../core/secrets.js";
 import type { Store } from "../core/store.js";
+import { usableTraceparent } from "../core/traceparent.js";
 import type { Caller } from "./call.js";
 
 export interface RemoteDesk {
@@ -17,6 +21,8 @@ export interface RemoteDesk {
   call: Caller;
   scratch_dir: string;
   storage: Store | null;
+  secrets: ((name: string) => Promise<string | null> | string | null) | null;
+  outbound: Partial<OutboundPolicy>;
   /** A line, on its way with others. */
   log(line: { task: WorkTask; at: number; level: LogLevel; message: string; data?: unknown }): void;
 }
@@ -41,6 +47,8 @@ export class RemoteContext implements InvokedContext {
   readonly #controller = new AbortController();
   #previous: Previous | undefined;
   #scratch: Promise<string> | undefined;
+  /** The secrets this attempt has asked for; undefined while there are none. */
+  redaction: Redaction | undefined;
   #lines = 0;
   #bytes = 0;
 
@@ -164,7 +172,7 @@ export class RemoteContext implements InvokedContext {
 
   #log(level: LogLevel, message: string, data?: Record<string, unknown>): void {
     if (this.#lines > max_log_lines) return;
-    const record = logRecord(level, message, data);
+    const record = logRecord(level, message, data, this.redaction);
     this.#lines++;
     this.#bytes += JSON.stringify(record).length;
     const is_too_much = this.#lines > max_log_lines || this.#bytes > max_log_bytes;
@@ -192,6 +200,31 @@ export class RemoteContext implements InvokedContext {
   async db(): Promise<never> {
     const why = "ctx.db is not to be had here: this worker has no database";
     throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
+  }
+
+  get traceparent(): string | null {
+    return usableTraceparent(this.facts.traceparent ?? undefined) ?? null;
+  }
+
+  get outbound(): OutboundPolicy {
+    return { ...default_policy, ...this.desk.outbound };
+  }
+
+  async secret(asked: string): Promise<string> {
+    const name = checkedSecretName(asked);
+    const value = (await this.desk.secrets?.(name)) ?? null;
+    if (value === null) {
+      const where = this.desk.secrets === null ? "this worker was given no `secrets`" : "`secrets` has none";
+      throw new Permanent(`there is no secret "${name}": ${where} of that name`, { code: "no_secret" });
+    }
+    this.redaction ??= new Redaction();
+    this.redaction.add(value);
+    return value;
+  }
+
+  async unseal(): Promise<never> {
+    const why = "what the service sealed is opened only by workers on the database";
+    throw new Permanent(why, { code: "no_database" });
   }
 
   get effect_key(): string {

@@ -6,6 +6,7 @@ import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
 import type { Handler } from "../core/declare.js";
 import { BadRequest, classify, Transient } from "../core/errors.js";
 import { invoke } from "../core/invoke.js";
+import type { OutboundPolicy } from "../core/outbound.js";
 import { createRegistry } from "../core/registry.js";
 import type { Store } from "../core/store.js";
 import { pause } from "./abort.js";
@@ -26,6 +27,10 @@ export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" |
   grace_s?: number;
   /** How long a handler may take to stop once ctx.signal is aborted. Default: 5. */
   abort_grace_s?: number;
+  /** For ctx.secret: a vault, a file, the environment. null: there is no such secret. */
+  secrets?: (name: string) => Promise<string | null> | string | null;
+  /** What handlers may call besides the public internet over TLS. */
+  outbound?: Partial<OutboundPolicy>;
   /** For ctx.storage; without it, handlers that ask for storage fail. */
   storage?: Store;
   scratch_dir?: string;
@@ -224,6 +229,7 @@ class Worker implements RemoteWorker {
     const dir = options.scratch_dir ?? join(tmpdir(), "fanfold-scratch");
     const desk: RemoteDesk = {
       ...{ worker_id: life.worker_id, call, storage: options.storage ?? null },
+      ...{ secrets: options.secrets ?? null, outbound: options.outbound ?? {} },
       scratch_dir: join(dir, life.worker_id),
       log: (line) => life.outbox.log(line),
     };

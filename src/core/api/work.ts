@@ -35,6 +35,7 @@ const stage = z.object({
   batch: z.int().nullable(),
   parameters: record.nullable().describe("Of the job"),
   correlation_id: z.string().nullable(),
+  traceparent: z.string().nullable().optional().describe("W3C trace context of whoever submitted the job"),
   previous: z
     .array(
       z.object({
