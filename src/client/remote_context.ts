@@ -6,6 +6,7 @@ import { type StoredResult, type WorkStage, type WorkTask, work_api } from "../c
 import type { Deliverable, JobFacts, Loose, Predecessor, Previous, PreviousItem, TaskLog } from "../core/context.js";
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent } from "../core/errors.js";
+import { storableText } from "../core/failures.js";
 import type { InvokedContext } from "../core/invoke.js";
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
 import { default_policy, type OutboundPolicy } from "../core/outbound.js";
@@ -147,7 +148,7 @@ export class RemoteContext implements InvokedContext {
       typeof made === "number"
         ? { share: Math.min(Math.max(finite(made), 0), 1) }
         : { done: finite(made.done), total: finite(made.total) };
-    if (message !== undefined) told.message = String(message).slice(0, 500);
+    if (message !== undefined) told.message = storableText(String(message), 500);
     // Saying the same again is no progress.
     if (JSON.stringify(this.progress_made) !== JSON.stringify(told)) this.progress_at = performance.now();
     this.progress_made = told;
