@@ -130,6 +130,7 @@ function policy(name: string, value: unknown): string[] {
     ...Object.keys(value)
       .filter((key) => !known.includes(key))
       .map((key) => `there is no ${name}.${shorten(key)} (${suggestion(key, known)})`),
+    ...must(typeof value.allow_http === "boolean", `${name}.allow_http`, "true or false", value.allow_http),
     ...["allow_private", "allow_names", "allow_hosts"].flatMap((key) =>
       value[key] === undefined ? [] : texts(`${name}.${key}`, value[key]),
     ),

@@ -139,7 +139,7 @@ test.each([
 
 test("without a free file descriptor a task fails and may be tried again, and the worker lives", async () => {
   const script = fileURLToPath(new URL("./no_descriptors.ts", import.meta.url));
-  const command = 'ulimit -n 64 && exec "$0" "$@"';
+  const command = 'ulimit -n 256 && exec "$0" "$@"';
   const { stdout } = await promisify(execFile)("sh", ["-c", command, process.execPath, ...node_args, script]);
   expect(JSON.parse(stdout)).toMatchObject({ category: "transient", code: "not_started" });
 });

@@ -55,3 +55,18 @@ test.each([
 ])("%j is refused", (options, name) => {
   expect(refusal(options)).toContain(`worker options: ${name} must be `);
 });
+
+test("what handlers may call is closed unless it is opened, and a misspelt opening is refused", () => {
+  const { outbound } = workerSettings({ outbound: { allow_private: ["127.0.0.1:8080"] } }, registry);
+  expect(outbound).toMatchObject({ allow_http: false, allow_private: ["127.0.0.1:8080"], ports: [80, 443] });
+  expect(workerSettings({ outbound: undefined }, registry).outbound).toMatchObject({
+    allow_http: false,
+    allow_private: [],
+  });
+  const wrong = { allow_private: ["localhost"], ports: "443", max_redirects: -1, alow_http: true };
+  const told = refusal({ outbound: wrong, secrets: "vault" });
+  for (const part of ["secrets", "outbound.alow_http", "outbound.ports", "outbound.max_redirects"])
+    expect(told).toContain(part);
+  expect(refusal({ outbound: { allow_private: ["localhost"] } })).toContain("outbound.allow_private");
+  expect(refusal({ outbound: { allow_http: "yes" } })).toContain("outbound.allow_http");
+});
