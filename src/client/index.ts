@@ -29,3 +29,4 @@ export {
   WebhookRefused,
   type WebhookToVerify,
 } from "./webhook.js";
+export { type RemoteWorker, type RemoteWorkerOptions, type RemoteWorkerStats, startRemoteWorker } from "./worker.js";

@@ -67,6 +67,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
+    if (service.stopping.aborted) reply.header("connection", "close");
   });
   const { authenticator } = service;
   app.addHook("onClose", async () => authenticator.close?.());
@@ -121,7 +122,6 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       reply.status(endpoint.status);
       const answered = await answer(call as never);
       if (reply.sent) return reply;
-      if (service.stopping.aborted) reply.header("connection", "close");
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
       return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));

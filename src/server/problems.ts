@@ -84,7 +84,8 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
 
 /** Told by the contract as a rule; here as the last line behind it. */
 const unstorable_sqlstates: ReadonlySet<string> = new Set(["22021", "22P05", "22008"]);
-const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55P03)$/;
+/** 55000: the database takes no connections just now. */
+const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000|55P03)$/;
 
 function isPassing(error: unknown): boolean {
   const { code, category } = classify(error);

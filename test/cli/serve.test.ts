@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer } from "../../src/engine/server_database.js";
 import { type FreshDatabase, freshDatabase, realServer } from "../postgres.js";
 import { build, spawnFanfold } from "./built_program.js";
+import { migratedFolder } from "./embedded_folder.js";
 import { fanfold, start } from "./fake_terminal.js";
 
 let database: FreshDatabase;
@@ -129,8 +130,8 @@ test("SIGTERM with a hundred submits under way: each is answered for good or cut
   await lock.transaction(async (tx) => {
     await tx.sql`lock table app.jobs in share mode`;
     for (let n = 0; n < 100; n++) {
-      const answered = post(`${url}/api/jobs/submit/hello_world`, { parameters: { n: 1, name: `term${n}` } })
-        .then(async (answer) => ({ status: answer.status, ...((await answer.json()) as object) }))
+      const answered = post(`${url}/api/jobs/submit/hello_world`, { parameters: { n: n + 3 } })
+        .then(async (answer) => ({ ...((await answer.json()) as object), status: answer.status }))
         .catch(() => null);
       tries.push(answered);
     }
@@ -164,6 +165,7 @@ async function count(table: "jobs"): Promise<number> {
 }
 
 describe("up", () => {
+  beforeAll(() => migratedFolder(path.join(folder, "embedded")));
   const data = () => ["--data-dir", path.join(folder, "embedded")];
 
   test("on the embedded database serves HTTP, with a first key that is shown once and may do everything", async () => {
