@@ -21,13 +21,19 @@ declare
   v_labels jsonb := case json_typeof(request -> 'labels') when 'object' then (request -> 'labels')::jsonb end;
   v_error text := lower(request ->> 'error');
   v_cursor text := request ->> 'cursor';
-  v_after timestamptz;
+  v_since timestamptz;
   v_before timestamptz := 'infinity'::timestamptz;
   v_after_id text := '';
   v_open boolean;
   v_bad boolean;
   v_unknown text;
-  v_reply json;
+  v_job app.jobs;
+  v_jobs json[] := '{}'::json[];
+  v_left integer := c_examined;
+  v_chunk integer;
+  v_seen integer;
+  v_last text;
+  v_next text;
 begin
   select s into v_unknown from unnest(v_statuses) s where s <> all (enum_range(null::app.job_status)::text[]) limit 1;
   if v_unknown is not null then
@@ -43,7 +49,7 @@ begin
   if v_id is not null and v_id !~ '^[0-9a-f]{4,64}$' then
     raise exception '"%" is not the beginning of a job id', left(v_id, 80) using errcode = 'FF002', hint = 'at least 4 characters of it';
   end if;
-  v_after := (request ->> 'created_after')::timestamptz;
+  v_since := coalesce((request ->> 'created_after')::timestamptz, '-infinity'::timestamptz);
   v_before := coalesce((request ->> 'created_before')::timestamptz, v_before);
   if v_cursor is not null then
     if v_cursor !~ '^\d{1,17}-[0-9a-f]{64}$' then
@@ -61,69 +67,73 @@ begin
   v_open := v_statuses && array['queued', 'processing'] and not v_statuses @> array['completed'];
   v_bad := v_statuses && array['failed', 'cancelled', 'partial_success'] and not v_statuses @> array['completed'];
 
-  with examined as materialized (
-    (select j.created_at, j.job_id from app.jobs j
-      where v_id is not null and j.tenant_id = v_tenant and j.job_id >= v_id and j.job_id < v_id || 'g'
-        and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id)
-      limit c_examined)
-    union all
-    (select j.created_at, j.job_id from app.jobs j
-      where v_id is null and v_open and j.finished_at is null and j.tenant_id = v_tenant
-        and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= coalesce(v_after, '-infinity')
-      order by j.created_at desc, j.job_id
-      limit c_examined)
-    union all
-    (select j.created_at, j.job_id from app.jobs j
-      where v_id is null and v_bad and j.ended_badly and j.tenant_id = v_tenant
-        and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= coalesce(v_after, '-infinity')
-      order by j.created_at desc, j.job_id
-      limit c_examined)
-    union all
-    (select j.created_at, j.job_id from app.jobs j
-      where v_id is null and not v_open and not v_bad and v_type is not null and j.tenant_id = v_tenant and j.job_type = v_type
-        and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= coalesce(v_after, '-infinity')
-      order by j.created_at desc, j.job_id
-      limit c_examined)
-    union all
-    (select j.created_at, j.job_id from app.jobs j
-      where v_id is null and not v_open and not v_bad and v_type is null and j.tenant_id = v_tenant
-        and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= coalesce(v_after, '-infinity')
-      order by j.created_at desc, j.job_id
-      limit c_examined)
-  ),
-  bounded as (select e.created_at, e.job_id from examined e order by e.created_at desc, e.job_id limit c_examined),
-  page as (
-    select j.*
-      from bounded b
-      cross join lateral (select * from app.jobs q where q.tenant_id = v_tenant and q.job_id = b.job_id) j
-     where (v_statuses = '{}' or j.status::text = any (v_statuses))
-       and (v_type is null or j.job_type = v_type)
-       and (v_labels is null or j.labels @> v_labels)
-       and (request ->> 'correlation_id' is null or j.correlation_id = request ->> 'correlation_id')
-       and (request ->> 'group_id' is null or j.group_id = request ->> 'group_id')
-       and (v_error is null or strpos(lower(j.error ->> 'message'), v_error) > 0)
-       and (v_after is null or j.created_at >= v_after)
-     order by b.created_at desc, b.job_id
-     limit v_rows + 1
-  ),
-  shown as (select * from page order by created_at desc, job_id limit v_rows)
-  select json_build_object(
-      'jobs', coalesce((
-        select json_agg(json_build_object(
-          'job_id', s.job_id, 'job_type', s.job_type, 'run', s.run, 'status', s.status, 'priority', s.priority, 'labels', s.labels,
-          'created_at', s.created_at, 'started_at', s.started_at, 'finished_at', s.finished_at, 'error', s.error)
-          order by s.created_at desc, s.job_id)
-          from shown s), '[]'),
-      'next', (
-        select (extract(epoch from l.created_at) * 1000000)::bigint || '-' || l.job_id
-          from (
-            -- A full page goes on behind its last row; one that was not filled behind the last it looked at, if there may be more.
-            (select s.created_at, s.job_id from shown s where (select count(*) from page) > v_rows order by s.created_at, s.job_id desc limit 1)
-            union all
-            (select b.created_at, b.job_id from bounded b
-              where (select count(*) from page) <= v_rows and (select count(*) from bounded) = c_examined
-              order by b.created_at, b.job_id desc limit 1)) l))
-    into v_reply;
-  return v_reply;
+  v_chunk := v_rows + 1;
+  -- A page without further filters is full after the first piece; one with them goes on in larger ones.
+  loop
+    v_seen := 0;
+    for v_job in
+      (select j.* from (
+          -- Of its own, so that it is read by the id and then sorted, and not by age until one fits.
+          select * from app.jobs q
+           where v_id is not null and q.tenant_id = v_tenant and q.job_id >= v_id and q.job_id < v_id || 'g' limit c_examined) j
+        where j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= v_since
+        order by j.created_at desc, j.job_id
+        limit v_chunk)
+      union all
+      (select j.* from app.jobs j
+        where v_id is null and v_open and j.finished_at is null and j.tenant_id = v_tenant
+          and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= v_since
+        order by j.created_at desc, j.job_id
+        limit v_chunk)
+      union all
+      (select j.* from app.jobs j
+        where v_id is null and v_bad and j.ended_badly and j.tenant_id = v_tenant
+          and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= v_since
+        order by j.created_at desc, j.job_id
+        limit v_chunk)
+      union all
+      (select j.* from app.jobs j
+        where v_id is null and not v_open and not v_bad and v_type is not null and j.job_type = v_type and j.tenant_id = v_tenant
+          and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= v_since
+        order by j.created_at desc, j.job_id
+        limit v_chunk)
+      union all
+      (select j.* from app.jobs j
+        where v_id is null and not v_open and not v_bad and v_type is null and j.tenant_id = v_tenant
+          and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id) and j.created_at >= v_since
+        order by j.created_at desc, j.job_id
+        limit v_chunk)
+      order by created_at desc, job_id
+      limit v_chunk
+    loop
+      v_seen := v_seen + 1;
+      v_before := v_job.created_at;
+      v_after_id := v_job.job_id;
+      continue when not (
+        (v_statuses = '{}' or v_job.status::text = any (v_statuses))
+        and (v_type is null or v_job.job_type = v_type)
+        and (v_labels is null or v_job.labels @> v_labels)
+        and (request ->> 'correlation_id' is null or v_job.correlation_id is not distinct from request ->> 'correlation_id')
+        and (request ->> 'group_id' is null or v_job.group_id is not distinct from request ->> 'group_id')
+        and (v_error is null or strpos(lower(coalesce(v_job.error ->> 'message', '')), v_error) > 0));
+      if cardinality(v_jobs) = v_rows then
+        v_next := v_last;
+        exit;
+      end if;
+      v_jobs := v_jobs || json_build_object(
+        'job_id', v_job.job_id, 'job_type', v_job.job_type, 'run', v_job.run, 'status', v_job.status, 'priority', v_job.priority,
+        'labels', v_job.labels, 'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at,
+        'error', v_job.error);
+      v_last := (extract(epoch from v_job.created_at) * 1000000)::bigint || '-' || v_job.job_id;
+    end loop;
+    exit when v_next is not null or v_seen < v_chunk;
+    v_left := v_left - v_seen;
+    if v_left <= 0 then
+      v_next := (extract(epoch from v_before) * 1000000)::bigint || '-' || v_after_id;
+      exit;
+    end if;
+    v_chunk := least(1000, v_left);
+  end loop;
+  return json_build_object('jobs', array_to_json(v_jobs), 'next', v_next);
 end $$;
 grant execute on function app.search_jobs(json) to fanfold_api, fanfold_admin;

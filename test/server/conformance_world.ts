@@ -68,6 +68,14 @@ export class World {
     return (await this.engine.tasks({ job_id })).tasks.at(-1)!.task_id;
   }
 
+  /** A field of what a call with the tenant's own key answers. */
+  async made(method: string, path: string, body: unknown, field: string): Promise<string> {
+    const answer = await this.service.call(method, path, { body, key: await this.service.key(this.tenant) });
+    const value = answer.body?.[field] as unknown;
+    if (typeof value === "string") return value;
+    throw new Error(`${method} ${path} answered ${answer.status} without ${field}: ${JSON.stringify(answer.body)}`);
+  }
+
   async blueprint(): Promise<string> {
     const type = `${this.marker}_${++count}`;
     await this.engine.blueprints.save(type, { description: this.marker, stages: [{ name: "say", task: "t.say" }] });
@@ -87,6 +95,16 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
   tenant_id: async ({ service }) => {
     await service.db.sql`select app.create_tenant('initech')`;
     return "initech";
+  },
+  endpoint_id: (world) => world.made("POST", "/api/webhooks", { url: `https://example.com/${++count}` }, "endpoint_id"),
+  delivery_id: async (world) =>
+    world.made("POST", `/api/webhooks/${await ids.endpoint_id!(world)}/ping`, undefined, "delivery_id"),
+  group_id: (world) => world.made("PUT", `/api/groups/g${++count}`, {}, "group_id"),
+  /** Of a schedule. */
+  name: async (world) => {
+    const name = `s${++count}`;
+    await world.made("PUT", `/api/schedules/${name}`, { cron: "0 0 1 1 *", job_type: "never" }, "name");
+    return name;
   },
   worker_id: async ({ engine }) =>
     (await engine.work.register({ types: ["t.nothing"], slots: 1, lease_s: 30 })).worker_id,
@@ -135,6 +153,9 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   }),
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };
+
+/** What the ids above cannot reach: a result that is a file, a worker that holds a task with a predecessor. */
+export const hard_to_reach = new Set(["get_tasks_task_id_asset", "get_workers_worker_id_predecessor"]);
 
 /** Tags whose every operation must have been seen to succeed; the others are told about, not insisted on. */
 export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents"]);

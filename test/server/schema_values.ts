@@ -97,7 +97,15 @@ export class Values {
         "0".repeat(64),
         "a".repeat(12),
       ],
-      ...["https://example.com/", "UTC", "0b8f7a3e-5f0c-4d0e-9b6b-2f6f3a1c9d11", "team:hydro"],
+      ...[
+        "https://example.com/",
+        "UTC",
+        "secret://name",
+        `we_${"a".repeat(16)}`,
+        `msg_${"a".repeat(24)}`,
+        "0b8f7a3e-5f0c-4d0e-9b6b-2f6f3a1c9d11",
+        "team:hydro",
+      ],
     ].filter((text) => text.length >= least && [...text].length <= most);
     const pattern = schema.pattern === undefined ? null : new RegExp(schema.pattern, "u");
     const fitting = pattern === null ? candidates : candidates.filter((text) => pattern.test(text));

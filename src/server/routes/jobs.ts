@@ -1,10 +1,11 @@
 // Jobs: submitted, looked at, waited for, listed.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
+import type { z } from "zod";
 import type { BodyOf } from "../../core/api/endpoint.js";
 import { jobs_api, submit_options } from "../../core/api/jobs.js";
 import { BadRequest } from "../../core/errors.js";
-import { didYouMean, formatProblems, quoted } from "../../core/problems.js";
+import { didYouMean, formatProblems, jsonPath, max_problems, type Problem, quoted } from "../../core/problems.js";
 import { isTerminal } from "../../core/statuses.js";
 import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
@@ -19,7 +20,7 @@ const ASK_AGAIN_S = 2;
 export const jobsRoutes = () =>
   routes(jobs_api, {
     async submit({ engine, service, params, query, body, reply, traceparent }) {
-      const { parameters, mode, ...options } = readSubmit(body, query.resume === true);
+      const { parameters, mode, options } = readSubmit(body, query.resume === true);
       const submitted = await service.submits.submit(engine, params.job_type, parameters, {
         ...options,
         ...(mode === undefined ? {} : { mode }),
@@ -61,33 +62,32 @@ export const jobsRoutes = () =>
 
 const option_names = new Set(Object.keys(submit_options.shape));
 
-type Body = BodyOf<typeof jobs_api.submit>;
+type Options = Omit<z.output<typeof submit_options>, "mode" | "resume">;
 
 /** With `parameters`, everything beside them is an option; without, whatever is no option is a parameter. */
-function readSubmit(body: Body, resume_asked: boolean) {
-  const { parameters, mode, resume, priority, labels, deadline_s, correlation_id, group_id, ...others } = body;
-  const names = Object.keys(others);
-  if (parameters !== undefined && names.length > 0) {
-    const problems = names.slice(0, 20).map((name) => {
+function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, resume_asked: boolean) {
+  const given = Object.entries(beside);
+  const others = Object.fromEntries(given.filter(([name]) => !option_names.has(name)));
+  const { mode, resume, ...options } = Object.fromEntries(given.filter(([name]) => option_names.has(name))) as z.output<
+    typeof submit_options
+  >;
+  const problems: Problem[] = [];
+  if (parameters !== undefined) {
+    for (const name of Object.keys(others).slice(0, max_problems)) {
       const close = didYouMean(name, option_names);
-      return {
-        path: `body.${name}`,
+      problems.push({
+        path: `body${jsonPath([name]).slice(1)}`,
         problem: `${quoted(name)} is not known`,
         fix: close === null ? "Put it into parameters, or leave it out." : `Did you mean ${JSON.stringify(close)}?`,
-      };
-    });
-    throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+      });
+    }
   }
   const resumes = resume === true || resume_asked;
   if (resumes && mode !== undefined && mode !== "resume") {
-    const problem = { path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." };
-    throw new BadRequest(formatProblems("the request is not right", [problem]), { problems: [problem] });
+    problems.push({ path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." });
   }
-  return {
-    parameters: (parameters ?? others) as Record<string, unknown>,
-    mode: resumes ? ("resume" as const) : mode,
-    ...{ priority, labels, deadline_s, correlation_id, group_id },
-  };
+  if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+  return { parameters: parameters ?? others, mode: resumes ? ("resume" as const) : mode, options: options as Options };
 }
 
 function told(submitted: SubmitReply): SubmitReply {
