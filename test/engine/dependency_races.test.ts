@@ -178,8 +178,8 @@ describe("jobs that depend on each other, on a real server", () => {
     depend: depend("a", "w", "b"),
   };
 
-  test("repairs of a failed job and of those cancelled with it meet each other and everything comes to an end", async () => {
-    for (const [a, first] of Object.entries(repairs)) {
+  for (const [a, first] of Object.entries(repairs)) {
+    test(`after a failure, ${a} meets each other repair, and everything comes to an end`, async () => {
       for (const [b, second] of Object.entries(repairs)) {
         const { db } = floor;
         const scene = await begin();
@@ -193,8 +193,8 @@ describe("jobs that depend on each other, on a real server", () => {
         expect([story, await db.sql`select job_id from app.jobs where finished_at is null`]).toEqual([story, []]);
         await expectSound(db);
       }
-    }
-  });
+    });
+  }
 
   /** Whatever the rows of jobs, dependencies and groups disagree about. */
   async function troubles(db: Queryable): Promise<unknown[]> {
