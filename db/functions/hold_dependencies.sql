@@ -10,19 +10,28 @@ declare
   v_busy text;
   v_problems jsonb;
 begin
-  select array_agg(distinct n.value), jsonb_agg(jsonb_build_object(
-      'path', '$.jobs[' || n.position - 1 || '].depends_on[' || n.place - 1 || ']', 'problem', 'there is no job "' || left(n.value, 80) || '"',
-      'fix', 'the whole id of a job that exists')) filter (where e.job_id is null and n.nth <= 20)
-    into v_ids, v_problems
-    from (
-      select j.position, d.value, d.place, row_number() over (order by j.position, d.place) as nth
-        from rows from (json_to_recordset(jobs) as (parameters text, identity text, depends_on jsonb))
-          with ordinality as j(parameters, identity, depends_on, position)
-        cross join lateral jsonb_array_elements_text(case when jsonb_typeof(j.depends_on) = 'array' then j.depends_on else '[]' end)
-          with ordinality as d(value, place)
-       where app.content_hash(tenant, job_type, coalesce(j.identity, j.parameters), null) = any (new_hashes)
-    ) n
-    left join lateral (select q.job_id from app.jobs q where q.tenant_id = tenant and q.job_id = n.value offset 0) e on true;
+  with named as (
+    select j.position, d.value, d.place
+      from rows from (json_to_recordset(jobs) as (parameters text, identity text, depends_on jsonb))
+        with ordinality as j(parameters, identity, depends_on, position)
+      cross join lateral jsonb_array_elements_text(case when jsonb_typeof(j.depends_on) = 'array' then j.depends_on else '[]' end)
+        with ordinality as d(value, place)
+     where app.content_hash(tenant, job_type, coalesce(j.identity, j.parameters), null) = any (new_hashes)
+  ),
+  missing as (
+    select n.*
+      from named n
+      left join lateral (select q.job_id from app.jobs q where q.tenant_id = tenant and q.job_id = n.value offset 0) e on true
+     where e.job_id is null
+     order by n.position, n.place
+     limit 20
+  )
+  select (select array_agg(distinct n.value) from named n), (
+      select jsonb_agg(jsonb_build_object(
+          'path', '$.jobs[' || m.position - 1 || '].depends_on[' || m.place - 1 || ']', 'problem', 'there is no job "' || left(m.value, 80) || '"',
+          'fix', 'the whole id of a job that exists') order by m.position, m.place)
+        from missing m)
+    into v_ids, v_problems;
   perform app.refuse_problems('the submit', v_problems);
   if v_ids is null then
     return;

@@ -169,6 +169,39 @@ describe("jobs that depend on each other, on a real server", () => {
     expect((await claim(db, ann, types)).length).toBe(1);
   });
 
+  test("a cancel that is held up half-way and the end of what its job waits for do not wait for each other", async () => {
+    const { db, first, second } = floor;
+    await floor.clear();
+    const ann = await register(db, [], 3600);
+    const a = await submit(db, stages, { name: "a" });
+    const held = await claim(db, ann, types);
+    const w = await submit(db, stages, { name: "w" }, { options: { group_id: "g", depends_on: [a.job_id] } });
+    const x = await submit(db, stages, { name: "x" }, { options: { depends_on: [w.job_id] } });
+    const { pid } = await one(first.sql<{ pid: number }>`select pg_backend_pid() as pid`);
+    const other = await floor.pidOfSecond();
+    let met: Promise<unknown>[] = [];
+    await db.transaction(async (holder) => {
+      // Counting the end in its group is what comes between the row of w and those that wait for w.
+      await holder.sql`select 1 from app.job_groups where group_id = 'g' for update`;
+      const cancelling = first.sql`select app.cancel_job(${w.job_id})`;
+      await floor.waitsForLock(pid, () => false);
+      const ending = finish(second, ann, held);
+      met = [cancelling, ending];
+      for (const one of met) one.catch(() => {});
+      await floor.waitsForLock(other, () => false);
+    });
+    await Promise.all(met);
+    const ends = await db.sql`select parameters ->> 'name' as name, status::text from app.jobs order by 1`;
+    expect([x.created, ends]).toEqual([
+      true,
+      [
+        { name: "a", status: "completed" },
+        { name: "w", status: "cancelled" },
+        { name: "x", status: "cancelled" },
+      ],
+    ]);
+  });
+
   const repairs: Record<string, Verb<Scene>> = {
     resume_a: (db, { id }) => db.sql`select app.resume_job(${id.a})`,
     resume_w: (db, { id }) => db.sql`select app.resume_job(${id.w})`,
@@ -178,8 +211,8 @@ describe("jobs that depend on each other, on a real server", () => {
     depend: depend("a", "w", "b"),
   };
 
-  test("repairs of a failed job and of those cancelled with it meet each other and everything comes to an end", async () => {
-    for (const [a, first] of Object.entries(repairs)) {
+  for (const [a, first] of Object.entries(repairs)) {
+    test(`after a failure, ${a} meets each other repair, and everything comes to an end`, async () => {
       for (const [b, second] of Object.entries(repairs)) {
         const { db } = floor;
         const scene = await begin();
@@ -193,8 +226,8 @@ describe("jobs that depend on each other, on a real server", () => {
         expect([story, await db.sql`select job_id from app.jobs where finished_at is null`]).toEqual([story, []]);
         await expectSound(db);
       }
-    }
-  });
+    });
+  }
 
   /** Whatever the rows of jobs, dependencies and groups disagree about. */
   async function troubles(db: Queryable): Promise<unknown[]> {
