@@ -106,12 +106,13 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
     await world.made("PUT", `/api/schedules/${name}`, { cron: "0 0 1 1 *", job_type: "never" }, "name");
     return name;
   },
+  connector: async () => "http.request",
   worker_id: async ({ engine }) =>
     (await engine.work.register({ types: ["t.nothing"], slots: 1, lease_s: 30 })).worker_id,
 };
 
 /** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
-export const shared_ids = new Set(["job_type", "task_type", "stage"]);
+export const shared_ids = new Set(["job_type", "task_type", "stage", "connector"]);
 
 interface Prepared {
   path?: Record<string, string>;
