@@ -120,3 +120,12 @@ test("the environment for handlers leaves no room for a file of variables to nam
 test("what the tests and the docs are told is known to the program they start", () => {
   expect(problemsOf({ FANFOLD_TEST_SOAK_MINUTES: "5", FANFOLD_WRITE_DOCS: "1" })).toEqual([]);
 });
+
+test("the token for scrapes has some length, is never shown, and is hidden from handlers", () => {
+  const token = "0123456789abcdef";
+  expect(loadConfig({ FANFOLD_METRICS_TOKEN: token }).metrics_token).toBe(token);
+  expect(loadConfig({ FANFOLD_METRICS_TOKEN: "" }).metrics_token).toBeUndefined();
+  expect(() => loadConfig({ FANFOLD_METRICS_TOKEN: "hunter2" })).toThrow(/FANFOLD_METRICS_TOKEN.*16 to 200/s);
+  expect(() => loadConfig({ FANFOLD_METRICS_TOKEN: "hunter2" })).not.toThrow(/hunter2/);
+  expect(environmentForHandlers({ FANFOLD_METRICS_TOKEN: token })).toHaveProperty("FANFOLD_METRICS_TOKEN", "");
+});
