@@ -207,3 +207,12 @@ test("secrets of tenants may be given, keys must be keys, and what is opened for
   ]);
   expect(JSON.stringify(wrong)).not.toContain("hush");
 });
+
+test("the token for scrapes has some length, is never shown, and is hidden from handlers", () => {
+  const token = "0123456789abcdef";
+  expect(loadConfig({ FANFOLD_METRICS_TOKEN: token }).metrics_token).toBe(token);
+  expect(loadConfig({ FANFOLD_METRICS_TOKEN: "" }).metrics_token).toBeUndefined();
+  expect(() => loadConfig({ FANFOLD_METRICS_TOKEN: "hunter2" })).toThrow(/FANFOLD_METRICS_TOKEN.*16 to 200/s);
+  expect(() => loadConfig({ FANFOLD_METRICS_TOKEN: "hunter2" })).not.toThrow(/hunter2/);
+  expect(environmentForHandlers({ FANFOLD_METRICS_TOKEN: token })).toHaveProperty("FANFOLD_METRICS_TOKEN", "");
+});

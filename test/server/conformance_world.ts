@@ -114,6 +114,9 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
 /** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
 export const shared_ids = new Set(["job_type", "task_type", "stage", "connector"]);
 
+/** Calls that make what they name, or change it: the same name is another thing in another tenant. */
+export const makers = new Set(["put_groups_group_id", "put_schedules_name", "put_connectors_connector_name"]);
+
 interface Prepared {
   path?: Record<string, string>;
   query?: Record<string, string>;

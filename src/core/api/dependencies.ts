@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** A whole id: what a job depends on must not be ambiguous tomorrow. */
-const whole_job_id = z.string().regex(/^[0-9a-f]{64}$/, "not a whole job id");
+const whole_job_id = z.string().regex(/^[0-9a-f]{64}$/, "not a whole job id").meta({ examples: ["0".repeat(64)] });
 
 export const group_id = z
   .string()
