@@ -7,4 +7,5 @@ begin
   update app.webhook_deliveries d
      set status = outcome, reason = left(why, 500), next_at = null, ended_at = now()
    where d.tenant_id = delivery.tenant_id and d.delivery_id = delivery.delivery_id;
+  insert into app.tallies (name, label, amount) values ('webhooks_ended', outcome, 1);
 end $$;

@@ -66,8 +66,7 @@ export function makeCall(ctx: TaskContext, config: CallerConfig, scope: string |
       // A second call of the same task is another effect.
       headers["idempotency-key"] ??= unsafe_calls === 1 ? ctx.effect_key : `${ctx.effect_key}-${unsafe_calls}`;
     }
-    const traceparent = (ctx as { traceparent?: unknown }).traceparent;
-    if (typeof traceparent === "string") headers.traceparent ??= traceparent;
+    if (typeof ctx.traceparent === "string") headers.traceparent ??= ctx.traceparent;
     const policy = policyOf(ctx, config, request);
     const gate = {
       ...{ scope: scope ?? hostOf(url), limits: config.limits, breaker: config.breaker },

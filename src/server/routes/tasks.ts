@@ -7,7 +7,7 @@ import { explained } from "./operations.js";
 
 export const tasksRoutes = () =>
   routes(tasks_api, {
-    async enqueue({ engine, params, body, request, reply }) {
+    async enqueue({ engine, params, body, request, reply, traceparent }) {
       const { items, parameters, ...options } = body;
       const header = request.headers["idempotency-key"];
       const key = typeof header === "string" ? header : undefined;
@@ -34,7 +34,7 @@ export const tasksRoutes = () =>
       }
       if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
       const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
-      const enqueued = await engine.enqueueMany(params.task_type, items ?? [one]);
+      const enqueued = await engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
       if (enqueued.created === 0) reply.status(200);
       return enqueued;
     },
