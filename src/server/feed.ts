@@ -20,6 +20,7 @@ export interface FeedOptions extends GapTimes {
 }
 
 const PAGE = 1_000;
+const LATEST = 100;
 const PROGRESS_MS = 250;
 const MOST_STAGES = 1_000;
 
@@ -82,7 +83,10 @@ export class EventFeed {
   }
 
   async #begin(): Promise<void> {
-    const { last, missing, xmax } = await followEvents(this.db, { after: null, watched: [], tenants: [], most: PAGE });
+    const begun = await followEvents(this.db, { after: null, watched: [], tenants: [], most: PAGE });
+    const { last, xmin, xmax } = begun;
+    // With no transaction under way, what is missing was rolled back; only the latest may have been taken this very moment.
+    const missing = begun.missing.filter(([, to]) => xmin < xmax || to > last - LATEST);
     this.#gaps = new Gaps(this.options);
     this.#gaps.add(missing, xmax, performance.now());
     this.#head = last;
