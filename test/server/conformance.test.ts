@@ -60,7 +60,7 @@ let values: Values;
 /** Strings of the other tenant's that no answer may hold. */
 let secrets: string[];
 const succeeded = new Set<string>();
-const failures: string[] = [];
+const failures: { id: string; told: string }[] = [];
 let calls = 0;
 
 beforeAll(async () => {
@@ -111,7 +111,7 @@ async function drive(
   const url = `${service.url}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`;
   const raw = sent.raw ?? (sent.body === undefined ? undefined : { body: JSON.stringify(sent.body) });
   const asked = `${kind} ${operation.method} ${url.slice(service.url.length).slice(0, 300)} ${String(raw?.body ?? "").slice(0, 300)}`;
-  const wrong = (what: string) => failures.push(`${asked}\n    ${what}`);
+  const wrong = (what: string) => failures.push({ id: operation.id, told: `${asked}\n    ${what}` });
   calls += 1;
   try {
     const got = await fetched(url, operation.method, key, sent.headers ?? {}, raw);
@@ -276,13 +276,12 @@ async function each<T>(list: readonly T[], work: (item: T) => Promise<unknown>):
   );
 }
 
+/** Everything that went wrong so far; of one operation only the first. */
 function settle(what: string): void {
-  const told = failures.splice(0);
-  expect(
-    told.length === 0
-      ? ""
-      : `${told.length} of ${calls} calls, ${what}; repeat with FANFOLD_TEST_SEED=${seed}\n${told.slice(0, 12).join("\n")}`,
-  ).toBe("");
+  const all = failures.splice(0);
+  const told = all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at).map((one) => one.told);
+  const summary = `${all.length} of ${calls} calls, ${what}; repeat with FANFOLD_TEST_SEED=${seed}`;
+  expect(told.length === 0 ? "" : `${summary}\n${told.slice(0, 20).join("\n")}`).toBe("");
 }
 
 test("without a key, with a wrong one and without the scope every guarded call is refused, and tells nothing", async () => {
