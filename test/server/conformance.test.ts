@@ -8,6 +8,7 @@ import { random } from "../core/random_values.js";
 import {
   hard_to_reach,
   ids,
+  makers,
   must_succeed,
   prepared,
   shared_ids,

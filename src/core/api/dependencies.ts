@@ -2,7 +2,10 @@
 import { z } from "zod";
 
 /** A whole id: what a job depends on must not be ambiguous tomorrow. */
-const whole_job_id = z.string().regex(/^[0-9a-f]{64}$/, "not a whole job id").meta({ examples: ["0".repeat(64)] });
+const whole_job_id = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, "not a whole job id")
+  .meta({ examples: ["0".repeat(64)] });
 
 export const group_id = z
   .string()
