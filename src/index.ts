@@ -2,6 +2,14 @@
 export * from "./core/index.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
+export {
+  type GroupCancelReply,
+  type GroupPage,
+  type GroupRecord,
+  type GroupStatus,
+  Groups,
+  type NewGroup,
+} from "./engine/groups.js";
 export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
@@ -9,6 +17,7 @@ export type {
   AttemptRecord,
   CancelReply,
   DeliverableRecord,
+  DependencyRecord,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
@@ -42,6 +51,9 @@ export type {
   VerifyReport,
   Why,
 } from "./engine/recovery_records.js";
+export type { ScheduleGiven, ScheduleOptions, ScheduleRecord, TickRecord } from "./engine/schedule_records.js";
+export { type Round, Scheduler, type SchedulerParts } from "./engine/scheduler.js";
+export { type PutOptions, Schedules } from "./engine/schedules.js";
 export { openServer } from "./engine/server_database.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";
