@@ -3,6 +3,14 @@ export * from "./core/index.js";
 export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/connectors.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
+export {
+  type GroupCancelReply,
+  type GroupPage,
+  type GroupRecord,
+  type GroupStatus,
+  Groups,
+  type NewGroup,
+} from "./engine/groups.js";
 export { type Alert, Janitor, type JanitorParts, type Sweep } from "./engine/janitor.js";
 export type { CreatedKey, KeyPage, KeyRecord, NewKey, RotatedKey } from "./engine/keys.js";
 export type { LimitsRecord, LimitValues } from "./engine/limits.js";
@@ -12,6 +20,7 @@ export type {
   AttemptRecord,
   CancelReply,
   DeliverableRecord,
+  DependencyRecord,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
@@ -45,7 +54,13 @@ export type {
   VerifyReport,
   Why,
 } from "./engine/recovery_records.js";
+<<<<<<< HEAD
 export { Sealer } from "./engine/sealing.js";
+=======
+export type { ScheduleGiven, ScheduleOptions, ScheduleRecord, TickRecord } from "./engine/schedule_records.js";
+export { type Round, Scheduler, type SchedulerParts } from "./engine/scheduler.js";
+export { type PutOptions, Schedules } from "./engine/schedules.js";
+>>>>>>> 5f6830f02272f3d04c191fa50f9f401cbeb551c9
 export { openServer } from "./engine/server_database.js";
 export type { TenantPage, TenantRecord } from "./engine/tenants.js";
 export {

@@ -326,7 +326,6 @@ test("calls made from the document are answered as it says", async () => {
 });
 
 test("what belongs to another tenant does not exist, and stays as it is", async () => {
-  const before = await footprint();
   const owned = operations.filter(
     ({ id, parameters, operator }) =>
       !operator && !makers.has(id) && parameters.some((one) => one.in === "path" && !shared_ids.has(one.name)),
@@ -335,11 +334,15 @@ test("what belongs to another tenant does not exist, and stays as it is", async 
   const job_id = secrets[2]!;
   const task_id = await theirs.taskOf(job_id);
   const known: Record<string, string> = { job_id, task_id };
+  for (const { name } of owned.flatMap(({ parameters }) => parameters)) {
+    if (name in ids && !shared_ids.has(name)) known[name] ??= await idFor(name, theirs);
+  }
+  const before = await footprint();
   await each(owned, async (operation) => {
     for (const whole of [false, true]) {
       const call = await validCall(operation, mine, whole);
       const foreign = operation.parameters.filter((one) => one.in === "path" && !shared_ids.has(one.name));
-      for (const { name } of foreign) call.path![name] = known[name] ?? (await idFor(name, theirs));
+      for (const { name } of foreign) call.path![name] = known[name]!;
       if (prepared[operation.id] !== undefined) call.body = (await prepared[operation.id]!(mine)).body ?? call.body;
       // A worker that is not the caller's is told what one that was given up is told.
       await drive(operation, "foreign", call, operation.tag === "work" ? [400, 404, 409] : [400, 404]);
