@@ -54,13 +54,10 @@ export type {
   VerifyReport,
   Why,
 } from "./engine/recovery_records.js";
-<<<<<<< HEAD
-export { Sealer } from "./engine/sealing.js";
-=======
 export type { ScheduleGiven, ScheduleOptions, ScheduleRecord, TickRecord } from "./engine/schedule_records.js";
 export { type Round, Scheduler, type SchedulerParts } from "./engine/scheduler.js";
 export { type PutOptions, Schedules } from "./engine/schedules.js";
->>>>>>> 5f6830f02272f3d04c191fa50f9f401cbeb551c9
+export { Sealer } from "./engine/sealing.js";
 export { openServer } from "./engine/server_database.js";
 export type { TenantPage, TenantRecord } from "./engine/tenants.js";
 export {
