@@ -43,6 +43,7 @@ export type {
   Why,
 } from "./engine/recovery_records.js";
 export { openServer } from "./engine/server_database.js";
+export { builtinRegistry } from "./jobs/index.js";
 export { type Server, type ServerOptions, startServer } from "./server/server.js";
 export { openFolderStore } from "./storage/index.js";
 export type { WorkerOptions } from "./worker/options.js";

@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { BadRequest, ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { BadRequest, ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
 import { parseJson, parseLoosely } from "../core/json.js";
 import { formatProblems, jsonPath, type Problem } from "../core/problems.js";
 import type { Engine } from "../engine/engine.js";
@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.addHook("onRequest", async (request) => {
     if (service.stopping.aborted && service.closing) {
-      throw new Unavailable("the server is stopping", { hint: "try again: another one may answer" });
+      throw new Stopping("the server is stopping", { hint: "try again: another one may answer" });
     }
     refuseEncoding(request);
   });
