@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openServer } from "../src/engine/server_database.js";
 import { build, root } from "./cli/built_program.js";
 import { type FreshDatabase, freshDatabase, realServer } from "./postgres.js";
@@ -16,6 +16,9 @@ import { type FreshDatabase, freshDatabase, realServer } from "./postgres.js";
 const login = `ff_example_${Math.random().toString(36).slice(2, 10)}`;
 const databases: FreshDatabase[] = [];
 let cwd: string;
+
+// Processes of their own take their time on a machine that has much to do.
+vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   build();
@@ -71,7 +74,7 @@ test("every example is a folder with a README that says how to run it", async ()
 
 test("first_job: a job is declared, run and read, in memory", async () => {
   expect(await run("first_job")).toEqual(["completed: 26 characters in 3 texts", "submitted again: the same job"]);
-}, 120_000);
+});
 
 test("approval_gate: a person decides", async () => {
   expect(await run("approval_gate", { DATABASE_URL: await serverUrl() })).toEqual([

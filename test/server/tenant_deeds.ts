@@ -5,6 +5,7 @@ import type { Client } from "../../src/client/index.js";
 import type { Door, Kind, Outcome, Side } from "./tenant_side.js";
 
 export type Chance = () => number;
+export const whole = (chance: Chance, most: number): number => Math.floor(chance() * most);
 export const pick = <T>(chance: Chance, from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
 
 /** Something done to a thing that exists: by its id. */

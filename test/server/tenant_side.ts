@@ -51,6 +51,18 @@ export class Side {
     ];
   }
 
+  /** It is the tenant's from now on. */
+  note(kind: Kind, ...ids: string[]): void {
+    for (const id of ids) this.owned[kind].add(id);
+  }
+
+  /** A list shows all that the tenant has of a kind, and nothing else. */
+  expectAll(kind: Kind, outcome: Outcome, ids: string[]): Outcome {
+    expect(outcome.refused).toBeNull();
+    expect([...new Set(ids)].sort(), `all ${kind}s of ${this.tenant}`).toEqual([...this.owned[kind]].sort());
+    return outcome;
+  }
+
   async http(method: string, path: string, body?: unknown): Promise<Outcome> {
     const { status, body: answer } = await this.service.call(method, path, { key: this.key, body });
     expect(status, `${method} ${path}: ${JSON.stringify(answer)}`).toBeLessThan(500);

@@ -3,21 +3,11 @@
 import { expect } from "vitest";
 import type { Job } from "../../src/client/index.js";
 import { claim, finish, register } from "../engine/floor.js";
-import { type Chance, pick } from "./tenant_deeds.js";
-import type { Door, Kind, Outcome, Side } from "./tenant_side.js";
+import { type Chance, pick, whole } from "./tenant_deeds.js";
+import type { Outcome, Side } from "./tenant_side.js";
+import { things, type Walk } from "./tenant_things.js";
 
-/** Something done with nothing to name: makes things, lists them, works. */
-export interface Walk {
-  name: string;
-  doors: Partial<Record<Door, (side: Side, chance: Chance) => Promise<Outcome>>>;
-}
-
-const whole = (chance: Chance, most: number) => Math.floor(chance() * most);
-
-function noted(side: Side, kind: Kind, ids: Iterable<string>): void {
-  for (const id of ids) side.owned[kind].add(id);
-}
-
+/** Those that make things come first. */
 export function walks(jobs: readonly Job[]): Walk[] {
   // Few different ones, so that the two tenants often ask for the same.
   const parameters = (chance: Chance) => ({ n: 1 + whole(chance, 2), v: whole(chance, 6) });
@@ -26,7 +16,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
     expect(outcome.refused).toBeNull();
     const { job_id, created } = outcome.value;
     expect(created, "a job is new exactly when the tenant had none like it").toBe(!side.owned.job.has(job_id));
-    noted(side, "job", [job_id]);
+    side.note("job", job_id);
     return outcome;
   };
   const enqueued = (side: Side, key: string, outcome: Outcome) => {
@@ -36,14 +26,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
     if (known !== undefined) expect(task_id, "the same key is the same task, within the tenant").toBe(known);
     expect(Number(outcome.value.created)).toBe(known === undefined ? 1 : 0);
     side.enqueued.set(key, task_id);
-    noted(side, "task", [task_id]);
-    return outcome;
-  };
-  const sees = (side: Side, kind: Kind, outcome: Outcome, ids: string[]) => {
-    expect(outcome.refused).toBeNull();
-    expect([...new Set(ids)].sort(), `all ${kind}s of ${side.tenant}, and nothing else`).toEqual(
-      [...side.owned[kind]].sort(),
-    );
+    side.note("task", task_id);
     return outcome;
   };
   const lone = (side: Side, key: string) => ({ parameters: { marker: side.marker }, idempotency_key: key });
@@ -98,8 +81,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
       doors: {
         http: async (side) => {
           const outcome = await side.http("GET", "/api/jobs?limit=1000");
-          return sees(
-            side,
+          return side.expectAll(
             "job",
             outcome,
             outcome.value.jobs.map((job: { job_id: string }) => job.job_id),
@@ -107,8 +89,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
         },
         sdk: async (side) => {
           const outcome = await side.sdk((client) => client.jobs({ limit: 7 }).all());
-          return sees(
-            side,
+          return side.expectAll(
             "job",
             outcome,
             outcome.value.map((job: { job_id: string }) => job.job_id),
@@ -116,8 +97,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
         },
         sql: async (side) => {
           const outcome = await side.rows("jobs");
-          return sees(
-            side,
+          return side.expectAll(
             "job",
             outcome,
             outcome.value.map((job: { job_id: string }) => job.job_id),
@@ -130,8 +110,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
       doors: {
         http: async (side) => {
           const outcome = await side.http("GET", "/api/tasks?type=t.lone&limit=1000");
-          return sees(
-            side,
+          return side.expectAll(
             "task",
             outcome,
             outcome.value.tasks.map((task: { task_id: string }) => task.task_id),
@@ -139,8 +118,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
         },
         sdk: async (side) => {
           const outcome = await side.sdk((client) => client.tasks({ type: "t.lone", limit: 3 }).all());
-          return sees(
-            side,
+          return side.expectAll(
             "task",
             outcome,
             outcome.value.map((task: { task_id: string }) => task.task_id),
@@ -148,157 +126,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
         },
       },
     },
-    {
-      name: "list keys",
-      doors: {
-        http: (side) => side.http("GET", "/api/keys"),
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.keys.list().all());
-          const made = outcome.value.filter(({ name }: { name: string }) => name !== "test");
-          return sees(
-            side,
-            "key",
-            outcome,
-            made.map(({ key_id }: { key_id: string }) => key_id),
-          );
-        },
-        sql: (side) => side.sql("list_keys"),
-      },
-    },
-    {
-      name: "make a key",
-      doors: {
-        http: async (side) => {
-          const outcome = await side.http("POST", "/api/keys", { name: side.marker, scopes: ["read"] });
-          noted(side, "key", [outcome.value.key_id]);
-          return outcome;
-        },
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.keys.create({ name: side.marker, scopes: ["read"] }));
-          noted(side, "key", [outcome.value.key_id]);
-          return outcome;
-        },
-      },
-    },
-    {
-      name: "make a webhook",
-      doors: {
-        sdk: async (side) => {
-          const url = `https://hooks.example.com/${side.marker}`;
-          const outcome = await side.sdk((client) => client.webhooks.create({ url, secret: "secret://hooks" }));
-          expect(outcome.refused, outcome.text).toBeNull();
-          noted(side, "webhook", [outcome.value.endpoint_id]);
-          return outcome;
-        },
-      },
-    },
-    {
-      name: "list webhooks",
-      doors: {
-        http: async (side) => {
-          const outcome = await side.http("GET", "/api/webhooks");
-          return sees(
-            side,
-            "webhook",
-            outcome,
-            outcome.value.endpoints.map((one: { endpoint_id: string }) => one.endpoint_id),
-          );
-        },
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.webhooks.list());
-          return sees(
-            side,
-            "webhook",
-            outcome,
-            outcome.value.map((one: { endpoint_id: string }) => one.endpoint_id),
-          );
-        },
-        sql: (side) => side.sql("list_webhooks"),
-      },
-    },
-    {
-      name: "save a blueprint",
-      doors: {
-        sdk: async (side, chance) => {
-          const type = `bp_${side.marker}_${whole(chance, 3)}`;
-          const stages = [{ name: "a", task: "t.a", description: side.marker }];
-          const outcome = await side.sdk((client) => client.blueprints.save(type, { stages }));
-          expect(outcome.refused, outcome.text).toBeNull();
-          noted(side, "blueprint", [type]);
-          return outcome;
-        },
-      },
-    },
-    {
-      name: "list blueprints",
-      doors: {
-        http: (side) => side.http("GET", "/api/blueprints"),
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.blueprints.list());
-          const saved = outcome.value.filter(({ source }: { source: string }) => source === "saved");
-          return sees(
-            side,
-            "blueprint",
-            outcome,
-            saved.map(({ type }: { type: string }) => type),
-          );
-        },
-      },
-    },
-    {
-      name: "make a schedule",
-      doors: {
-        sdk: async (side, chance) => {
-          const name = `nightly.${side.marker}.${whole(chance, 3)}`;
-          const cron = { cron: "0 3 1 1 *", description: side.marker };
-          const outcome = await side.sdk((client) => client.schedules.put(name, "plain", parameters(chance), cron));
-          expect(outcome.refused, outcome.text).toBeNull();
-          noted(side, "schedule", [name]);
-          return outcome;
-        },
-      },
-    },
-    {
-      name: "list schedules",
-      doors: {
-        http: (side) => side.http("GET", "/api/schedules"),
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.schedules.list({ limit: 2 }).all());
-          return sees(
-            side,
-            "schedule",
-            outcome,
-            outcome.value.map(({ name }: { name: string }) => name),
-          );
-        },
-      },
-    },
-    {
-      name: "make a group",
-      doors: {
-        http: async (side, chance) => {
-          const id = `g.${side.marker}.${whole(chance, 3)}`;
-          const outcome = await side.http("PUT", `/api/groups/${id}`, { name: side.marker });
-          noted(side, "group", [id]);
-          return outcome;
-        },
-      },
-    },
-    {
-      name: "list groups",
-      doors: {
-        http: (side) => side.http("GET", "/api/groups"),
-        sdk: async (side) => {
-          const outcome = await side.sdk((client) => client.groups.list().all());
-          return sees(
-            side,
-            "group",
-            outcome,
-            outcome.value.map(({ group_id }: { group_id: string }) => group_id),
-          );
-        },
-      },
-    },
+    ...things,
     ...["/api/jobs/counts", "/api/workers", "/api/alerts", "/api/limits", "/api/deliveries", "/api/health"].map(
       (path): Walk => ({
         name: path,
@@ -344,9 +172,9 @@ const fails = (chance: Chance) => chance() < 0.3;
 
 /** Registers, takes tasks, and says what became of them. Each must be the tenant's own. */
 async function workOverHttp(side: Side, chance: Chance): Promise<Outcome> {
-  const worker = await side.http("POST", "/api/workers/register", { types, host: side.marker });
+  const worker = await side.http("POST", "/api/workers/register", { types, host: side.marker, lease_s: 600 });
   const { worker_id } = worker.value;
-  noted(side, "worker", [worker_id]);
+  side.note("worker", worker_id);
   const claimed = await side.http("POST", `/api/workers/${worker_id}/claim`, { limit: 1 + whole(chance, 4) });
   side.assertClean(claimed, null);
   if (claimed.value.tasks.length === 0) return claimed;
@@ -368,8 +196,8 @@ async function workOverHttp(side: Side, chance: Chance): Promise<Outcome> {
 }
 
 async function workOverSql(side: Side, chance: Chance): Promise<Outcome> {
-  const worker_id = await register(side.db, types);
-  noted(side, "worker", [worker_id]);
+  const worker_id = await register(side.db, types, 600);
+  side.note("worker", worker_id);
   const held = await claim(side.db, worker_id, types, 1 + whole(chance, 4));
   const outcome: Outcome = { refused: null, value: held, text: JSON.stringify(held) };
   side.assertClean(outcome, null);

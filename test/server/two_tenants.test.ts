@@ -10,7 +10,8 @@ import { realServer } from "../postgres.js";
 import { openService, type TestService } from "./service.js";
 import { type Chance, type Deed, deeds, neverId, pick } from "./tenant_deeds.js";
 import { type Door, masked, type Outcome, Side } from "./tenant_side.js";
-import { type Walk, walks } from "./tenant_walks.js";
+import type { Walk } from "./tenant_things.js";
+import { walks } from "./tenant_walks.js";
 
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const parameters = z.object({ n: z.int(), v: z.int(), probe: z.int().optional() });
