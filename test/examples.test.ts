@@ -17,15 +17,16 @@ const login = `ff_example_${Math.random().toString(36).slice(2, 10)}`;
 const databases: FreshDatabase[] = [];
 let cwd: string;
 
-// Processes of their own take their time on a machine that has much to do.
+// They mostly wait, so they run side by side; and processes of their own take their time on a machine that has much to do.
 vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   build();
   cwd = await mkdtemp(join(tmpdir(), "fanfold-examples-"));
-  const admin = openServer((await realServer()).admin_url);
-  await admin.script(`create role ${login} login`);
-  await admin.close();
+  // Roles are the server's, not a database's: it is made once for all of them.
+  const fresh = await freshDatabase();
+  databases.push(fresh);
+  await fresh.db.script(`create role ${login} login; grant fanfold_api, fanfold_worker to ${login}`);
 });
 afterAll(async () => {
   for (const { drop } of databases) await drop();
@@ -39,7 +40,6 @@ afterAll(async () => {
 async function serverUrl(): Promise<string> {
   const fresh = await freshDatabase();
   databases.push(fresh);
-  await fresh.db.script(`grant fanfold_api, fanfold_worker to ${login}`);
   await fresh.db.sql`select app.map_role(${login}::text::name, null)`;
   const url = new URL(fresh.url);
   url.username = login;
@@ -72,11 +72,11 @@ test("every example is a folder with a README that says how to run it", async ()
   }
 });
 
-test("first_job: a job is declared, run and read, in memory", async () => {
+test.concurrent("first_job: a job is declared, run and read, in memory", async ({ expect }) => {
   expect(await run("first_job")).toEqual(["completed: 26 characters in 3 texts", "submitted again: the same job"]);
 });
 
-test("approval_gate: a person decides", async () => {
+test.concurrent("approval_gate: a person decides", async ({ expect }) => {
   expect(await run("approval_gate", { DATABASE_URL: await serverUrl() })).toEqual([
     "Flood map 2030: Read the draft. Is it fit to be seen?",
     "  approved (reads well), job completed: <h1>Flood map 2030</h1>",
@@ -85,7 +85,9 @@ test("approval_gate: a person decides", async () => {
   ]);
 });
 
-test("multi_tenant_service: two customers share a service and see nothing of each other", async () => {
+test.concurrent("multi_tenant_service: two customers share a service and see nothing of each other", async ({
+  expect,
+}) => {
   const lines = await run("multi_tenant_service", { DATABASE_URL: await serverUrl() });
   expect(lines).toEqual([
     "same parameters, same job id: false",
@@ -99,7 +101,7 @@ test("multi_tenant_service: two customers share a service and see nothing of eac
   ]);
 });
 
-test("webhook_receiver: what is signed is heard, what is forged is not", async () => {
+test.concurrent("webhook_receiver: what is signed is heard, what is forged is not", async ({ expect }) => {
   expect(await run("webhook_receiver", { DATABASE_URL: await serverUrl() })).toEqual([
     "heard: job.completed, resize_image is completed, 7680 bytes",
     "forged: answered with 401, heard 1 message in all",
@@ -130,7 +132,7 @@ test("webhook_receiver: it believes what the reference library of Standard Webho
   expect(heard).toEqual([JSON.parse(body), JSON.parse(body)]);
 });
 
-test("scheduled_job: each time gets one job", async () => {
+test.concurrent("scheduled_job: each time gets one job", async ({ expect }) => {
   const [words, ...rest] = await run("scheduled_job", { DATABASE_URL: await serverUrl() });
   expect(words).toMatch(/^0 3 \* \* \* would be: .+/);
   expect(rest).toEqual([
@@ -140,7 +142,9 @@ test("scheduled_job: each time gets one job", async () => {
   ]);
 });
 
-test("custom_connector: a connector of one's own calls through the guard, with a secret that is only named", async () => {
+test.concurrent("custom_connector: a connector of one's own calls through the guard, with a secret that is only named", async ({
+  expect,
+}) => {
   expect(await run("custom_connector", { DATABASE_URL: await serverUrl() })).toEqual([
     "job completed",
     "Bern: 12 celsius",
