@@ -18,7 +18,27 @@ export interface Config {
   readonly log_level: LogLevel;
   readonly prepare: boolean;
   readonly slots: number;
+  /** Where the HTTP server listens. */
+  readonly host: string;
+  readonly port: number;
+  /** Somebody named the port: it is that one or none. */
+  readonly port_is_chosen: boolean;
   readonly debug: boolean;
+  /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
+  readonly jwt: JwtSettings | null;
+}
+
+export interface JwtSettings {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly algorithms: readonly string[];
+  /** Where the provider's keys are: one of the two. */
+  readonly jwks_url: string | null;
+  readonly jwks_file: string | null;
+  readonly tenant_claim: string;
+  readonly scope_claim: string;
+  /** What stands before our scopes, so that another service's "read" is not ours. */
+  readonly scope_prefix: string;
 }
 
 /** What the command line may set; undefined leaves it to the environment. */
@@ -28,6 +48,8 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
 }
 
 const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -49,7 +71,17 @@ const settings = {
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
+  port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
+  jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
+  jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readList),
+  jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
+  jwt_jwks_url: setting<string | undefined>("FANFOLD_JWT_JWKS_URL", undefined, readKeysUrl),
+  jwt_jwks_file: setting<string | undefined>("FANFOLD_JWT_JWKS_FILE", undefined, readText),
+  jwt_tenant_claim: setting("FANFOLD_JWT_TENANT_CLAIM", "tenant", readText),
+  jwt_scope_claim: setting("FANFOLD_JWT_SCOPE_CLAIM", "scope", readText),
+  jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
 };
 
 const fault_name = "FANFOLD_FAULTS";
@@ -111,11 +143,43 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
+    host: value(settings.host, flags.host),
+    port: value(settings.port, flags.port),
+    port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
     debug: value(settings.debug),
+    jwt: jwtSettings(env, value, problems),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
   return Object.freeze(config);
+}
+
+/** Half of it set is a mistake: a service that was meant to take tokens must not start without. */
+function jwtSettings(env: Environment, value: <T>(one: Setting<T>) => T, problems: Problem[]): JwtSettings | null {
+  const is_set = (one: { name: string }) => (env[one.name]?.trim() ?? "") !== "";
+  const any = Object.entries(settings).some(([name, one]) => name.startsWith("jwt_") && is_set(one));
+  if (!any) return null;
+  const url = is_set(settings.jwt_jwks_url);
+  const file = is_set(settings.jwt_jwks_file);
+  const missing = (name: string, fix: string) =>
+    problems.push({ path: name, problem: "is needed to take tokens", fix });
+  if (!is_set(settings.jwt_issuer)) missing(settings.jwt_issuer.name, "the `iss` of the provider's tokens");
+  if (!is_set(settings.jwt_audience)) missing(settings.jwt_audience.name, "the `aud` of tokens meant for this service");
+  if (!url && !file) missing(settings.jwt_jwks_url.name, "https://…/jwks.json, or FANFOLD_JWT_JWKS_FILE");
+  if (url && file) {
+    const problem = "is given together with FANFOLD_JWT_JWKS_FILE";
+    problems.push({ path: settings.jwt_jwks_url.name, problem, fix: "give one of the two" });
+  }
+  return Object.freeze({
+    issuer: value(settings.jwt_issuer) ?? "",
+    audience: value(settings.jwt_audience) ?? [],
+    algorithms: value(settings.jwt_algorithms),
+    jwks_url: value(settings.jwt_jwks_url) ?? null,
+    jwks_file: value(settings.jwt_jwks_file) ?? null,
+    tenant_claim: value(settings.jwt_tenant_claim),
+    scope_claim: value(settings.jwt_scope_claim),
+    scope_prefix: value(settings.jwt_scope_prefix),
+  });
 }
 
 const memory_dir = "memory://";
@@ -157,6 +221,40 @@ function readUrl(text: string): Answer<string> {
   }
 }
 
+function readList(text: string): Answer<string[]> {
+  const words = text.split(",").map((word) => word.trim());
+  return words.every((word) => word !== "")
+    ? { value: words }
+    : { problem: "has an empty name in it", fix: "names with commas between" };
+}
+
+/** Only those with a public and a private half: with a shared secret, whoever can verify can also make tokens. */
+const algorithms = [
+  "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+]; // biome-ignore format: a list of words
+
+function readAlgorithms(text: string): Answer<string[]> {
+  const words = text.split(",").map((word) => word.trim());
+  const wrong = words.find((word) => !algorithms.includes(word));
+  return wrong === undefined
+    ? { value: words }
+    : {
+        problem: `${quoted(wrong)} is not an algorithm that tokens may be signed with`,
+        fix: suggestion(wrong, algorithms),
+      };
+}
+
+/** Who can change the keys on their way can make tokens: only over TLS, or on this very machine. */
+function readKeysUrl(text: string): Answer<string> {
+  const fix = "https://…/jwks.json";
+  if (!URL.canParse(text)) return { problem: `${quoted(text)} is not an address`, fix };
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return { problem: "has a user or a password in it", fix };
+  const is_here = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  if (protocol === "https:" || (protocol === "http:" && is_here)) return { value: text };
+  return { problem: `${quoted(text)} is not an https:// address`, fix };
+}
+
 function readTenant(text: string): Answer<string> {
   return /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text)
     ? { value: text }
@@ -176,6 +274,19 @@ function readSwitch(text: string): Answer<boolean> {
   if (["1", "true", "on", "yes"].includes(word)) return { value: true };
   if (["0", "false", "off", "no"].includes(word)) return { value: false };
   return { problem: `${quoted(text)} is neither on nor off`, fix: "on or off" };
+}
+
+function readHost(text: string): Answer<string> {
+  return /^[A-Za-z0-9._:-]{1,255}$/.test(text)
+    ? { value: text }
+    : { problem: `${quoted(text)} is not an address`, fix: "127.0.0.1, or 0.0.0.0 for every address of this machine" };
+}
+
+function readPort(text: string): Answer<number> {
+  const port = Number(text);
+  return Number.isInteger(port) && port >= 0 && port <= 65_535
+    ? { value: port }
+    : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
 }
 
 function readSlots(text: string): Answer<number> {

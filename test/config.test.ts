@@ -22,7 +22,11 @@ test("without any setting everything has its default, and nothing can be changed
     log_level: "info",
     prepare: true,
     slots: 8,
+    host: "127.0.0.1",
+    port: 8080,
+    port_is_chosen: false,
     debug: false,
+    jwt: null,
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
@@ -53,6 +57,17 @@ test("settings come from the environment, and flags win over them", () => {
     database_url: env.DATABASE_URL,
   });
   expect(loadConfig({ FANFOLD_STORAGE_DIR: "/files" })).toMatchObject({ storage_dir: "/files", data_dir: ".fanfold" });
+});
+
+test("the server's host and port can be set, and a port that somebody named is known as such", () => {
+  expect(loadConfig({ FANFOLD_HOST: "0.0.0.0", FANFOLD_PORT: "80" })).toMatchObject({
+    ...{ host: "0.0.0.0", port: 80, port_is_chosen: true },
+  });
+  expect(loadConfig({}, { port: 0 })).toMatchObject({ port: 0, port_is_chosen: true });
+  expect(problemsOf({ FANFOLD_HOST: "a b", FANFOLD_PORT: "70000" }).map(({ path }) => path)).toEqual([
+    "FANFOLD_HOST",
+    "FANFOLD_PORT",
+  ]);
 });
 
 test("a database in memory keeps its files in the usual folder", () => {
@@ -119,4 +134,43 @@ test("the environment for handlers leaves no room for a file of variables to nam
 
 test("what the tests and the docs are told is known to the program they start", () => {
   expect(problemsOf({ FANFOLD_TEST_SOAK_MINUTES: "5", FANFOLD_WRITE_DOCS: "1" })).toEqual([]);
+});
+
+const jwt = {
+  FANFOLD_JWT_ISSUER: "https://id.example.org/",
+  FANFOLD_JWT_AUDIENCE: "fanfold, maps",
+  FANFOLD_JWT_JWKS_URL: "https://id.example.org/jwks.json",
+};
+
+test("tokens are taken when issuer, audience and keys are given", () => {
+  expect(loadConfig(jwt).jwt).toEqual({
+    issuer: "https://id.example.org/",
+    audience: ["fanfold", "maps"],
+    algorithms: ["RS256", "ES256", "EdDSA"],
+    jwks_url: "https://id.example.org/jwks.json",
+    jwks_file: null,
+    tenant_claim: "tenant",
+    scope_claim: "scope",
+    scope_prefix: "fanfold:",
+  });
+  expect(loadConfig({ ...jwt, FANFOLD_JWT_JWKS_URL: "http://127.0.0.1:8080/jwks" }).jwt?.jwks_url).toContain(
+    "127.0.0.1",
+  );
+});
+
+test("half of what tokens need, a weak algorithm and keys without TLS are all told at once", () => {
+  const found = problemsOf({
+    FANFOLD_JWT_ALGORITHMS: "RS256,HS256",
+    FANFOLD_JWT_JWKS_URL: "http://id.example.org/jwks.json",
+    FANFOLD_JWT_JWKS_FILE: "/etc/jwks.json",
+  });
+  expect(found.map(({ path }) => path).sort()).toEqual([
+    "FANFOLD_JWT_ALGORITHMS",
+    "FANFOLD_JWT_AUDIENCE",
+    "FANFOLD_JWT_ISSUER",
+    "FANFOLD_JWT_JWKS_URL",
+    "FANFOLD_JWT_JWKS_URL",
+  ]);
+  expect(problemsOf({ ...jwt, FANFOLD_JWT_ALGORITHMS: "none" })).toHaveLength(1);
+  expect(problemsOf({ FANFOLD_JWT_TENANT_CLAIM: "org" }).map(({ path }) => path)).toContain("FANFOLD_JWT_ISSUER");
 });

@@ -16,6 +16,7 @@ declare
   v_stage bigint;
   v_ids bigint[];
   v_bytes integer := octet_length(parameters);
+  v_limits app.limits;
 begin
   if jsonb_typeof(v_parameters) <> 'array' or jsonb_array_length(v_parameters) not between 1 and 10000 then
     raise exception 'a call enqueues 1 to 10,000 tasks' using errcode = 'FF002', hint = 'split it into several';
@@ -35,6 +36,10 @@ begin
   else
     v_bytes := least(v_bytes, 4 * v_bytes / v_count);
   end if;
+  select * into v_limits from app.limits l where l.tenant_id = v_tenant;
+  if v_limits.tenant_id is not null then
+    perform app.admit(v_limits, v_count, v_count, octet_length(parameters));
+  end if;
   v_stage := app.standing_stage(v_tenant, enqueue_alike.task_type);
   v_ids := app.new_ordinals(v_count);
   insert into app.tasks (stage_id, ordinal, tenant_id, parameters)
@@ -44,6 +49,9 @@ begin
   select v_stage, lower(r), upper(r), v_tenant, enqueue_alike.task_type, v_bytes
     from (select range_agg(int8range(i, i + 1)) as ordinals from unnest(v_ids) i) a, unnest(a.ordinals) r;
   perform app.wake(array[enqueue_alike.task_type]);
+  if v_limits.tenant_id is not null then
+    perform app.charge_limits(v_limits, v_count, v_count);
+  end if;
   return json_build_object('created', v_count, 'stage_id', v_stage, 'ordinals', array_to_json(v_ids));
 end $$;
 grant execute on function app.enqueue_alike(text, text, text) to fanfold_api, fanfold_admin;

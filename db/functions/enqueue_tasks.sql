@@ -17,8 +17,15 @@ declare
   v_reply json;
   v_ids bigint[];
   v_keyed boolean;
+  v_limits app.limits;
 begin
   perform app.check_enqueued(v_tasks);
+  select * into v_limits from app.limits l where l.tenant_id = v_tenant;
+  if v_limits.tenant_id is not null then
+    -- What has a key may be there already, and then brings nothing.
+    perform app.admit(v_limits, count(*), count(*) filter (where t.key is null), sum(octet_length(t.parameters)))
+       from json_to_recordset(v_tasks) as t(parameters text, key text);
+  end if;
   v_stage := app.standing_stage(v_tenant, v_type);
   v_keyed := exists (select from json_to_recordset(v_tasks) as t(key text) where t.key is not null);
   v_ids := app.new_ordinals(json_array_length(v_tasks));
@@ -52,6 +59,9 @@ begin
     into v_reply
     from given g;
   perform app.wake(array[v_type]);
+  if v_limits.tenant_id is not null then
+    perform app.charge_limits(v_limits, json_array_length(v_tasks), (v_reply ->> 'created')::bigint);
+  end if;
   return v_reply;
 end $$;
 grant execute on function app.enqueue_tasks(json) to fanfold_api, fanfold_admin;

@@ -8,6 +8,8 @@ declare
   v_decision text := 'open';
   v_previous app.stages;
   v_inline boolean;
+  v_size bigint;
+  v_too_wide text;
 begin
   if stage.after <> '{}' then
     select app.opening_decision(array_agg(p.status), array_agg(p.importance), array_agg(p.skip_reason))
@@ -59,18 +61,31 @@ begin
   end if;
   -- A data plan that may fail is tried in a subtransaction: its error must cost this stage and not the finish that opened it.
   begin
-    v_inline := app.plan_size(stage, job, v_previous) <= 1000;
+    v_size := app.plan_size(stage, job, v_previous);
+    v_inline := v_size <= 1000;
+    if v_size < 9223372036854775807 then
+      perform app.assert_fan_out(stage, v_size);
+    end if;
     if v_inline then
       perform app.plan_by_data(stage, job, v_previous, null);
     end if;
   exception
+    when sqlstate 'FF009' then
+      -- Whoever is just submitting the job hears of it at once. Later it is the stage that fails.
+      if stage.after = '{}' and job.created_at = now() then
+        raise;
+      end if;
+      v_too_wide := sqlerrm;
     when others then
       if left(sqlstate, 2) in ('40', '53', '57', '58') then
         raise;
       end if;
       v_inline := false;
   end;
-  if not v_inline then
+  if v_too_wide is not null then
+    update app.stages set error = jsonb_build_object('code', 'beyond_limit', 'message', v_too_wide) where stage_id = stage.stage_id;
+    perform app.close_stage(stage, 'failed', null);
+  elsif not v_inline then
     perform app.ask_for_plan(stage, '#plan');
   end if;
 end $$;

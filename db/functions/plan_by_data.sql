@@ -18,11 +18,15 @@ begin
     -- "is not true", because a stage without any plan is one task too.
     v_total := 1;
   end if;
+  -- Before they are made: ten million rows are no way to find out that there are too many.
+  perform app.assert_fan_out(stage, v_total);
 
   if stage.total is not null then
     insert into app.task_drafts (stage_id, ordinal, tenant_id, index, parent, parameters, metadata)
     select stage.stage_id, p.ordinal, stage.tenant_id, p.index, p.parent, p.parameters, p.metadata
       from app.planned_by_data(stage, job, previous, loaded, v_total) p;
+    get diagnostics v_total = row_count;
+    perform app.assert_fan_out(stage, v_total);
     return app.merge_plan(stage, job);
   elsif v_total is not null and not (coalesce(v_plan, '{}') ?| array['index', 'parameters', 'metadata', 'parent']) then
     insert into app.tasks (stage_id, ordinal, tenant_id)

@@ -28,6 +28,7 @@ begin
         as t(i, p, m, parent, bbox, position);
   end if;
   get diagnostics v_inserted = row_count;
+  perform app.assert_fan_out(v_stage, from_ordinal + v_inserted);
   return json_build_object('inserted', v_inserted);
 exception
   when unique_violation then

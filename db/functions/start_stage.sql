@@ -5,6 +5,7 @@ returns void
 language plpgsql
 as $$
 begin
+  perform app.assert_fan_out(stage, total);
   update app.stages
      set status = 'processing', total = start_stage.total, opened_at = coalesce(opened_at, now())
    where stage_id = stage.stage_id;

@@ -24,6 +24,7 @@ declare
   v_last integer;
   v_reply json;
   v_resumed text[] := '{}'::text[];
+  v_limits app.limits;
 begin
   if v_mode not in ('reuse', 'force', 'resume') then
     raise exception 'mode "%" is unknown', left(v_mode, 40) using errcode = 'FF002', hint = 'use reuse, resume or force';
@@ -52,12 +53,21 @@ begin
     end loop;
   end if;
 
+  select * into v_limits from app.limits l where l.tenant_id = v_tenant;
+  if v_limits.tenant_id is not null then
+    perform app.admit(v_limits, json_array_length(request -> 'jobs'), coalesce(cardinality(v_new_hashes), 0),
+      (select sum(octet_length(j.parameters)) from json_to_recordset(request -> 'jobs') as j(parameters text)));
+  end if;
+
   if v_new_hashes is not null then
     v_created := app.insert_jobs(v_tenant, v_blueprint_hash, blueprint, request -> 'jobs', v_new_hashes, v_new_runs);
   end if;
 
   if v_mode = 'resume' then
     v_resumed := app.resume_submitted(v_tenant, v_hashes, v_created);
+  end if;
+  if v_limits.tenant_id is not null then
+    perform app.admit_jobs(v_limits, json_array_length(request -> 'jobs'), coalesce(v_created, '{}'));
   end if;
 
   select json_agg(

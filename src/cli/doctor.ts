@@ -6,6 +6,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
 import { printable } from "./printable.js";
+import { portOf } from "./serving.js";
 import { configOf } from "./session.js";
 import { safeUrl } from "./up.js";
 import { colours } from "./view.js";
@@ -54,15 +55,6 @@ async function examine(config: Config): Promise<Finding[]> {
     return [reachable, ...(await examineDatabase(db, portOf(config.database_url)))];
   } finally {
     await close();
-  }
-}
-
-function portOf(url: string | undefined): number | null {
-  if (url === undefined) return null;
-  try {
-    return Number(new URL(url).port) || 5432;
-  } catch {
-    return null;
   }
 }
 

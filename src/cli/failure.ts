@@ -73,6 +73,9 @@ const exit_by_code: Record<string, number> = {
   bad_parameters: exit_codes.usage,
   bad_declaration: exit_codes.usage,
   forbidden: exit_codes.refused,
+  unauthenticated: exit_codes.refused,
+  over_limit: exit_codes.refused,
+  beyond_limit: exit_codes.refused,
 };
 
 function explainOurs(error: {

@@ -13,15 +13,19 @@ import { addEvents } from "./events.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
+import { addKeys } from "./keys.js";
+import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
+import { addServe } from "./serve.js";
 import { addSkip } from "./skip.js";
 import { addStatus } from "./status.js";
 import { addSubmit } from "./submit.js";
 import { addSweep } from "./sweep.js";
 import { addTasks } from "./tasks.js";
+import { addTenants } from "./tenants.js";
 import { addUp } from "./up.js";
 import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
@@ -46,9 +50,10 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addSubmit, addWatch, addDemo]],
+  ["Run:", [addUp, addServe, addSubmit, addWatch, addDemo]],
   ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
+  ["Share:", [addTenants, addKeys, addLimits]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 
@@ -75,7 +80,7 @@ function makeProgram(io: Io): Command {
       `${examples(
         "fanfold demo                            digest thousands of files, live",
         "fanfold submit hello_world n=3 --wait   a first job, start to end",
-        "fanfold up                              a worker, until stopped",
+        "fanfold up                              a worker and the HTTP API, until stopped",
         "fanfold jobs                            what there is",
       )}
 Exit codes:

@@ -27,6 +27,10 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  host?: string | undefined;
+  port?: number | undefined;
+  /** Of the engine's own pool; a server answers many at a time. */
+  connections?: number;
   /** Loaded already, to check something before the database is opened. */
   registry?: Registry;
 }
@@ -38,7 +42,14 @@ export function registryOf(cli: Cli): Promise<Registry> {
 /** Flags win over the environment; config.ts reports everything that is wrong with either at once. */
 export function configOf(cli: Cli, options: SessionOptions = {}): Config {
   const { dataDir, databaseUrl, tenant } = globals(cli);
-  const flags = { data_dir: dataDir, database_url: databaseUrl, tenant, slots: options.slots };
+  const flags = {
+    data_dir: dataDir,
+    database_url: databaseUrl,
+    tenant,
+    slots: options.slots,
+    host: options.host,
+    port: options.port,
+  };
   if (options.embedded_dir === undefined) return loadConfig(cli.env, flags);
   const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined };
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
@@ -62,6 +73,7 @@ export async function withSession<T>(
     prepare,
     registry,
     migrate: options.migrate,
+    connections: options.connections,
     log,
   });
   try {

@@ -1,56 +1,111 @@
-// fanfold up: database, schema and worker in one process, until it is told to stop.
+// fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
 
 import { package_version } from "../config.js";
+import { Forbidden } from "../core/errors.js";
 import type { Problem } from "../core/problems.js";
 import type { Worker } from "../worker/worker.js";
 import { answer, type Cli, examples, globals } from "./command.js";
-import { usage } from "./failure.js";
-import { type Io, note } from "./io.js";
+import { CliFailure, explain, explanationLines, usage } from "./failure.js";
+import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
 import { printable } from "./printable.js";
+import {
+  httpLines,
+  SERVER_CONNECTIONS,
+  type Serving,
+  serveHttp,
+  together,
+  untilTold,
+  workerBeside,
+} from "./serving.js";
 import { type Session, withSession } from "./session.js";
+
+interface UpOptions {
+  slots?: string;
+  host?: string;
+  port?: string;
+  http: boolean;
+}
 
 export function addUp(cli: Cli): void {
   cli.program
     .command("up")
-    .summary("run a worker (and the embedded database)")
+    .summary("run a worker and the HTTP API (and the embedded database)")
     .description(
-      "Brings the schema up to date and runs a worker until it is stopped: on the server of DATABASE_URL, or else on the\n" +
-        "embedded database, which this process then holds. SIGTERM or Ctrl-C: running tasks are finished or handed back;\n" +
-        "a second one: at once.",
+      "Brings the schema up to date, runs a worker and answers the HTTP API until it is stopped: on the server of DATABASE_URL,\n" +
+        "or else on the embedded database, which this process then holds. SIGTERM or Ctrl-C: running tasks are finished or\n" +
+        "handed back, calls answered; a second one: at once.",
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
-    .addHelpText("after", examples("fanfold up", "fanfold up --database-url postgres://localhost/maps --slots 32"))
-    .action((options: { slots?: string }) => up(cli, options));
+    .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
+    .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)")
+    .option("--no-http", "run the worker only")
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold up",
+        "fanfold up --port 8081",
+        "fanfold up --database-url postgres://localhost/maps --slots 32 --no-http",
+      ),
+    )
+    .action((options: UpOptions) => up(cli, options));
 }
 
-async function up(cli: Cli, options: { slots?: string }): Promise<void> {
+async function up(cli: Cli, options: UpOptions): Promise<void> {
   const problems: Problem[] = [];
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   if (problems.length > 0) throw usage("the worker cannot start", { problems });
   await withSession(
     cli,
     async (session) => {
-      const worker = await session.startWorker();
-      announce(cli, session, worker);
-      const how = await untilTold(cli.io, worker);
+      // Before the worker: whoever cannot serve as asked is told before tasks are taken.
+      const serving = options.http ? await serveToo(cli, session) : null;
+      const worker = await workerBeside(session, serving?.server ?? null);
+      announce(cli, session, worker, serving);
+      const leaver = together([serving?.server ?? null, worker]);
+      const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
       const { completed, failed } = worker.stats();
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
-    { migrate: true, slots, log: true },
+    { migrate: true, slots, host: options.host, port, log: true, connections: options.http ? SERVER_CONNECTIONS : 2 },
   );
 }
 
-function announce(cli: Cli, { engine, config, registry }: Session, { worker_id }: Worker): void {
+/**
+ * On a server workers are started by the dozen, and often as the role that migrates: where nobody asked for a port, one that
+ * is taken or a role that must not serve leaves a worker without HTTP, and says so.
+ */
+async function serveToo(cli: Cli, session: Session): Promise<Serving | null> {
+  const { engine, config } = session;
+  try {
+    return await serveHttp("up", session, false);
+  } catch (error) {
+    const may_go_on = error instanceof Forbidden || error instanceof CliFailure;
+    if (engine.db.kind === "embedded" || config.port_is_chosen || !may_go_on) throw error;
+    const [first = "", ...rest] = explanationLines(explain(error));
+    note(cli.io, `no HTTP here: ${first.replace(/^error: /, "")}`);
+    for (const line of rest) note(cli.io, line);
+    return null;
+  }
+}
+
+function announce(cli: Cli, session: Session, { worker_id }: Worker, serving: Serving | null): void {
+  const { engine, config, registry } = session;
   const { kind } = engine.db;
   const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
   const job_types = [...registry.jobs.keys()].sort();
-  const document = { version: package_version, database: { kind, where }, worker_id, slots: config.slots, job_types };
+  const http = serving === null ? null : { url: serving.server.url, docs: `${serving.server.url}/api/docs` };
+  const document = {
+    ...{ version: package_version, database: { kind, where }, http, worker_id, slots: config.slots, job_types },
+    ...(serving?.first_key ? { first_key: serving.first_key } : {}),
+  };
   answer(cli, document, () => [
     `fanfold ${package_version} is up`,
     `  database  ${printable(where)}`,
     `  worker    ${worker_id}, ${config.slots} slots`,
     `  jobs      ${job_types.join(", ")}`,
+    ...(serving === null ? [] : httpLines(serving, kind)),
     ...(kind === "server"
       ? [`  storage   ${printable(config.storage_dir)}; workers on other machines must share it`]
       : []),
@@ -60,8 +115,8 @@ function announce(cli: Cli, { engine, config, registry }: Session, { worker_id }
 }
 
 const embedded_hints = [
-  "  note      the embedded database serves one process; to submit while this runs, use a server (DATABASE_URL),",
-  "            or stop this and: fanfold submit hello_world n=3 --wait",
+  "  note      the embedded database serves one process; while this runs, other programs use HTTP;",
+  "            the command line needs this to be stopped, or a server (DATABASE_URL)",
 ];
 const server_hints = [
   "  next      in another terminal: fanfold submit hello_world n=3 --wait",
@@ -78,19 +133,4 @@ export function safeUrl(url: string): string {
   } catch {
     return "the server of DATABASE_URL";
   }
-}
-
-function untilTold(io: Io, worker: Worker): Promise<"gracefully" | "at once"> {
-  return new Promise((resolve, reject) => {
-    let told = 0;
-    const forget = io.onSignal((signal) => {
-      told += 1;
-      if (told === 1) note(io, `${signal}: finishing or handing back what runs (again: at once)`);
-      const leaving = told === 1 ? worker.stop() : worker.kill();
-      leaving.then(() => {
-        forget();
-        resolve(told === 1 ? "gracefully" : "at once");
-      }, reject);
-    });
-  });
 }

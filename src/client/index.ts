@@ -32,3 +32,4 @@ export {
   type WebhookToVerify,
 } from "./webhook.js";
 export type { DeliveryFilter, DeliveryRecord, WebhookRecord } from "./webhooks.js";
+export { type RemoteWorker, type RemoteWorkerOptions, type RemoteWorkerStats, startRemoteWorker } from "./worker.js";

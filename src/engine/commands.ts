@@ -1,5 +1,6 @@
 // The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
+import type { PreviousStage } from "../core/previous.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
 
@@ -12,14 +13,6 @@ export interface ClaimedBatch {
   attempt: number;
   crashes: number;
   tasks: ClaimedTask[];
-}
-
-export interface PreviousStage {
-  number: number;
-  name: string;
-  stage_id: number;
-  total: number | null;
-  status: string;
 }
 
 export interface ClaimedStage {

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
+import { OverLimit } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, findJob, type Registry } from "../core/registry.js";
 import { isTerminal, type JobStatus } from "../core/statuses.js";
@@ -11,6 +12,7 @@ import { validateTaskInput } from "../core/task_input.js";
 import { worker_commands } from "./commands.js";
 import type { Database, Queryable } from "./database.js";
 import { Keys } from "./keys.js";
+import { Limits } from "./limits.js";
 import type {
   CancelReply,
   EnqueueItem,
@@ -31,6 +33,7 @@ import type {
 import { Recovery } from "./recovery.js";
 import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
+import { Tenants } from "./tenants.js";
 
 export interface EngineParts {
   db: Database;
@@ -60,6 +63,9 @@ export class Engine {
   readonly keys: Keys;
   /** The verbs of workers that came over HTTP. */
   readonly work: RemoteWork;
+  readonly limits: Limits;
+  /** Not of this tenant but of all: for whoever runs the service. */
+  readonly tenants: Tenants;
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -71,6 +77,8 @@ export class Engine {
     this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
+    this.limits = new Limits(parts.db, parts.tenant);
+    this.tenants = new Tenants(parts.db);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -117,11 +125,10 @@ export class Engine {
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
-      replies.push(
-        ...(await asked<SubmitReply[]>(
-          db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
-        )),
+      const submitting = asked<SubmitReply[]>(
+        db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
       );
+      replies.push(...(await this.#limited(db, submitting)));
     }
     return replies;
   }
@@ -148,7 +155,7 @@ export class Engine {
       text: await validateTaskInput(task_type, handler, item.parameters),
     }));
     for await (const page of pages(tasks, TASKS_PER_CALL)) {
-      const reply = await this.#enqueuePage(db, task_type, page);
+      const reply = await this.#limited(db, this.#enqueuePage(db, task_type, page));
       total.created += reply.created;
       for (const task_id of reply.task_ids) total.task_ids.push(task_id);
     }
@@ -270,6 +277,19 @@ export class Engine {
       on_status?.(status);
       if (isTerminal(status.status)) return status;
       await sleep(pause_ms, undefined, { signal });
+    }
+  }
+
+  /**
+   * A refusal for too many queued tasks is the moment to count them again: the next call is judged by a fresh figure. Not inside
+   * somebody's transaction, which may hold the one session there is.
+   */
+  async #limited<T>(db: Queryable, call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof OverLimit && db === this.db) await this.limits.countAgain().catch(() => {});
+      throw error;
     }
   }
 

@@ -1,6 +1,7 @@
 // API keys: made here, so that the secret is never sent to the database, and looked up for the server.
 import { randomBytes } from "node:crypto";
-import { keyText, makeKey, secretHash } from "../core/api_key.js";
+import type { Scope } from "../core/api/endpoint.js";
+import { type KeyParts, keyText, makeKey, secretHash } from "../core/api_key.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
 
@@ -9,37 +10,63 @@ export interface KeyRecord {
   tenant_id: string;
   env: string;
   name: string;
-  scopes: string[];
+  scopes: Scope[];
   operator: boolean;
+  /** ending: rotated or revoked at a time that is still to come. */
+  status: "active" | "ending" | "expired" | "revoked";
   created_at: string;
   created_by: string;
   expires_at: string | null;
   last_used_at: string | null;
   revoked_at: string | null;
+  revoked_by: string | null;
+  rotated_from: string | null;
 }
 
 /** `key` is the whole key; it is in no other answer. */
 export type CreatedKey = KeyRecord & { key: string };
+
+export interface RotatedKey {
+  /** Ends at its `revoked_at`. */
+  old: KeyRecord;
+  new: CreatedKey;
+}
 
 /** What the server must know to let a caller in. */
 export interface FoundKey {
   key_id: string;
   tenant_id: string;
   env: string;
-  scopes: string[];
+  scopes: Scope[];
   operator: boolean;
   secret_hash: string;
-  expires_in_s: number | null;
   usable: boolean;
+  /** null: for ever. */
+  usable_for_s: number | null;
 }
 
-export interface NewKey {
+export interface KeyPage {
+  keys: KeyRecord[];
+  next: string | null;
+}
+
+/** What whoever asks may do themselves: they hand out no more. Left out by whoever has the database at hand. */
+export interface May {
+  scopes: readonly string[];
+  operator: boolean;
+}
+
+export interface KeyVerb {
+  actor?: string | null;
+  may?: May;
+}
+
+export interface NewKey extends KeyVerb {
   name: string;
   scopes: readonly string[];
   env?: string;
   operator?: boolean;
   expires_at?: Date | string | null;
-  actor?: string;
 }
 
 export class Keys {
@@ -50,19 +77,82 @@ export class Keys {
 
   async create({ env = "live", expires_at = null, ...given }: NewKey): Promise<CreatedKey> {
     const made = makeKey(env, randomBytes(40));
-    const at = expires_at instanceof Date ? expires_at.toISOString() : expires_at;
     const request = {
       ...given,
-      ...{ env, expires_at: at, tenant: this.tenant },
+      ...{ env, expires_at: timeText(expires_at), tenant: this.tenant },
       ...{ key_id: made.key_id, secret_hash: secretHash(made.secret) },
     };
-    const record = await asked<KeyRecord>(
-      this.db.sql`select app.create_key(${JSON.stringify(request)}::text::json) as reply`,
+    return whole(
+      await asked<KeyRecord>(this.db.sql`select app.create_key(${JSON.stringify(request)}::text::json) as reply`),
+      made,
     );
-    return { ...record, key: keyText(made) };
   }
+
+  get(key_id: string): Promise<KeyRecord> {
+    return asked(this.db.sql`select app.get_key(${key_id}::text, ${this.tenant}::text) as reply`);
+  }
+
+  /** Newest first. */
+  list({ limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {}): Promise<KeyPage> {
+    return asked(this.db.sql`select app.list_keys(${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`);
+  }
+
+  /** A new key with the same name and rights; the old one ends after the overlap (an hour, if not said). */
+  async rotate(
+    key_id: string,
+    { expires_at = null, ...given }: KeyVerb & { overlap_s?: number; expires_at?: Date | string | null } = {},
+  ): Promise<RotatedKey> {
+    const made = makeKey("", randomBytes(40));
+    const request = {
+      ...given,
+      ...{ key_id, expires_at: timeText(expires_at), tenant: this.tenant },
+      ...{ new_key_id: made.key_id, secret_hash: secretHash(made.secret) },
+    };
+    const reply = await asked<{ old: KeyRecord; new: KeyRecord }>(
+      this.db.sql`select app.rotate_key(${JSON.stringify(request)}::text::json) as reply`,
+    );
+    tellChange(this.db, key_id);
+    return { old: reply.old, new: whole(reply.new, made) };
+  }
+
+  /** Ends a key: at once here and for whoever asks the database, within five seconds at every server. */
+  async revoke(key_id: string, given: KeyVerb & { reason?: string | null } = {}): Promise<KeyRecord> {
+    const request = { ...given, key_id, tenant: this.tenant };
+    const revoked = await asked<KeyRecord>(
+      this.db.sql`select app.revoke_key(${JSON.stringify(request)}::text::json) as reply`,
+    );
+    tellChange(this.db, key_id);
+    return revoked;
+  }
+}
+
+function whole(record: KeyRecord, made: KeyParts): CreatedKey {
+  return { ...record, key: keyText({ ...made, env: record.env }) };
+}
+
+function timeText(at: Date | string | null): string | null {
+  return at instanceof Date ? at.toISOString() : at;
+}
+
+type Listener = (key_id: string) => void;
+const listeners = new WeakMap<Queryable, Set<Listener>>();
+
+/** Tells whoever remembers keys that one was changed through this connection pool; returns how to stop that. */
+export function onKeyChange(db: Queryable, listener: Listener): () => void {
+  const known = listeners.get(db) ?? new Set();
+  listeners.set(db, known.add(listener));
+  return () => void known.delete(listener);
+}
+
+function tellChange(db: Queryable, key_id: string): void {
+  for (const listener of listeners.get(db) ?? []) listener(key_id);
 }
 
 export function findKey(db: Queryable, key_id: string): Promise<FoundKey | null> {
   return asked(db.sql`select app.find_key(${key_id}::text) as reply`);
+}
+
+/** These keys have just been used; the database writes it down once a minute at most. */
+export function touchKeys(db: Queryable, key_ids: readonly string[]): Promise<number> {
+  return asked(db.sql`select app.touch_keys(${JSON.stringify(key_ids)}::text::json) as reply`);
 }

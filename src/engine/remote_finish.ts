@@ -1,5 +1,5 @@
 // What a worker over HTTP says of a task's end, judged task by task and written in the columns the database reads. Pure.
-import type { FinishedTask } from "../core/api/work.js";
+import { type FinishedTask, largest_result } from "../core/api/work.js";
 import type { Deliverable } from "../core/context.js";
 import { checkedDeliverable } from "../core/deliverable.js";
 import { classify } from "../core/errors.js";
@@ -8,8 +8,6 @@ import { jsonProblems, result_limits } from "../core/json_values.js";
 import { formatProblems } from "../core/problems.js";
 import type { DoneExtra, FailedItem, FinishRequest } from "./commands.js";
 
-/** Of JSON text. A worker with a store of its own puts more there and returns a reference. */
-export const LARGEST_RESULT = 1024 * 1024;
 const LARGEST_HAND_OVER = 256 * 1024;
 
 export type EndItem =
@@ -55,8 +53,8 @@ function done(task: FinishedTask): { result: string; extra: Omit<DoneExtra, "i">
   }
   const text = JSON.stringify(result);
   const bytes = Buffer.byteLength(text);
-  if (bytes > LARGEST_RESULT) {
-    const size = `the result has ${bytes} bytes; the limit is ${LARGEST_RESULT}`;
+  if (bytes > largest_result) {
+    const size = `the result has ${bytes} bytes; the limit is ${largest_result}`;
     return contract("result_too_large", `${size}: put the data into storage and return a reference`);
   }
   const extra: Omit<DoneExtra, "i"> = {};

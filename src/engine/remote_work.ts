@@ -95,7 +95,7 @@ export class RemoteWork {
       const wanted = types.filter((type) => !type.startsWith("#"));
       return commands.claim(db, { worker_id, types: wanted, limit, after_tenant: null, known: known_stages });
     });
-    const stages = reply.stages.map(({ tenant_id: _, planner: __, ...stage }) => stage);
+    const stages = reply.stages.map(({ planner: _, ...stage }) => stage);
     return { tasks: reply.claims.flatMap(tasksOf), stages };
   }
 

@@ -15,9 +15,11 @@ import { tellError } from "./problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
-import { refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
+import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 
 export interface AppOptions extends ServiceOptions {
+  /** How long calls that run may go on once the server is told to close. */
+  grace_ms?: number;
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -62,15 +64,17 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     refuseEncoding(request);
   });
-  app.addHook("preClose", async () => service.stop());
+  closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
+    if (service.stopping.aborted) reply.header("connection", "close");
   });
+  const { authenticator } = service;
+  app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
   const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
-  const { authenticator } = service;
   for (const route of all)
     register(app, route, { authenticator, engines, service, check: options.check_replies === true });
   return app;
@@ -102,7 +106,7 @@ function register(
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request) => {
       if (endpoint.scope === null) return;
-      const principal = await authenticator.authenticate(request.headers.authorization);
+      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       callers.set(request, principal);
     },
@@ -123,7 +127,6 @@ function register(
       reply.status(endpoint.status);
       const answered = await answer(call as never);
       if (reply.sent) return reply;
-      if (service.stopping.aborted) reply.header("connection", "close");
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
       return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));

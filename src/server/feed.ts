@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../engine/database.js";
 import { type FollowedEvent, followEvents, runningProgress, type Span, type StageProgress } from "../engine/events.js";
-import { Gaps, positionText } from "./gaps.js";
+import { Gaps, type GapTimes, positionText } from "./gaps.js";
 
 export interface Follower {
   tenant_id: string;
@@ -15,13 +15,12 @@ export interface Follower {
   onProgress(stages: StageProgress[]): void;
 }
 
-export interface FeedOptions {
+export interface FeedOptions extends GapTimes {
   period_ms?: number;
-  /** How long a missing number is waited for at most. */
-  give_up_ms?: number;
 }
 
 const PAGE = 1_000;
+const LATEST = 100;
 const PROGRESS_MS = 250;
 const MOST_STAGES = 1_000;
 
@@ -41,7 +40,7 @@ export class EventFeed {
     private readonly log: Logger,
     private readonly options: FeedOptions = {},
   ) {
-    this.#gaps = new Gaps(options.give_up_ms);
+    this.#gaps = new Gaps(options);
   }
 
   /** From now on the follower is told of all that becomes visible. Resolves with where it stands. */
@@ -69,6 +68,10 @@ export class EventFeed {
     }
   }
 
+  get is_running(): boolean {
+    return this.#running !== null;
+  }
+
   /** Where whoever has seen all up to this event stands. */
   positionAt(event_id: number): string {
     return positionText(Math.min(event_id, this.#head ?? event_id), this.#gaps.spans);
@@ -80,8 +83,11 @@ export class EventFeed {
   }
 
   async #begin(): Promise<void> {
-    const { last, missing, xmax } = await followEvents(this.db, { after: null, watched: [], tenants: [], most: PAGE });
-    this.#gaps = new Gaps(this.options.give_up_ms);
+    const begun = await followEvents(this.db, { after: null, watched: [], tenants: [], most: PAGE });
+    const { last, xmin, xmax } = begun;
+    // With no transaction under way, what is missing was rolled back; only the latest may have been taken this very moment.
+    const missing = begun.missing.filter(([, to]) => xmin < xmax || to > last - LATEST);
+    this.#gaps = new Gaps(this.options);
     this.#gaps.add(missing, xmax, performance.now());
     this.#head = last;
   }

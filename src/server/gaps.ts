@@ -10,16 +10,21 @@ interface Gap {
   since_ms: number;
 }
 
-/** A number is taken a moment before its transaction has one of its own. */
-const LEAST_MS = 2_000;
 const MOST_GAPS = 1_000;
 /** In a position, which travels in a header. */
 const MOST_TOLD = 40;
 
+export interface GapTimes {
+  /** How long a number is waited for at most. */
+  give_up_ms?: number;
+  /** And at least: it is taken a moment before its transaction has a number of its own. */
+  settle_ms?: number;
+}
+
 export class Gaps {
   #gaps: Gap[] = [];
 
-  constructor(private readonly give_up_ms = 300_000) {}
+  constructor(private readonly times: GapTimes = {}) {}
 
   get spans(): Span[] {
     return this.#gaps.map(({ from, to }) => [from, to] as const);
@@ -46,9 +51,10 @@ export class Gaps {
 
   /** `xmin`: of the look that did not find them. */
   giveUp(xmin: number, now_ms: number): void {
+    const { give_up_ms = 300_000, settle_ms = 2_000 } = this.times;
     this.#gaps = this.#gaps.filter(({ xmax, since_ms }) => {
       const age_ms = now_ms - since_ms;
-      return age_ms < this.give_up_ms && (xmin < xmax || age_ms < LEAST_MS);
+      return age_ms < give_up_ms && (xmin < xmax || age_ms < settle_ms);
     });
   }
 }

@@ -27,8 +27,8 @@ const framework_errors: Record<string, { status: number; code: string; detail: s
     hint: "encode each part of the path as UTF-8 with %XX",
   },
   FST_ERR_MAX_PARAM_LENGTH: {
-    status: 414,
-    code: "bad_request",
+    status: 404,
+    code: "not_found",
     detail: "a part of the path is longer than any name may be",
     hint: "names have up to 63 characters, ids up to 64",
   },
@@ -76,7 +76,8 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
   return ofOwn(new FanfoldError(code, detail, hint === undefined ? {} : { hint }), request_id);
 }
 
-const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55P03)$/;
+/** 55000: the database takes no connections just now. */
+const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000|55P03)$/;
 
 function isPassing(error: unknown): boolean {
   const { code, category } = classify(error);

@@ -10,7 +10,7 @@ import { type AppOptions, createApp } from "./app.js";
 import { assertServingRole } from "./role.js";
 import type { Service } from "./service.js";
 
-export interface ServerOptions extends Omit<AppOptions, "check_replies"> {
+export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace_ms"> {
   /** Default: 127.0.0.1, so that nobody else can reach it unless somebody says so. */
   host?: string;
   /** Default: 8080; 0 takes any that is free. */
@@ -26,32 +26,40 @@ export interface ServerOptions extends Omit<AppOptions, "check_replies"> {
 export interface Server {
   /** http://host:port */
   readonly url: string;
+  /** Accepts no more, lets calls that run end within the grace, ends streams and waits, closes. */
   stop(): Promise<void>;
+  /** Cuts off what is left at once; also ends a stop() that is under way. */
+  kill(): Promise<void>;
 }
-
-/** How often connections that have become idle are closed while the server stops. */
-const CLOSE_MS = 25;
 
 /** Throws Forbidden under a role that must not serve, Conflict when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { engine, host = "127.0.0.1", port = 8080, grace_s = 20, drain_s = 0, janitor = true } = options;
   await assertServingRole(engine.db);
-  const app = createApp(options);
+  const app = createApp({ ...options, grace_ms: grace_s * 1000 });
   await listen(app, host, port);
   const { db, log } = engine;
   const housekeeping = janitor ? new Housekeeping(new Janitor({ db, log }), log, 30) : null;
   let stopping: Promise<void> | undefined;
+  const hurry = new AbortController();
+  const stopOnce = () => {
+    stopping ??= stop();
+    return stopping;
+  };
   const stop = async (): Promise<void> => {
     serviceOf(app).announceStop();
-    if (drain_s > 0) await sleep(drain_s * 1000);
+    if (drain_s > 0) await sleep(drain_s * 1000, undefined, { signal: hurry.signal }).catch(() => {});
     housekeeping?.stop();
-    await close(app, grace_s * 1000);
+    await app.close();
   };
   return {
     url: urlOf(app, host),
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
+    stop: stopOnce,
+    kill: () => {
+      hurry.abort();
+      const stopped = stopOnce();
+      app.server.closeAllConnections();
+      return stopped;
     },
   };
 }
@@ -81,18 +89,6 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       });
     }
     throw error;
-  }
-}
-
-/** Accepts no more, lets what runs run for the grace, then cuts off what is left. */
-async function close(app: FastifyInstance, grace_ms: number): Promise<void> {
-  const idle = setInterval(() => app.server.closeIdleConnections(), CLOSE_MS);
-  const rest = setTimeout(() => app.server.closeAllConnections(), grace_ms);
-  try {
-    await app.close();
-  } finally {
-    clearInterval(idle);
-    clearTimeout(rest);
   }
 }
 

@@ -1,7 +1,9 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
+import type { JwtSettings } from "../config.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, KeyAuthenticator } from "./auth.js";
+import type { Authenticator } from "./auth.js";
+import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
 import { EventFeed } from "./feed.js";
 import { Health } from "./health.js";
@@ -10,6 +12,8 @@ import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings }
 export interface ServiceOptions {
   engine: Engine;
   authenticator?: Authenticator;
+  /** Tokens of an OpenID provider beside the keys. */
+  jwt?: JwtSettings | null;
   stream?: StreamOptions;
   /** Of the connection string, so that the preflight notices a pooler in between. */
   database_port?: number | null;
@@ -27,9 +31,9 @@ export class Service {
   closing = false;
   readonly #stopping = new AbortController();
 
-  constructor({ engine, authenticator, stream, database_port }: ServiceOptions) {
+  constructor({ engine, authenticator, jwt = null, stream, database_port }: ServiceOptions) {
     this.engine = engine;
-    this.authenticator = authenticator ?? new KeyAuthenticator(engine.db);
+    this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);

@@ -1,8 +1,8 @@
 // What a connection may do to the server before there is a call: how long it may take, how large its headers may be, and what
 // it is told when it breaks the rules of HTTP.
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { problem_media_type } from "../core/api/problem.js";
 import { FanfoldError } from "../core/errors.js";
 
@@ -76,10 +76,45 @@ class UnsupportedEncoding extends FanfoldError {
 }
 
 /** A few kilobytes can unpack to gigabytes: bodies come as they are. */
-export function refuseEncoding({ headers }: FastifyRequest): void {
+export function refuseEncoding({ headers, method }: FastifyRequest): void {
+  // Their bodies are not read.
+  if (method === "GET" || method === "HEAD") return;
   const encoding = headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return;
   throw new UnsupportedEncoding("bad_request", "the body is packed, and this service takes none", {
     hint: "send it without Content-Encoding",
   });
+}
+
+/**
+ * Lets whoever waits go, lets what runs end within the grace, and closes every connection without a call under way: Node would
+ * wait for those that have not sent one yet, and looks for idle ones but once.
+ */
+export function closeInTime(app: FastifyInstance, grace_ms: number, letGo: () => Promise<void>): void {
+  /** How many calls are under way on each connection: several, where they are sent without waiting for the answers. */
+  const calls = new Map<Socket, number>();
+  let closing = false;
+  const count = (socket: Socket, change: number) => {
+    const left = (calls.get(socket) ?? 0) + change;
+    calls.set(socket, left);
+    if (closing && left === 0) socket.destroySoon();
+  };
+  app.server.on("connection", (socket: Socket) => {
+    count(socket, 0);
+    socket.once("close", () => calls.delete(socket));
+  });
+  app.server.on("request", ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    count(socket, 1);
+    answer.once("close", () => {
+      if (!socket.destroyed) count(socket, -1);
+    });
+  });
+  let rest: NodeJS.Timeout | undefined;
+  app.addHook("preClose", async () => {
+    closing = true;
+    rest = setTimeout(() => app.server.closeAllConnections(), grace_ms);
+    for (const [socket, under_way] of calls) if (under_way === 0) socket.destroySoon();
+    await letGo();
+  });
+  app.addHook("onClose", async () => clearTimeout(rest));
 }

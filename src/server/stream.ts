@@ -63,7 +63,7 @@ function startOf(position: string | undefined): { head: number; gaps: Span[] } |
 class Stream {
   /** Live events that came while what was missed is told. */
   #held: { event: FollowedEvent; position: string }[] | null = [];
-  /** Told already, of what the feed may tell as well. */
+  /** Told already, of what the feed will tell as well. */
   readonly #told = new Set<number>();
   #ended = false;
   #unfollow: () => void = () => {};
@@ -96,7 +96,8 @@ class Stream {
       ...headers,
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      connection: "keep-alive",
+      // When it ends nothing follows: whoever did not read would keep the connection.
+      connection: "close",
       // A proxy that gathers would tell everything late.
       "x-accel-buffering": "no",
     });
@@ -126,7 +127,6 @@ class Stream {
     const held = this.#held ?? [];
     this.#held = null;
     for (const { event, position } of held) this.#onEvent(event, position);
-    this.#told.clear();
   }
 
   async #tellMissed(from: { head: number; gaps: Span[] }, head: number, gaps: readonly Span[]): Promise<void> {
@@ -154,7 +154,7 @@ class Stream {
     if (this.#held !== null) {
       if (this.#held.length >= MOST_HELD) this.#end("slow");
       else this.#held.push({ event, position });
-    } else if (!this.#told.has(event.event_id)) this.#tell(event, position);
+    } else if (!this.#told.delete(event.event_id)) this.#tell(event, position);
   }
 
   #tell({ tenant_id, ...event }: FollowedEvent, position: string): void {
@@ -175,8 +175,9 @@ class Stream {
   #write(text: string): void {
     const { raw, service } = this.parts;
     if (this.#ended) return;
-    raw.write(text);
+    // Looked at before: one that reads gets a large event too.
     if (raw.writableLength > service.stream.buffered_bytes) this.#end("slow");
+    else raw.write(text);
   }
 
   /** Pages are read no faster than they are taken. */

@@ -34,6 +34,10 @@ export class StreamPlaces {
 
   constructor(private readonly settings: StreamSettings) {}
 
+  get taken(): number {
+    return this.#in_all;
+  }
+
   /** Returns how to give the place back. */
   take(who: string): () => void {
     const open = this.#open.get(who) ?? 0;

@@ -132,7 +132,7 @@ describe("with the embedded database", () => {
 
 describe("as a process of its own", () => {
   test("up holds the folder, another process is told who holds it and what to do, and SIGTERM ends it with 0", async () => {
-    const up = spawnFanfold(["up", ...data]);
+    const up = spawnFanfold(["up", "--port", "0", ...data]);
     await up.until("is up");
     const { code, err, out } = await fanfold(["jobs"]);
     expect({ code, out }).toEqual({ code: 5, out: "" });
@@ -144,7 +144,7 @@ describe("as a process of its own", () => {
   });
 
   test("a killed one leaves a folder that the next can use", async () => {
-    const up = spawnFanfold(["up", ...data]);
+    const up = spawnFanfold(["up", "--port", "0", ...data]);
     await up.until("is up");
     up.child.kill("SIGKILL");
     await up.ended;
@@ -167,7 +167,7 @@ describe("as a process of its own", () => {
     expect((await spawnFanfold(["jobs", ...data, "--app", lingering]).ended).code).toBe(0);
     const throwing = path.join(folder, "throwing.mjs");
     await writeFile(throwing, "setTimeout(() => { throw new Error('too late'); }, 0); export default { jobs: [] };");
-    const { code, err } = await spawnFanfold(["up", ...data, "--app", throwing]).ended;
+    const { code, err } = await spawnFanfold(["up", "--port", "0", ...data, "--app", throwing]).ended;
     expect(code).toBe(1);
     expect(err).toContain("error: too late");
     expect(err).not.toMatch(/\n\s+at /);

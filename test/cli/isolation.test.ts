@@ -11,7 +11,15 @@ const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 async function startUp(shop: TestShop, ...flags: string[]) {
   const loader = ["--import", file("../worker/typescript.mjs")];
-  const argv = [...loader, file("../../src/cli/main.ts"), "up", "--app", file("./isolation_app.ts"), ...flags];
+  const argv = [
+    ...loader,
+    file("../../src/cli/main.ts"),
+    "up",
+    "--no-http",
+    "--app",
+    file("./isolation_app.ts"),
+    ...flags,
+  ];
   const env = {
     ...process.env,
     DATABASE_URL: shop.url,

@@ -13,8 +13,8 @@ afterAll(async () => {
 });
 
 const commands = [
-  "up", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "resume", "retry", "skip", "approve",
-  "reject", "pause", "continue", "cancel", "sweep", "doctor", "migrate",
+  "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "resume", "retry", "skip", "approve",
+  "reject", "pause", "continue", "cancel", "sweep", "tenants", "keys", "limits", "doctor", "migrate",
 ]; // biome-ignore format: a list of words
 // Nothing in this file needs a database: an address where none listens proves it.
 const nowhere = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };

@@ -12,6 +12,8 @@ import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { type AppOptions, createApp } from "../../src/server/app.js";
+import { FailedAttempts } from "../../src/server/attempts.js";
+import { createAuthentication } from "../../src/server/authentication.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
 import { freshDatabase, realServer } from "../postgres.js";
@@ -64,7 +66,9 @@ export async function openService(
   const engine = await openEngine({
     ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
   });
-  const app = createApp({ engine, check_replies: true, ...app_options });
+  // Tests fail to get in far more often than a caller should: without this they would be told to wait.
+  const authenticator = createAuthentication({ db: engine.db, attempts: new FailedAttempts({ burst: 1_000_000 }) });
+  const app = createApp({ engine, authenticator, check_replies: true, ...app_options });
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const workers: Worker[] = [];

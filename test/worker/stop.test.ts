@@ -158,7 +158,7 @@ test("the third signal ends the process", async () => {
     return new Promise<never>(() => {});
   };
   const worker = { stop: never("stop"), kill: never("kill") } as unknown as Worker;
-  const watch = stopOnSignals(worker, () => calls.push("exit"));
+  const watch = stopOnSignals(worker, { onThird: () => calls.push("exit") });
   for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"]) (process as EventEmitter).emit(signal, signal);
   watch.dispose();
   expect(calls).toEqual(["stop", "kill", "exit"]);

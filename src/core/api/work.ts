@@ -4,6 +4,9 @@ import { log_levels } from "../log_line.js";
 import { endpoint } from "./endpoint.js";
 import { record, task_type } from "./fields.js";
 
+/** Bytes of a result as JSON text. More goes into storage, and a reference is the result. */
+export const largest_result = 1024 * 1024;
+
 const whole = z.int().min(0);
 const worker = z.strictObject({ worker_id: z.uuid().describe("As register gave it") });
 const tag = "work";
@@ -20,6 +23,7 @@ const claim_id = whole.describe("As claim gave it: proof that the task is held")
 
 const stage = z.object({
   stage_id: z.int(),
+  tenant_id: z.string(),
   job_id: z.string().nullable(),
   job_type: z.string().nullable(),
   stage: z.string(),

@@ -28,10 +28,22 @@ export const workRoutes = () =>
 type Claimed = Awaited<ReturnType<RemoteWork["claim"]>>;
 
 /** Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. */
-async function claim({ engine, service, params, body, signal }: Call<typeof work_api.claim>): Promise<Claimed> {
+async function claim(call: Call<typeof work_api.claim>): Promise<Claimed> {
+  const { signal, service } = call;
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const one of [signal, service.stopping]) one.addEventListener("abort", end, { once: true });
+  try {
+    return await claimUntil(call, over.signal);
+  } finally {
+    for (const one of [signal, service.stopping]) one.removeEventListener("abort", end);
+  }
+}
+
+async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal): Promise<Claimed> {
+  const { engine, service, params, body, signal } = call;
   const { worker_id } = params;
   const { work } = engine;
-  const over = AbortSignal.any([signal, service.stopping]);
   const until = performance.now() + body.wait_s * 1000;
   let types: ReadonlySet<string> | null = null;
   for (;;) {
@@ -39,11 +51,8 @@ async function claim({ engine, service, params, body, signal }: Call<typeof work
     const found = await work.claim(worker_id, body);
     if (found.tasks.length > 0) {
       // Nobody is there any more to be told: they go to others now, and not after a third of a lease.
-      if (signal.aborted)
-        await work.release(
-          worker_id,
-          found.tasks.map((task) => ({ ...task, started: false })),
-        );
+      const back = found.tasks.map(({ task_id, claim_id }) => ({ task_id, claim_id, started: false }));
+      if (signal.aborted) await work.release(worker_id, back);
       else if (found.tasks.length >= body.limit && types === null) await work.setIdle(worker_id, false);
       return found;
     }

@@ -1,0 +1,72 @@
+// fanfold serve: the HTTP API, until it is told to stop.
+import { package_version } from "../config.js";
+import type { Problem } from "../core/problems.js";
+import { answer, type Cli, examples, globals } from "./command.js";
+import { usage } from "./failure.js";
+import { note } from "./io.js";
+import { wholeNumber } from "./options.js";
+import { printable } from "./printable.js";
+import { httpLines, SERVER_CONNECTIONS, serveHttp, together, untilTold, workerBeside } from "./serving.js";
+import { withSession } from "./session.js";
+import { safeUrl } from "./up.js";
+
+interface ServeOptions {
+  host?: string;
+  port?: string;
+  worker?: boolean;
+  slots?: string;
+}
+
+export function addServe(cli: Cli): void {
+  cli.program
+    .command("serve")
+    .summary("serve the HTTP API")
+    .description(
+      "Answers the HTTP API until it is stopped, on the server of DATABASE_URL or on the embedded database. The schema must be\n" +
+        "current (fanfold migrate), and the role neither a superuser nor the owner of the tables. SIGTERM or Ctrl-C: calls that\n" +
+        "run are answered first; a second one: at once.",
+    )
+    .option("--host <address>", "listen on this address (default: FANFOLD_HOST or 127.0.0.1)")
+    .option("--port <number>", "listen on this port, 0 for any (default: FANFOLD_PORT or 8080)")
+    .option("--worker", "run a worker in this process too")
+    .option("--slots <number>", "with --worker: how many tasks run at the same time (default 8)")
+    .addHelpText("after", examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker"))
+    .action((options: ServeOptions) => serve(cli, options));
+}
+
+async function serve(cli: Cli, options: ServeOptions): Promise<void> {
+  const problems: Problem[] = [];
+  const port = wholeNumber("--port", options.port, 0, 65_535, problems);
+  const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  if (problems.length > 0) throw usage("the server cannot start", { problems });
+  await withSession(
+    cli,
+    async (session) => {
+      const { engine, config } = session;
+      const with_worker = options.worker === true;
+      const serving = await serveHttp("serve", session, !with_worker);
+      const worker = with_worker ? await workerBeside(session, serving.server) : null;
+      const { kind } = engine.db;
+      const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
+      const document = {
+        version: package_version,
+        http: { url: serving.server.url, docs: `${serving.server.url}/api/docs` },
+        database: { kind, where },
+        worker_id: worker?.worker_id ?? null,
+        ...(serving.first_key === null ? {} : { first_key: serving.first_key }),
+      };
+      answer(cli, document, () => [
+        `fanfold ${package_version} serves`,
+        ...httpLines(serving, kind),
+        `  database  ${printable(where)}`,
+        worker === null
+          ? "  worker    none in this process: fanfold up --no-http, or fanfold serve --worker"
+          : `  worker    ${worker.worker_id}, ${config.slots} slots`,
+        "  stop      Ctrl-C (calls that run are answered; again: at once)",
+      ]);
+      const how = await untilTold(cli.io, together([serving.server, worker]), "answering what runs");
+      if (!globals(cli).json) note(cli.io, `stopped ${how}`);
+    },
+    { host: options.host, port, slots, log: true, connections: SERVER_CONNECTIONS },
+  );
+}

@@ -1,0 +1,113 @@
+// What `fanfold serve` and `fanfold up` have in common: the HTTP server of a session, its first key, and the end at a signal.
+import { scopes } from "../core/api/endpoint.js";
+import { Conflict } from "../core/errors.js";
+import { type Server, startServer } from "../server/server.js";
+import { type Leaver, stopOnSignals } from "../worker/signals.js";
+import type { Worker } from "../worker/worker.js";
+import { CliFailure, exit_codes } from "./failure.js";
+import { type Io, note } from "./io.js";
+import type { Session } from "./session.js";
+
+/** Connections of a server that answers calls: enough that a slow one does not hold up the others. */
+export const SERVER_CONNECTIONS = 10;
+
+export interface Serving {
+  server: Server;
+  /** Of the embedded database that had none; this is the only time it is to be seen. */
+  first_key: string | null;
+}
+
+/** `janitor`: no worker of this process does its duties. */
+export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
+  const { engine, config } = session;
+  const { host, port, jwt } = config;
+  try {
+    const database_port = portOf(config.database_url);
+    const server = await startServer({ engine, host, port, jwt, janitor, database_port });
+    // Not before: a key that is made and not shown would be lost, and no other made in its place.
+    const first_key = await firstKey(session).catch(async (error: unknown) => {
+      await server.kill();
+      throw error;
+    });
+    return { server, first_key };
+  } catch (error) {
+    if (error instanceof Conflict) throw portFailure(cli_name, error, port);
+    throw error;
+  }
+}
+
+function portFailure(name: string, error: Conflict, port: number): CliFailure {
+  const other = port === 0 || port >= 65_535 ? 8080 : port + 1;
+  const without = name === "up" ? ", or without HTTP: fanfold up --no-http" : "";
+  return new CliFailure({
+    code: "port_taken",
+    what: error.message,
+    why: error.hint ?? undefined,
+    next: `fanfold ${name} --port ${other}${without}`,
+    exit_code: exit_codes.usage,
+  });
+}
+
+/** The embedded database is held by this process: no other command could make the first key while it runs. */
+async function firstKey({ engine }: Session): Promise<string | null> {
+  if (engine.db.kind !== "embedded" || (await engine.keys.list({ limit: 1 })).keys.length > 0) return null;
+  const made = await engine.keys.create({ name: "first key", scopes, operator: true, actor: "fanfold" });
+  return made.key;
+}
+
+export function portOf(url: string | undefined): number | null {
+  if (url === undefined) return null;
+  try {
+    return Number(new URL(url).port) || 5432;
+  } catch {
+    return null;
+  }
+}
+
+export function httpLines({ server, first_key }: Serving, kind: "server" | "embedded"): string[] {
+  const lines = [`  http      ${server.url}`, `  docs      ${server.url}/api/docs`];
+  if (first_key !== null) {
+    lines.push(
+      `  key       ${first_key}`,
+      "            shown this once, only its hash is kept; it may do everything, as Authorization: Bearer <key>",
+      `  submit    curl ${server.url}/api/jobs/submit/hello_world -H 'authorization: Bearer <key>' \\`,
+      `              -H 'content-type: application/json' -d '{"parameters":{"n":3}}'`,
+    );
+  }
+  if (kind === "server") lines.push("  keys      fanfold keys create <name> --scope submit --scope read");
+  else lines.push(`  keys      POST ${server.url}/api/keys, or while this is stopped: fanfold keys create <name>`);
+  return lines;
+}
+
+/** A worker beside the server; when there can be none, there is no server either. */
+export async function workerBeside(session: Session, server: Server | null): Promise<Worker> {
+  try {
+    return await session.startWorker();
+  } catch (error) {
+    await server?.kill();
+    throw error;
+  }
+}
+
+/** All of them together, as one that can be told to leave. */
+export function together(leavers: readonly (Leaver | null)[]): Leaver {
+  const present = leavers.filter((one) => one !== null);
+  return {
+    stop: async () => void (await Promise.all(present.map((one) => one.stop()))),
+    kill: async () => void (await Promise.all(present.map((one) => one.kill()))),
+  };
+}
+
+export async function untilTold(io: Io, leaver: Leaver, what: string): Promise<"gracefully" | "at once"> {
+  const { stopped, dispose } = stopOnSignals(leaver, {
+    source: io.onSignal,
+    onFirst: (signal) => note(io, `${signal}: ${what} (again: at once)`),
+    // Whatever hangs, the second one has told it already.
+    onThird: () => void leaver.kill(),
+  });
+  try {
+    return await stopped;
+  } finally {
+    dispose();
+  }
+}

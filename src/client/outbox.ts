@@ -1,0 +1,162 @@
+// What a worker over HTTP has to tell: ends of tasks and log lines, many at a time, sent again until the service has answered
+// or the lease is over.
+import { type FinishedTask, largest_result, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
+import { isFanfoldError } from "../core/errors.js";
+import { type Failure, failureOf } from "../core/failures.js";
+import { type LogLevel, log_levels } from "../core/log_line.js";
+import { resultToOutcome } from "../core/outcomes.js";
+import { pause } from "./abort.js";
+import type { Caller } from "./call.js";
+import type { RemoteContext } from "./remote_context.js";
+
+type Finished = Omit<FinishedTask, "attempt" | "duration_ms"> & { attempt: number; duration_ms: number };
+
+const MOST_TASKS = 200;
+const MOST_BYTES = 4 * 1024 * 1024;
+const LOG_MS = 500;
+
+export interface OutboxParts {
+  worker_id: string;
+  call: Caller;
+  /** Aborted when nothing that is held may be told of any more. */
+  lease_over: AbortSignal;
+  /** The service refuses this worker: it must register anew. */
+  onStale(): void;
+  onTold(tasks: readonly { claim_id: number; task_id: string }[], refused: number): void;
+  onTrouble(error: unknown): void;
+}
+
+interface Line {
+  task: WorkTask;
+  at: number;
+  level: LogLevel;
+  message: string;
+  data?: unknown;
+}
+
+export class Outbox {
+  #waiting: { end: Finished; bytes: number }[] = [];
+  #lines: Line[] = [];
+  #sending: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly parts: OutboxParts) {}
+
+  add(end: Finished): void {
+    this.#waiting.push({ end, bytes: JSON.stringify(end).length });
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  log(line: Line): void {
+    this.#lines.push(line);
+    this.#timer ??= setTimeout(() => void this.#sendLines(), LOG_MS);
+  }
+
+  /** Resolves when everything was told, or cannot be. */
+  async drained(): Promise<void> {
+    while (this.#sending !== null) await this.#sending;
+    await this.#sendLines();
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      let bytes = 0;
+      let count = 0;
+      for (const one of this.#waiting) {
+        if (count > 0 && (count === MOST_TASKS || bytes + one.bytes > MOST_BYTES)) break;
+        bytes += one.bytes;
+        count++;
+      }
+      const tasks = this.#waiting.splice(0, count).map(({ end }) => end);
+      await this.#deliver(tasks, this.#takeLines());
+    }
+  }
+
+  async #deliver(tasks: Finished[], logs: WorkLogLine[]): Promise<void> {
+    const { worker_id, call, lease_over, onTold, onStale, onTrouble } = this.parts;
+    for (let tries = 0; !lease_over.aborted; tries++) {
+      try {
+        const body = { tasks, logs };
+        const { refused } = await call(work_api.finish, { params: { worker_id }, body, signal: lease_over });
+        onTold(tasks, refused.length);
+        return;
+      } catch (error) {
+        if (lease_over.aborted) return;
+        onTrouble(error);
+        if (isStale(error)) onStale();
+        await pause(Math.min(5_000, 100 * 2 ** Math.min(tries, 6)) * (0.5 + Math.random() / 2), lease_over).catch(
+          () => {},
+        );
+      }
+    }
+  }
+
+  async #sendLines(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { worker_id, call, lease_over, onTrouble } = this.parts;
+    const lines = this.#takeLines();
+    if (lines.length === 0 || lease_over.aborted) return;
+    // A lost line is a lost line.
+    await call(work_api.logs, { params: { worker_id }, body: { lines }, signal: lease_over }).catch(onTrouble);
+  }
+
+  #takeLines(): WorkLogLine[] {
+    const now = performance.now();
+    return this.#lines.splice(0, 2000).map(({ task, at, level, message, data }) => ({
+      task_id: task.task_id,
+      claim_id: task.claim_id,
+      attempt: task.attempt,
+      ago_ms: now - at,
+      level: log_levels.includes(level) ? level : "info",
+      message,
+      ...(data === undefined ? {} : { data }),
+    }));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+export function isStale(error: unknown): boolean {
+  return isFanfoldError(error) && error.code === "stale_worker";
+}
+
+/** What a handler returned, as it is told: a result, or why there is none. */
+export function doneOf(ctx: RemoteContext, value: unknown): Finished {
+  const outcome = resultToOutcome(value);
+  if (!outcome.success) return failedOf(ctx, outcome.failure);
+  const text = JSON.stringify(outcome.result ?? null);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > largest_result) {
+    const message = `the result has ${bytes} bytes; the limit is ${largest_result}: put the data into storage and return a reference`;
+    return failedOf(ctx, failureOf({ message }, { category: "contract", code: "result_too_large" }));
+  }
+  const handed_over = ctx.handed_over ?? outcome.next_stage_params;
+  return {
+    ...placeOf(ctx),
+    // As it was measured: a toJSON may answer differently each time.
+    result: JSON.parse(text),
+    ...(handed_over === undefined ? {} : { next_stage_params: handed_over }),
+    ...(ctx.delivered.length === 0 ? {} : { deliverables: ctx.delivered }),
+  };
+}
+
+export function failedOf(ctx: RemoteContext, failure: Failure): Finished {
+  const { category, code, message, retry_after_s, detail } = failure;
+  return {
+    ...placeOf(ctx),
+    error: {
+      ...{ category, code, message },
+      ...(retry_after_s === undefined ? {} : { retry_after_s }),
+      ...(detail === undefined ? {} : { detail: { ...detail } }),
+    },
+  };
+}
+
+function placeOf({ given: { task_id, claim_id, attempt }, started_at }: RemoteContext) {
+  return { task_id, claim_id, attempt, duration_ms: performance.now() - started_at };
+}

@@ -1,0 +1,219 @@
+// What a handler gets as `ctx` in a worker without a database: the same words, over HTTP where the service is needed.
+import { createHash } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type StoredResult, type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
+import type { Deliverable, JobFacts, Loose, Predecessor, Previous, PreviousItem, TaskLog } from "../core/context.js";
+import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
+import { Permanent } from "../core/errors.js";
+import { storableText } from "../core/failures.js";
+import type { InvokedContext } from "../core/invoke.js";
+import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
+import { openPrevious, type ResultRange } from "../core/previous.js";
+import type { Store } from "../core/store.js";
+import type { Caller } from "./call.js";
+
+export interface RemoteDesk {
+  worker_id: string;
+  call: Caller;
+  scratch_dir: string;
+  storage: Store | null;
+  /** A line, on its way with others. */
+  log(line: { task: WorkTask; at: number; level: LogLevel; message: string; data?: unknown }): void;
+}
+
+export interface RemoteProgress {
+  share?: number;
+  done?: number;
+  total?: number;
+  message?: string;
+}
+
+/** Why a task was asked to stop. */
+export type Aborted = "timeout" | "lost" | "cancelled" | "stopping";
+
+export class RemoteContext implements InvokedContext {
+  aborted: Aborted | null = null;
+  handed_over: Record<string, unknown> | undefined;
+  readonly delivered: Deliverable[] = [];
+  progress_made: RemoteProgress | null = null;
+  progress_at = 0;
+  readonly started_at = performance.now();
+  readonly #controller = new AbortController();
+  #previous: Previous | undefined;
+  #scratch: Promise<string> | undefined;
+  #lines = 0;
+  #bytes = 0;
+
+  constructor(
+    private readonly desk: RemoteDesk,
+    readonly given: WorkTask,
+    readonly facts: WorkStage,
+  ) {}
+
+  get task_id(): string {
+    return this.given.task_id;
+  }
+  get tenant_id(): string {
+    return this.facts.tenant_id;
+  }
+  get job_id(): string | null {
+    return this.facts.job_id;
+  }
+  get task_type(): string {
+    return this.facts.task_type;
+  }
+  get stage(): string {
+    return this.facts.stage;
+  }
+  get ordinal(): number {
+    return this.given.ordinal;
+  }
+  get index(): string {
+    return this.given.index;
+  }
+  get attempt(): number {
+    return this.given.attempt;
+  }
+  get metadata(): Loose | null {
+    return this.given.metadata ?? null;
+  }
+  get parameters(): unknown {
+    return this.given.parameters ?? this.facts.parameters ?? {};
+  }
+
+  get job(): JobFacts | null {
+    const { job_id, job_type, correlation_id, parameters } = this.facts;
+    if (job_id === null) return null;
+    return {
+      job_id,
+      job_type: job_type ?? "",
+      tenant_id: this.tenant_id,
+      correlation_id,
+      parameters: parameters ?? {},
+    };
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(why: Aborted, reason: Error): void {
+    this.aborted ??= why;
+    if (why === "lost") this.aborted = why;
+    this.#controller.abort(reason);
+  }
+
+  get previous(): Previous {
+    const pages = (range: ResultRange) => this.#pages(range);
+    this.#previous ??= openPrevious({ pages, items: (range) => flat(pages(range)) }, this.facts, this.ordinal);
+    return this.#previous;
+  }
+
+  async *#pages({ stage, from, to }: ResultRange): AsyncGenerator<PreviousItem[], void, void> {
+    const { call, worker_id } = this.desk;
+    for (let start: number | null = from; start !== null; ) {
+      const query = { stage_id: stage.stage_id, from: start, limit: 1000, ...(to === null ? {} : { to }) };
+      const page: { items: StoredResult[]; next: number | null } = await call(work_api.results, {
+        ...{ params: { worker_id }, query, signal: this.signal },
+      });
+      if (page.items.length > 0) yield page.items.map((item) => readable(item, stage.name));
+      start = page.next;
+    }
+  }
+
+  async predecessor<Result = Loose>(): Promise<Predecessor<Result> | null> {
+    const { call, worker_id } = this.desk;
+    const query = { task_id: this.task_id };
+    const { predecessor: found } = await call(work_api.predecessor, {
+      params: { worker_id },
+      query,
+      signal: this.signal,
+    });
+    if (found === null) return null;
+    return { ...readable(found, "before"), status: found.status, error: found.error ?? null };
+  }
+
+  progress(made: number | { done: number; total: number; message?: string }, note?: string): void {
+    const message = typeof made === "number" ? note : (made.message ?? note);
+    const told: RemoteProgress =
+      typeof made === "number"
+        ? { share: Math.min(Math.max(finite(made), 0), 1) }
+        : { done: finite(made.done), total: finite(made.total) };
+    if (message !== undefined) told.message = storableText(String(message), 500);
+    // Saying the same again is no progress.
+    if (JSON.stringify(this.progress_made) !== JSON.stringify(told)) this.progress_at = performance.now();
+    this.progress_made = told;
+  }
+
+  next_stage_params(value: Record<string, unknown>): void {
+    this.handed_over = value;
+  }
+
+  deliver(what: Deliverable): void {
+    if (this.delivered.length === max_deliverables) {
+      throw new Permanent(`a task may tell of ${max_deliverables} deliverables: tell of many with a count`);
+    }
+    this.delivered.push(checkedDeliverable(what));
+  }
+
+  get log(): TaskLog {
+    const line = (level: LogLevel) => (message: string, data?: Record<string, unknown>) =>
+      this.#log(level, message, data);
+    return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+  }
+
+  #log(level: LogLevel, message: string, data?: Record<string, unknown>): void {
+    if (this.#lines > max_log_lines) return;
+    const record = logRecord(level, message, data);
+    this.#lines++;
+    this.#bytes += JSON.stringify(record).length;
+    const is_too_much = this.#lines > max_log_lines || this.#bytes > max_log_bytes;
+    if (is_too_much) this.#lines = max_log_lines + 1;
+    const told = is_too_much ? { level: "warn" as const, message: truncated_log } : record;
+    this.desk.log({ task: this.given, at: performance.now(), ...told });
+  }
+
+  get storage(): Store {
+    if (this.desk.storage !== null) return this.desk.storage;
+    throw new Permanent("this worker was given no storage", { code: "no_storage" });
+  }
+
+  scratch(): Promise<string> {
+    const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.given.claim_id}`);
+    this.#scratch ??= mkdir(dir, { recursive: true }).then(() => dir);
+    return this.#scratch;
+  }
+
+  async removeScratch(): Promise<void> {
+    const dir = await this.#scratch?.catch(() => undefined);
+    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+  }
+
+  async db(): Promise<never> {
+    const why = "ctx.db is not to be had here: this worker has no database";
+    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
+  }
+
+  get effect_key(): string {
+    const { job_id, stage, stage_id } = this.facts;
+    const place = job_id === null ? `${stage_id}/${this.ordinal}` : `${job_id}/${stage}/${this.index}`;
+    return createHash("sha256").update(place).digest("hex");
+  }
+}
+
+async function* flat(pages: AsyncGenerator<PreviousItem[], void, void>): AsyncGenerator<PreviousItem, void, void> {
+  for await (const page of pages) yield* page;
+}
+
+function readable({ ordinal, index, result, next_stage_params, left_out }: StoredResult, stage: string) {
+  if (left_out !== null) {
+    const what = `the result of ${index} in stage ${stage} (${left_out.bytes} bytes) is not sent over HTTP`;
+    throw new Permanent(`${what}: ${left_out.reason}`, { code: "result_left_out" });
+  }
+  return { ordinal, index, result: result as Loose, next_stage_params: next_stage_params as Loose | null };
+}
+
+function finite(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,68 @@
+// Tenants over HTTP, for whoever runs the service. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { actor, cursor, limit, time } from "./fields.js";
+import { created_key, new_key } from "./keys.js";
+
+export const tenant_id = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/)
+  .describe("Lower-case letters, digits, - and _; it stays");
+const name = z.string().min(1).max(200).nullable().describe("How people call it");
+
+const tenant_record = z.object({ tenant_id: z.string(), name: z.string().nullable(), created_at: time });
+const made_tenant = tenant_record.extend({ created: z.boolean() });
+const operators = { tag: "tenants", scope: "admin", operator: true } as const;
+
+export const tenants_api = {
+  list: endpoint({
+    ...operators,
+    method: "GET",
+    path: "/api/tenants",
+    summary: "List tenants by id",
+    query: z.strictObject({ limit, cursor }),
+    reply: z.object({ tenants: z.array(tenant_record), next: z.string().nullable() }),
+  }),
+  create: endpoint({
+    ...operators,
+    method: "POST",
+    path: "/api/tenants",
+    summary: "Make a tenant",
+    body: z.strictObject({ tenant_id, name: name.default(null), actor }),
+    reply: made_tenant,
+    status: 201,
+    other_answers: { 200: { description: "It exists already, and is unchanged", schema: made_tenant } },
+    repeatable: true,
+  }),
+  get: endpoint({
+    ...operators,
+    method: "GET",
+    path: "/api/tenants/{tenant_id}",
+    summary: "Look at a tenant",
+    params: z.strictObject({ tenant_id }),
+    reply: tenant_record,
+    errors: [404],
+  }),
+  rename: endpoint({
+    ...operators,
+    method: "PATCH",
+    path: "/api/tenants/{tenant_id}",
+    summary: "Call a tenant something else",
+    params: z.strictObject({ tenant_id }),
+    body: z.strictObject({ name, actor }),
+    reply: tenant_record,
+    errors: [404],
+    repeatable: true,
+  }),
+  create_key: endpoint({
+    ...operators,
+    method: "POST",
+    path: "/api/tenants/{tenant_id}/keys",
+    summary: "Make a key of a tenant: its first one, usually",
+    params: z.strictObject({ tenant_id }),
+    body: new_key,
+    reply: created_key,
+    status: 201,
+    errors: [404],
+  }),
+};

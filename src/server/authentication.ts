@@ -1,0 +1,56 @@
+// All kinds of credentials behind one door, and the guard before it: whoever failed too often from one address waits.
+import type { Logger } from "pino";
+import type { JwtSettings } from "../config.js";
+import { OverLimit, Unauthenticated } from "../core/errors.js";
+import type { Database } from "../engine/database.js";
+import { FailedAttempts } from "./attempts.js";
+import { type Authenticator, type CredentialKind, KeyAuthenticator, type Principal } from "./auth.js";
+import { JwtAuthenticator } from "./jwt.js";
+
+export interface AuthenticationParts {
+  db: Database;
+  /** Tokens of an OpenID provider beside the keys; null: keys only. */
+  jwt?: JwtSettings | null;
+  log?: Logger;
+  attempts?: FailedAttempts;
+}
+
+export function createAuthentication({ db, jwt = null, log, attempts }: AuthenticationParts): Authenticator {
+  const kinds: CredentialKind[] = [new KeyAuthenticator(db, { log })];
+  if (jwt !== null) kinds.push(new JwtAuthenticator(db, jwt, { log }));
+  return new Authentication(kinds, attempts);
+}
+
+export class Authentication implements Authenticator {
+  constructor(
+    private readonly kinds: readonly CredentialKind[],
+    private readonly attempts = new FailedAttempts(),
+  ) {}
+
+  async authenticate(authorization: string | undefined, address = ""): Promise<Principal> {
+    // Nothing was tried, so nothing has failed.
+    if (authorization === undefined) throw new Unauthenticated("this call needs a credential", { hint });
+    const kind = this.kinds.find((one) => one.handles(authorization));
+    const wait_s = this.attempts.wait(address);
+    // Many may share an address, a proxy's for instance: whoever was let in lately is not shut out by others' failures.
+    if (wait_s > 0 && kind?.knows(authorization) !== true) {
+      throw new OverLimit("too many calls with wrong credentials came from this address", {
+        hint: "check the key, and come back later",
+        retry_after_s: wait_s,
+      });
+    }
+    try {
+      if (kind === undefined) throw new Unauthenticated("the credential is not valid", { hint });
+      return await kind.authenticate(authorization, address);
+    } catch (error) {
+      if (error instanceof Unauthenticated) this.attempts.failed(address);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const kind of this.kinds) await kind.close?.();
+  }
+}
+
+const hint = "send a key as: Authorization: Bearer ff_…; make one with: fanfold keys create";

@@ -1,0 +1,21 @@
+import { keys_api } from "../../core/api/keys.js";
+import type { May } from "../../engine/keys.js";
+import type { Principal } from "../auth.js";
+import { routes } from "../route.js";
+
+/** What a caller may hand out: what they have. */
+export function mayOf({ scopes, operator }: Principal): May {
+  return { scopes: [...scopes], operator };
+}
+
+export const keysRoutes = () =>
+  routes(keys_api, {
+    list: ({ engine, query: { limit, cursor } }) => engine.keys.list({ limit, cursor: cursor ?? null }),
+    create: ({ engine, body: { actor: person, ...given }, principal, actor }) =>
+      engine.keys.create({ ...given, actor: actor(person), may: mayOf(principal) }),
+    get: ({ engine, params }) => engine.keys.get(params.key_id),
+    rotate: ({ engine, params, body: { actor: person, ...given }, principal, actor }) =>
+      engine.keys.rotate(params.key_id, { ...given, actor: actor(person), may: mayOf(principal) }),
+    revoke: ({ engine, params, query: { reason, actor: person }, principal, actor }) =>
+      engine.keys.revoke(params.key_id, { reason: reason ?? null, actor: actor(person), may: mayOf(principal) }),
+  });

@@ -1,0 +1,219 @@
+// fanfold serve and the HTTP side of fanfold up, as processes and in this one; and the end of a server with a hundred calls
+// under way.
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server as NetServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openServer } from "../../src/engine/server_database.js";
+import { type FreshDatabase, freshDatabase, realServer } from "../postgres.js";
+import { build, spawnFanfold } from "./built_program.js";
+import { migratedFolder } from "./embedded_folder.js";
+import { fanfold, start } from "./fake_terminal.js";
+
+let database: FreshDatabase;
+let folder: string;
+let key: string;
+/** As the server's role. */
+let env: Record<string, string>;
+const role = `ff_serve_${Math.random().toString(36).slice(2, 10)}`;
+
+beforeAll(async () => {
+  build();
+  database = await freshDatabase();
+  folder = await mkdtemp(path.join(tmpdir(), "fanfold-serve-"));
+  await database.db.script(`create role ${role} login; grant fanfold_api, fanfold_worker to ${role}`);
+  await database.db.sql`select app.map_role(${role}::text::name, null)`;
+  const url = new URL(database.url);
+  url.username = role;
+  env = { DATABASE_URL: url.href, FANFOLD_DATA_DIR: folder };
+  const scope = ["submit", "read", "admin"].flatMap((one) => ["--scope", one]);
+  const made = await fanfold(["keys", "create", "test", ...scope, "--operator", "--json"], {
+    env: { ...env, DATABASE_URL: database.url },
+  });
+  ({ key } = made.json());
+});
+afterAll(async () => {
+  await database.drop();
+  const admin = openServer((await realServer()).admin_url);
+  await admin.script(`drop role if exists ${role}`);
+  await admin.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function urlIn(text: string): string {
+  const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+  expect(url).toBeDefined();
+  return url as string;
+}
+
+function post(url: string, body: unknown, given = key): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${given}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+async function taken(): Promise<{ port: number; close(): Promise<unknown> }> {
+  const listener: NetServer = createServer();
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as { port: number };
+  return { port, close: () => new Promise((resolve) => listener.close(resolve)) };
+}
+
+describe("serve", () => {
+  test("answers HTTP, with --worker also runs jobs, and a signal ends it with 0", async () => {
+    const server = start(["serve", "--port", "0", "--worker", "--slots", "2"], { env });
+    await server.until("serves");
+    await server.until("stop      Ctrl-C");
+    for (const word of ["/api/docs", "fanfold keys create", "2 slots"]) expect(server.out()).toContain(word);
+    const url = urlIn(server.out());
+    const submitted = await post(`${url}/api/jobs/submit/hello_world`, { parameters: { n: 2 } });
+    expect(submitted.status).toBe(201);
+    const { job_id } = (await submitted.json()) as { job_id: string };
+    const waited = await fanfold(["watch", job_id, "--json"], { env });
+    expect(waited.lines().at(-1)).toMatchObject({ status: "completed" });
+    expect(await (await fetch(`${url}/api/health/ready`)).json()).toMatchObject({ status: "ready" });
+    server.signal("SIGTERM");
+    const { code, err } = await server.done;
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("stopped gracefully") });
+    await expect(fetch(`${url}/api/health/live`)).rejects.toThrow();
+  });
+
+  test("refuses a superuser with the SQL to run, and a port that is taken with the next command", async () => {
+    const superuser = await fanfold(["serve", "--port", "0"], { env: { ...env, DATABASE_URL: database.url } });
+    expect(superuser).toMatchObject({ code: 4, err: expect.stringContaining("create role fanfold_server") });
+    const { port, close } = await taken();
+    const { code, err } = await fanfold(["serve", "--port", String(port)], { env });
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(`fanfold serve --port ${port + 1}`) });
+    expect((await fanfold(["serve", "--port", "99999"], { env })).code).toBe(2);
+    await close();
+  });
+
+  test("a second signal ends it although somebody holds a call open", async () => {
+    const server = start(["serve", "--port", "0", "--json"], { env });
+    await server.until('"http"');
+    const { http } = JSON.parse(server.out());
+    const lock = openServer(database.url);
+    await lock.transaction(async (tx) => {
+      await tx.sql`lock table app.jobs in share mode`;
+      const held = post(`${http.url}/api/jobs/submit/hello_world`, { parameters: { n: 1 } });
+      const cut = expect(held).rejects.toThrow();
+      await blocked(1);
+      server.signal("SIGTERM");
+      server.signal("SIGTERM");
+      await cut;
+    });
+    expect((await server.done).code).toBe(0);
+    await lock.close();
+  });
+});
+
+/** Until so many submits wait for the lock. */
+async function blocked(least: number): Promise<void> {
+  for (;;) {
+    const [row] = await database.db.sql<{ n: number }>`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    if ((row?.n ?? 0) >= least) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("SIGTERM with a hundred submits under way: each is answered for good or cut off, and no job is half there", async () => {
+  const server = spawnFanfold(["serve", "--port", "0"], { env });
+  await server.until("stop      Ctrl-C");
+  const url = urlIn(server.out());
+  const lock = openServer(database.url);
+  const before = await count("jobs");
+  const tries: Promise<{ status: number; job_id?: string } | null>[] = [];
+  await lock.transaction(async (tx) => {
+    await tx.sql`lock table app.jobs in share mode`;
+    for (let n = 0; n < 100; n++) {
+      const answered = post(`${url}/api/jobs/submit/hello_world`, { parameters: { n: n + 3 } })
+        .then(async (answer) => ({ ...((await answer.json()) as object), status: answer.status }))
+        .catch(() => null);
+      tries.push(answered);
+    }
+    await blocked(5);
+    server.child.kill("SIGTERM");
+    await server.until("SIGTERM");
+  });
+  const answers = await Promise.all(tries);
+  expect(await server.ended).toMatchObject({ code: 0 });
+  const accepted = answers.filter((one) => one?.status === 201);
+  expect(accepted.length).toBeGreaterThan(0);
+  for (const one of answers) expect([201, 503, undefined]).toContain(one?.status);
+  // A refused one may have been cut off after it was done, but never one that was told 503; and each has all its stages.
+  const refused = answers.filter((one) => one?.status === 503).length;
+  const made = (await count("jobs")) - before;
+  expect(made).toBeGreaterThanOrEqual(accepted.length);
+  expect(made).toBeLessThanOrEqual(100 - refused);
+  const half = await database.db.sql`
+    select j.job_id from app.jobs j
+     where j.status = 'queued' and not exists (select from app.ready r join app.stages s using (stage_id) where s.job_id = j.job_id)`;
+  expect(half).toEqual([]);
+  for (const one of accepted) {
+    expect(await database.db.sql`select 1 as n from app.jobs where job_id = ${one?.job_id as string}`).toHaveLength(1);
+  }
+  await lock.close();
+});
+
+async function count(table: "jobs"): Promise<number> {
+  const rows = table === "jobs" ? await database.db.sql<{ n: number }>`select count(*)::int as n from app.jobs` : [];
+  return rows[0]?.n ?? 0;
+}
+
+describe("up", () => {
+  beforeAll(() => migratedFolder(path.join(folder, "embedded")));
+  const data = () => ["--data-dir", path.join(folder, "embedded")];
+
+  test("on the embedded database serves HTTP, with a first key that is shown once and may do everything", async () => {
+    const first = start(["up", "--port", "0", ...data()]);
+    await first.until("stop      Ctrl-C");
+    const url = urlIn(first.out());
+    const [shown = ""] = /ff_live_\w{12}_[\w-]{43}/.exec(first.out()) ?? [];
+    expect((await fetch(`${url}/api/jobs`)).status).toBe(401);
+    const submitted = await post(`${url}/api/jobs/submit/hello_world`, { parameters: { n: 2 } }, shown);
+    expect(submitted.status).toBe(201);
+    const preflight = await fetch(`${url}/api/health/preflight`, { headers: { authorization: `Bearer ${shown}` } });
+    expect(await preflight.json()).toMatchObject({ ok: true });
+    first.signal("SIGINT");
+    expect(await first.done).toMatchObject({ code: 0, err: expect.stringContaining("stopped gracefully") });
+    const again = start(["up", "--port", "0", "--json", ...data()]);
+    await again.until('"http"');
+    expect(again.out()).not.toContain("ff_live_");
+    const { http } = JSON.parse(again.out());
+    const jobs = await fetch(`${http.url}/api/jobs`, { headers: { authorization: `Bearer ${shown}` } });
+    expect(jobs.status).toBe(200);
+    again.signal("SIGTERM");
+    expect((await again.done).code).toBe(0);
+  });
+
+  test("on the embedded database a port that is taken is an error; --no-http needs none", async () => {
+    const { port, close } = await taken();
+    const refused = await fanfold(["up", ...data()], { env: { FANFOLD_PORT: String(port) } });
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("fanfold up --no-http") });
+    const without = start(["up", "--no-http", ...data()], { env: { FANFOLD_PORT: String(port) } });
+    await without.until("is up");
+    expect(without.out()).not.toContain("http://");
+    without.signal("SIGTERM");
+    expect((await without.done).code).toBe(0);
+    await close();
+  });
+
+  test("on a server it goes on without HTTP as a role that must not serve, unless a port was asked for", async () => {
+    const as_superuser = { ...env, DATABASE_URL: database.url };
+    const up = start(["up"], { env: as_superuser });
+    await up.until("is up");
+    expect(up.err()).toContain("no HTTP here: the service must not run as role");
+    up.signal("SIGTERM");
+    expect((await up.done).code).toBe(0);
+    expect((await fanfold(["up", "--port", "0"], { env: as_superuser })).code).toBe(4);
+    const served = start(["up", "--port", "0"], { env });
+    await served.until("stop      Ctrl-C");
+    expect((await fetch(`${urlIn(served.out())}/api/health/live`)).status).toBe(200);
+    served.signal("SIGTERM");
+    expect((await served.done).code).toBe(0);
+  });
+});
