@@ -79,6 +79,7 @@ export {
 } from "./handlers/connectors/guard/index.js";
 export { reportGenerate } from "./handlers/connectors/report_generate.js";
 export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
+export { builtinRegistry } from "./jobs/index.js";
 export type { Authenticator, Principal } from "./server/auth.js";
 export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";
 export type { JwtSettings } from "./server/jwt.js";

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const prepare = defineHandler("page.prepare", {}, async ({ title }) => ({ draft: `<h1>${title}</h1>` }));
 const publish = defineHandler("page.publish", {}, async (_parameters, ctx) => {
-  const { draft } = (await ctx.previous.one()).result;
+  const { draft } = await ctx.previous.one();
   return { published: draft };
 });
 
@@ -48,10 +48,8 @@ try {
     else await client.approve(job_id, { reason: "reads well", actor: "ada" });
     const job = await client.wait(job_id);
     const { decision } = job.stages[1];
-    console.log(
-      `  ${decision.approved ? "approved" : "rejected"} (${decision.why}), job ${job.status}`,
-      job.result ?? "",
-    );
+    const outcome = `${decision.approved ? "approved" : "rejected"} (${decision.why}), job ${job.status}`;
+    console.log(`  ${outcome}${job.result ? `: ${job.result.published}` : ""}`);
   }
 } finally {
   await server.stop();

@@ -1,12 +1,33 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
+import { assets_api } from "../core/api/assets.js";
 import { blueprints_api } from "../core/api/blueprints.js";
+import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
 import { jobs_api } from "../core/api/jobs.js";
+import { keys_api } from "../core/api/keys.js";
+import { limits_api } from "../core/api/limits.js";
 import { operations_api } from "../core/api/operations.js";
+import { schedules_api } from "../core/api/schedules.js";
 import { stream_api } from "../core/api/stream.js";
 import { tasks_api } from "../core/api/tasks.js";
+import { tenants_api } from "../core/api/tenants.js";
+import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
+import { work_api } from "../core/api/work.js";
 
 export const api = {
-  ...{ jobs: jobs_api, tasks: tasks_api, operations: operations_api, blueprints: blueprints_api },
-  ...{ stream: stream_api, health: health_api },
+  jobs: jobs_api,
+  tasks: tasks_api,
+  operations: operations_api,
+  blueprints: blueprints_api,
+  keys: keys_api,
+  limits: limits_api,
+  tenants: tenants_api,
+  webhooks: webhooks_api,
+  deliveries: deliveries_api,
+  assets: assets_api,
+  schedules: schedules_api,
+  groups: groups_api,
+  stream: stream_api,
+  health: health_api,
+  work: work_api,
 };

@@ -2,9 +2,12 @@
 import { health_api } from "../core/api/health.js";
 import { Blueprints } from "./blueprints.js";
 import type { Caller } from "./call.js";
+import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
+import { Groups, Schedules } from "./schedules.js";
 import { type Streamed, type StreamOptions, streamEvents } from "./stream.js";
 import { type ClientOptions, createTransport, type Transport } from "./transport.js";
+import { Webhooks } from "./webhooks.js";
 
 export class Client extends Operator {
   /** Where it calls. */
@@ -12,12 +15,25 @@ export class Client extends Operator {
   /** Any endpoint of the contract, typed by it. */
   readonly call: Caller;
   readonly blueprints: Blueprints;
+  readonly keys: Keys;
+  readonly limits: Limits;
+  readonly webhooks: Webhooks;
+  readonly schedules: Schedules;
+  readonly groups: Groups;
+  /** For whoever runs the service. */
+  readonly tenants: Tenants;
 
   constructor(transport: Transport) {
     super(transport);
     this.url = transport.url;
     this.call = transport.call;
     this.blueprints = new Blueprints(transport);
+    this.keys = new Keys(transport);
+    this.limits = new Limits(transport);
+    this.webhooks = new Webhooks(transport);
+    this.schedules = new Schedules(transport);
+    this.groups = new Groups(transport);
+    this.tenants = new Tenants(transport);
   }
 
   /** What happens, as it happens; goes on by itself where it broke off. */
@@ -25,8 +41,9 @@ export class Client extends Operator {
     return streamEvents(this.transport, options);
   }
 
+  /** How the service is; needs no key. */
   health(options: Asking = {}) {
-    return this.transport.call(health_api.live, options);
+    return this.transport.call(health_api.health, options);
   }
 }
 

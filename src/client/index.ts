@@ -5,6 +5,7 @@ export type { BlueprintDeclaration } from "./blueprints.js";
 export type { BulkOptions } from "./bulk.js";
 export type { Answered, Caller, CallOptions } from "./call.js";
 export { Client, createClient } from "./client.js";
+export type { KeyRecord, NewKey, TenantRecord } from "./keys.js";
 export type {
   EventRecord,
   JobFilter,
@@ -17,6 +18,7 @@ export type {
   WhyRecord,
 } from "./operate.js";
 export type { Paged } from "./pages.js";
+export type { GroupJob, GroupRecord, ScheduleOptions, ScheduleRecord, TickRecord } from "./schedules.js";
 export type { Streamed, StreamOptions } from "./stream.js";
 export type { Enqueued, EnqueueOptions, JobInput, JobItem, SubmitOptions, Submitted, TaskItem } from "./submit.js";
 export { ConnectionError, ServiceError } from "./told_errors.js";
@@ -29,4 +31,5 @@ export {
   WebhookRefused,
   type WebhookToVerify,
 } from "./webhook.js";
+export type { DeliveryFilter, DeliveryRecord, WebhookRecord } from "./webhooks.js";
 export { type RemoteWorker, type RemoteWorkerOptions, type RemoteWorkerStats, startRemoteWorker } from "./worker.js";

@@ -15,6 +15,7 @@ import {
   OverLimit,
   ParameterError,
   StaleWorker,
+  Stopping,
   TooLarge,
   Unauthenticated,
   Unavailable,
@@ -62,6 +63,7 @@ const by_code: Readonly<Record<string, new (message: string, details?: Details) 
   beyond_limit: BeyondLimit,
   unauthenticated: Unauthenticated,
   unavailable: Unavailable,
+  stopping: Stopping,
   contract: ContractViolation,
 };
 

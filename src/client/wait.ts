@@ -66,6 +66,7 @@ export async function waitForJob(transport: Transport, job_id: string, options: 
       if (!isPassing(error)) throw error;
       away_since ??= began;
       if (performance.now() - away_since > patience_ms) throw error;
+      again_ms = Math.max(again_ms, ((error as { retry_after_s?: number }).retry_after_s ?? 0) * 1_000);
     }
     // A call that was held has waited already.
     const rest_ms = Math.max(0, again_ms - (performance.now() - began));

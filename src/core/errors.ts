@@ -94,6 +94,11 @@ export class BeyondLimit extends coded("beyond_limit") {}
 export class Unauthenticated extends coded("unauthenticated") {}
 export class Unavailable extends coded("unavailable") {}
 
+/** Told before anything was begun: the same call may be sent again, here or elsewhere, whatever it does. */
+export class Stopping extends Unavailable {
+  override readonly code = "stopping";
+}
+
 /** Refused for now: the tenant's limit, and when to come back. */
 export class OverLimit extends FanfoldError {
   readonly retry_after_s: number;

@@ -43,6 +43,7 @@ export {
   ParameterError,
   Permanent,
   StaleWorker,
+  Stopping,
   StorageError,
   Throttled,
   TooLarge,

@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
-import { ContractViolation, NotFound, OverLimit, Unavailable } from "../core/errors.js";
+import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
 import { parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
@@ -67,7 +67,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.addHook("onRequest", async (request) => {
     if (service.stopping.aborted && service.closing) {
-      throw new Unavailable("the server is stopping", { hint: "try again: another one may answer" });
+      throw new Stopping("the server is stopping", { hint: "try again: another one may answer" });
     }
     refuseEncoding(request);
   });
