@@ -176,6 +176,7 @@ export const hostile_values: readonly unknown[] = [
     "\\",
     '"',
     "$1",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an attack on whoever evaluates it
     "${7*7}",
     "{{7*7}}",
     "<script>alert(1)</script>",
