@@ -43,6 +43,19 @@ test("every command the README names is known to the program", async () => {
   expect(named.size).toBeGreaterThan(5);
 });
 
+test("the service's commands run as they stand", async () => {
+  const { url, drop } = await freshDatabase();
+  const lines = [...block("sh", "tenants create").matchAll(/^npx fanfold (.*?)(?:\s+#.*)?$/gm)].map(
+    ([, line]) => line!,
+  );
+  for (const line of lines) {
+    const ended = await spawnFanfold([...line.split(" "), "--json"], { env: { DATABASE_URL: url } }).ended;
+    expect([line, ended.code, ended.err]).toEqual([line, 0, ""]);
+  }
+  expect(lines).toHaveLength(2);
+  await drop();
+});
+
 test("the SQL of the README runs as it stands", async () => {
   const { db, drop } = await freshDatabase();
   await db.script(block("sql", "app.enqueue"));
