@@ -16,8 +16,8 @@ export function checked(endpoint: Endpoint, request: FastifyRequest): Read {
   // A body's texts were looked at when it was parsed; those of the address were not.
   const params = read(problems, "path", endpoint.params, storable(problems, "path", request.params));
   const query = read(problems, "query", endpoint.query, storable(problems, "query", request.query));
-  const body = endpoint.body === null ? undefined : read(problems, "body", endpoint.body, request.body ?? undefined);
-  if (endpoint.body === null && request.body !== undefined && request.body !== null) {
+  const body = endpoint.body === null ? undefined : read(problems, "body", endpoint.body, request.body);
+  if (endpoint.body === null && request.body !== undefined) {
     problems.push({ path: "body", problem: "this call takes no body", fix: "Leave it out." });
   }
   if (problems.length > 0) {

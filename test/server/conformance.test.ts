@@ -1,10 +1,10 @@
 // Drives every route of the OpenAPI document, as the running server serves it, with calls made from the document: valid, invalid,
 // for another tenant's things and without the right to. No answer is a 500, none tells of the other tenant, and none is one the
 // document does not know. A failure names its seed: FANFOLD_TEST_SEED repeats the run.
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopes } from "../../src/core/api/endpoint.js";
 import { random } from "../core/random_values.js";
+import { fetched, type Got, misfit, type Operation, operationsOf, type RawBody } from "./api_document.js";
 import {
   hard_to_reach,
   ids,
@@ -21,35 +21,14 @@ import { openService, type TestService } from "./service.js";
 
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const AT_ONCE = 6;
-const LONGEST_MS = 15_000;
-const STREAM_MS = 250;
-
-interface Operation {
-  method: string;
-  path: string;
-  id: string;
-  tag: string;
-  scope: string | null;
-  operator: boolean;
-  parameters: { name: string; in: string; required: boolean; schema: Schema }[];
-  body: { schema: Schema; required: boolean; limit: number } | null;
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-}
-
 interface Sent {
   path?: Record<string, string>;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: unknown;
   /** Sent as it is. */
-  raw?: { body: string | Buffer; type?: string };
+  raw?: RawBody;
   key?: string | null;
-}
-
-interface Got {
-  status: number;
-  media: string;
-  text: string;
 }
 
 let service: TestService;
@@ -71,28 +50,12 @@ beforeAll(async () => {
   theirs = new World(service, "globex", "zzsecretzz");
   for (const { tenant } of [mine, theirs]) await service.key(tenant);
   document = (await service.call("GET", "/api/openapi.json", { key: null })).body;
-  operations = Object.entries<Schema>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Schema>(methods).map(([method, one]) => read(path, method, one)),
-  );
+  operations = operationsOf(document);
   values = new Values(random(seed), document);
   const open = await theirs.job("never", false);
   secrets = ["globex", theirs.marker, open, await theirs.job("mixed"), await theirs.blueprint()];
 });
 afterAll(() => service.close());
-
-function read(path: string, method: string, one: Schema): Operation {
-  const content = one.requestBody?.content?.["application/json"];
-  return {
-    ...{ method: method.toUpperCase(), path, id: one.operationId, tag: one.tags[0], parameters: one.parameters },
-    scope: one["x-scope"] ?? null,
-    operator: one["x-operator"] === true,
-    body:
-      content === undefined
-        ? null
-        : { schema: content.schema, required: one.requestBody.required, limit: one.requestBody["x-limit-bytes"] },
-    responses: one.responses,
-  };
-}
 
 /** One call, its answer held against the document. */
 async function drive(
@@ -119,7 +82,7 @@ async function drive(
     if (expected !== undefined && !expected.includes(got.status))
       wrong(`answered ${got.status}, not ${expected.join(" or ")}: ${got.text.slice(0, 300)}`);
     if (got.status >= 500) wrong(`answered ${got.status}: ${got.text.slice(0, 300)}`);
-    const undocumented = misfit(operation, got);
+    const undocumented = misfit(document, operation, got);
     if (undocumented !== null) wrong(undocumented);
     const given = decodeURIComponent(url) + String(raw?.body ?? "");
     for (const secret of operation.operator ? [] : secrets) {
@@ -143,88 +106,6 @@ async function drive(
 /** fetch would replace it, and encodeURIComponent throws. */
 function wellFormed(text: string): string {
   return text.toWellFormed();
-}
-
-async function fetched(
-  url: string,
-  method: string,
-  key: string | null,
-  headers: Record<string, string>,
-  raw: Sent["raw"],
-): Promise<Got> {
-  const gone = new AbortController();
-  const timer = setTimeout(() => gone.abort(new Error(`no answer within ${LONGEST_MS} ms`)), LONGEST_MS);
-  try {
-    const answer = await fetch(url, {
-      method,
-      headers: {
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(raw === undefined ? {} : { "content-type": raw.type ?? "application/json" }),
-        ...headers,
-      },
-      ...(raw === undefined ? {} : { body: raw.body as string }),
-      redirect: "manual",
-      signal: gone.signal,
-    });
-    const media = (answer.headers.get("content-type") ?? "").split(";")[0]!;
-    // A stream has no end: what it says at first is enough.
-    if (media === "text/event-stream") return { status: answer.status, media, text: await beginning(answer) };
-    return { status: answer.status, media, text: await answer.text() };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function beginning(answer: Response): Promise<string> {
-  const reader = answer.body!.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  const stop = setTimeout(() => void reader.cancel(), STREAM_MS);
-  for (let done = false; !done; ) {
-    const piece = await reader.read();
-    done = piece.done;
-    if (piece.value !== undefined) text += decoder.decode(piece.value, { stream: true });
-  }
-  clearTimeout(stop);
-  return text;
-}
-
-/** What the document does not know about the answer; null when all of it is there. */
-function misfit({ responses }: Operation, { status, media, text }: Got): string | null {
-  const described = responses[String(status)];
-  if (described === undefined) return `answered ${status}, which is not in the document: ${text.slice(0, 300)}`;
-  const content = described.content ?? {};
-  if (Object.keys(content).length === 0)
-    return text === "" ? null : `answered ${status} with a body that is not in the document`;
-  if (content[media] === undefined) return `answered ${status} as ${media}, not ${Object.keys(content).join(", ")}`;
-  if (!media.endsWith("json")) return null;
-  const fits = compiled(content[media].schema);
-  return fits(JSON.parse(text))
-    ? null
-    : `answered ${status} with what does not fit: ${JSON.stringify(fits.errors?.slice(0, 3))} in ${text.slice(0, 300)}`;
-}
-
-const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
-const compilations = new Map<string, ValidateFunction>();
-
-/** Replies are held to their fields: one that is not in the document is an undocumented answer. */
-function compiled(schema: Schema): ValidateFunction {
-  if (ajv.getSchema("doc:/") === undefined) ajv.addSchema({ $id: "doc:/", components: closed(document.components) });
-  const text = JSON.stringify(closed(schema)).replaceAll('"#/', '"doc:/#/');
-  let made = compilations.get(text);
-  if (made === undefined) {
-    made = ajv.compile(JSON.parse(text));
-    compilations.set(text, made);
-  }
-  return made;
-}
-
-function closed(schema: Schema): Schema {
-  if (Array.isArray(schema)) return schema.map(closed);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, closed(inner)]));
-  const is_object = schema.type === "object" && typeof schema.properties === "object";
-  return is_object && schema.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
 }
 
 async function idFor(name: string, world: World): Promise<string> {
