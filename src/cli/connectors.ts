@@ -15,6 +15,14 @@ export function addConnectors(cli: Cli): void {
     .summary("configure connectors, and see the hosts they call")
     .description(
       "What connectors (http.request and your own) are configured with, by name, and the state of the hosts.",
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold connectors set http.request crm base_url=https://crm.example.com",
+        "fanfold connectors list",
+        "fanfold connectors hosts",
+      ),
     );
   addList(cli, connectors);
   addSet(cli, connectors);

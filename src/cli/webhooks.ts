@@ -15,7 +15,15 @@ export function addWebhooks(cli: Cli): void {
   const webhooks = cli.program
     .command("webhooks")
     .summary("tell other services how jobs ended")
-    .description("Endpoints that hear how jobs ended, what they were sent, and sending it again.");
+    .description("Endpoints that hear how jobs ended, what they were sent, and sending it again.")
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold webhooks create https://example.com/hook --event job.failed",
+        "fanfold webhooks deliveries --status failed",
+        "fanfold webhooks replay <delivery>",
+      ),
+    );
   addCreate(cli, webhooks);
   addList(cli, webhooks);
   addShow(cli, webhooks);

@@ -42,10 +42,9 @@ function read(problems: Problem[], name: string, schema: z.ZodType, value: unkno
     return undefined;
   }
   // Unknown keys are told with what was perhaps meant.
-  const others = result.error.issues.filter((issue) => issue.code !== "unrecognized_keys");
-  const found = [...unknownKeys(schema, value), ...issueProblems(others, value)];
-  const hints = new Map(result.error.issues.map((issue) => [issue, fixOf(issue, value)]));
   const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys");
+  const found = [...unknownKeys(schema, value), ...issueProblems(issues, value)];
+  const hints = new Map(issues.map((issue) => [issue, fixOf(issue, value)]));
   const unknown = found.length - issues.length;
   for (const [position, { path, problem, fix }] of found.entries()) {
     const issue = issues[position - unknown];

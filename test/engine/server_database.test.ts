@@ -278,10 +278,13 @@ test("no statement is overtaken by those that came after it, from the first on",
 test("closing waits for the statement under way and refuses those behind it", async () => {
   const db = open({ application_name: "closing" });
   const { opened, open: letGo } = gate();
+  const { opened: taken, open: tookIt } = gate();
   const held = admin.transaction(async (tx) => {
     await tx.sql`select pg_advisory_xact_lock(4711)`;
+    tookIt();
     await opened;
   });
+  await taken;
   const waiting = db.sql`select pg_advisory_lock(4711), 1 as n`;
   await sessions("closing", "active", 1);
   const closed = db.close();

@@ -395,7 +395,7 @@ describe("over HTTP", () => {
     const refused = await service.call("POST", "/api/webhooks", { body: wrong });
     expect(refused.status).toBe(400);
     expect(refused.body.problems.map(({ path }: Loose) => path).sort()).toEqual([
-      ...["body", "body.events[0]", "body.secret", "body.timeout_s", "body.url"],
+      ...["body.events[0]", "body.extra", "body.secret", "body.timeout_s", "body.url"],
     ]);
     for (const odd of ["a\u0000b", "\ud800", "x".repeat(501)]) {
       const answer = await service.call("POST", "/api/webhooks", {
