@@ -1,11 +1,13 @@
 // A worker's connections: few, and the same number whatever its slots. One for claims and finishes, one kept for the
 // heartbeat, one for LISTEN, and a small pool for handlers that is opened when the first of them asks.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database, Stoppable } from "../engine/database.js";
 import type { Engine } from "../engine/engine.js";
 import { settlesWithin } from "./wait.js";
 
 const CHANNEL = "fanfold_ready";
+const LISTEN_AGAIN_MS = 5_000;
 const PATIENCE_MS = 5000;
 
 export class Connections {
@@ -13,6 +15,7 @@ export class Connections {
   readonly heartbeat: Database;
   private opening: Promise<Database> | undefined;
   private listener: Promise<Stoppable | null> = Promise.resolve(null);
+  private readonly closing = new AbortController();
 
   constructor(
     private readonly engine: Engine,
@@ -27,17 +30,33 @@ export class Connections {
     return this.opening;
   }
 
-  /** A hint is nice to have: without it the worker polls. */
+  /** A hint is nice to have: without it the worker polls, and asks for it again. */
   async listen(log: Logger, on_hint: (task_type: string) => void, on_listening: () => void): Promise<void> {
-    this.listener = this.heartbeat.listen(CHANNEL, on_hint, on_listening).catch((error: unknown) => {
-      log.warn({ err: error }, "LISTEN is not to be had; new tasks are found by polling");
-      return null;
-    });
+    this.listener = this.untilListening(log, on_hint, on_listening);
     await settlesWithin(this.listener, PATIENCE_MS);
+  }
+
+  private async untilListening(
+    log: Logger,
+    on_hint: (task_type: string) => void,
+    on_listening: () => void,
+  ): Promise<Stoppable | null> {
+    const { signal } = this.closing;
+    while (!signal.aborted) {
+      try {
+        return await this.heartbeat.listen(CHANNEL, on_hint, on_listening);
+      } catch (error) {
+        if (signal.aborted) break;
+        log.warn({ err: error }, "LISTEN is not to be had now; new tasks are found by polling");
+        await sleep(LISTEN_AGAIN_MS, undefined, { signal, ref: false }).catch(() => {});
+      }
+    }
+    return null;
   }
 
   /** `limit`: when to wait no longer for a database that does not answer. */
   async close(limit?: AbortSignal): Promise<void> {
+    this.closing.abort();
     const opened = [this.work, this.heartbeat];
     if (this.opening !== undefined) opened.push(await this.opening);
     const stopping = this.listener.then((listener) => listener?.stop());
