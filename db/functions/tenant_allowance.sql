@@ -11,7 +11,7 @@ begin
   if v_limit is null then
     return 9223372036854775807;
   end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(tenant, 4)) then
+  if not pg_try_advisory_xact_lock(app.lock_key(tenant, 4)) then
     return 0;
   end if;
   return v_limit

@@ -80,19 +80,18 @@ export function timesOf(cron: string, time_zone: string): Times {
   return {
     next,
     last(from, until) {
-      // Looking back further and further finds one without walking through all there are.
-      for (let back_s = 1; ; back_s *= 4) {
-        const start = Math.max(from.getTime() - 1, until.getTime() - back_s * 1000);
-        let found = next(new Date(start));
-        if (found === null || found.getTime() > until.getTime()) {
-          if (start < from.getTime()) return null;
-          continue;
-        }
-        for (let later = next(found); later !== null && later.getTime() <= until.getTime(); later = next(later)) {
-          found = later;
-        }
-        return found;
+      const first = next(new Date(from.getTime() - 1));
+      if (first === null || first.getTime() > until.getTime()) return null;
+      // Halved again and again: a few dozen looks, however many times there are. None lies between `end` and `until`.
+      let found = first;
+      let end = until.getTime();
+      while (end - found.getTime() >= 1000) {
+        const middle = Math.floor((found.getTime() + end) / 2);
+        const later = next(new Date(middle));
+        if (later !== null && later.getTime() <= end) found = later;
+        else end = middle;
       }
+      return found;
     },
   };
 }

@@ -28,7 +28,7 @@ export class Connections {
   }
 
   /** A hint is nice to have: without it the worker polls. */
-  async listen(log: Logger, on_hint: (task_type: string) => void, on_listening: () => void): Promise<void> {
+  async listen(log: Logger, on_hint: (hint: string) => void, on_listening: () => void): Promise<void> {
     this.listener = this.heartbeat.listen(CHANNEL, on_hint, on_listening).catch((error: unknown) => {
       log.warn({ err: error }, "LISTEN is not to be had; new tasks are found by polling");
       return null;
