@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Database, Queryable } from "../../src/engine/database.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { freshDatabase, realServer } from "../postgres.js";
-import { claim, one, register, submit } from "./floor.js";
+import { claim, finish, one, register, type StageData, submit } from "./floor.js";
 
 const login = `ff_login_${Math.random().toString(36).slice(2, 8)}`;
 let db: Database;
@@ -82,6 +82,14 @@ async function tenantsWorker(tenant: string, types: string[], given: object = {}
   return worker_id;
 }
 
+/** A job, and another that waits for it. */
+async function withDependent(tenant: string, stages: StageData[], n: string) {
+  const first = await submit(db, stages, { n: `${n} 1` }, { tenant });
+  const jobs = [{ parameters: json({ n: `${n} 2` }), depends_on: [first.job_id] }];
+  await db.sql`select app.submit_jobs(${json({ type: "test_job", stages })}::text::jsonb, ${json({ tenant, jobs })}::text::json)`;
+  return first;
+}
+
 test("schedules: none is due before it was made, none is huge, and a tenant has a thousand", async () => {
   const before = await one(db.sql<{ at: Date }>`select now() as at`);
   expect(new Date((await putSchedule(acme, {})).next_at) >= before.at).toBe(true);
@@ -124,13 +132,7 @@ test("a tenant does not lock another's schedule by trying to take it", async () 
 test("whoever tells dependents holds up its own tenant and no other, and none is a lock that a login can take", async () => {
   const stages = [{ name: "only", task: "t.dep" }];
   const ended: Record<string, string> = {};
-  for (const tenant of ["acme", "globex"]) {
-    const first = await submit(db, stages, { n: 1 }, { tenant });
-    const depends_on = [first.job_id];
-    await db.sql`select app.submit_jobs(${json({ type: "test_job", stages })}::text::jsonb,
-      ${json({ tenant, jobs: [{ parameters: '{"n":2}', depends_on }] })}::text::json)`;
-    ended[tenant] = first.job_id;
-  }
+  for (const tenant of ["acme", "globex"]) ended[tenant] = (await withDependent(tenant, stages, "one")).job_id;
   expect(await db.sql`select from app.job_dependencies`).toHaveLength(2);
   await acme.transaction(async (tx) => {
     // The key there was, for everybody.
@@ -147,9 +149,48 @@ test("whoever tells dependents holds up its own tenant and no other, and none is
   await expect(acme.sql`select from app.dependents_locks for update`).rejects.toMatchObject({ code: "42501" });
 });
 
+test("one finish that ends jobs of two tenants waits for the first of them without holding the other", async () => {
+  const stages = [{ name: "only", task: "t.two" }];
+  const ended: Record<string, string> = {};
+  for (const tenant of ["acme", "globex"]) ended[tenant] = (await withDependent(tenant, stages, "two")).job_id;
+  const worker = await register(db, ["t.two"]);
+  const held = await claim(db, worker, ["t.two"]);
+  expect(held).toHaveLength(2);
+  const { stage } = await one(db.sql<{ stage: number }>`
+    select stage_id as stage from app.stages where tenant_id = 'acme' and job_id = ${ended.acme!}`);
+  // Two jobs wait for each tenant's: the second cascade is a repair of acme's that has not committed.
+  let finishing: Promise<unknown> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    await tx.sql`select app.lock_dependents(array['acme'])`;
+    let pid = 0;
+    let is_over = false;
+    finishing = db
+      .transaction(async (other) => {
+        pid = (await one(other.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
+        // acme's ends the long way, globex's the short one, which comes first.
+        await finish(other, worker, held, (task) => (task.stage_id === stage ? { category: "permanent" } : {}));
+      })
+      .finally(() => {
+        is_over = true;
+      });
+    finishing.catch(() => {});
+    const waits = () => tx.sql`
+      select from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
+    while (!is_over && (await waits()).length === 0);
+    expect(is_over).toBe(false);
+    expect(
+      await tx.sql`
+      select tenant_id from app.dependents_locks where tenant_id = 'globex' for update skip locked`,
+    ).toHaveLength(1);
+  });
+  await finishing;
+  expect(await db.sql`select status from app.jobs where parameters ->> 'n' = 'two 2' order by tenant_id`).toEqual([
+    { status: "cancelled" },
+    { status: "running" },
+  ]);
+});
+
 test("the keys of advisory locks are told to nobody", async () => {
-  await expect(acme.sql`select * from app.lock_salt`).rejects.toMatchObject({ code: "42501" });
-  await expect(acme.sql`select app.lock_key('acme', 4)`).rejects.toMatchObject({ code: "42501" });
   await db.sql`select app.set_limits('globex', 5)`;
   await submit(db, [{ name: "only", task: "t.limited", max_parallel: 3 }], {}, { tenant: "globex" });
   const worker = await register(db, ["t.limited"]);
@@ -159,6 +200,8 @@ test("the keys of advisory locks are told to nobody", async () => {
     await tx.sql`select pg_advisory_xact_lock(hashtextextended('globex', 4)), pg_advisory_xact_lock(hashint8extended(${stage}::bigint, 2))`;
     expect(await claim(db, worker, ["t.limited"])).toHaveLength(1);
   });
+  await expect(acme.sql`select * from app.lock_salt`).rejects.toMatchObject({ code: "42501" });
+  await expect(acme.sql`select app.lock_key('acme', 4)`).rejects.toMatchObject({ code: "42501" });
 });
 
 test("a tenant's janitor touches its own rows, and not what tells how all of them are", async () => {
