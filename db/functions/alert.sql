@@ -15,7 +15,7 @@ begin
     return '[]'::jsonb;
   end if;
   perform app.note(tenant, 'alert.' || alert, job, stage, reason, v_data);
-  insert into app.tallies (name, label, amount) values ('alerts', alert, 1);
+  insert into app.tallies (name, label, amount) values ('alerts', left(alert, 63), 1);
   return jsonb_build_array(jsonb_build_object(
     'alert', alert, 'reason', reason, 'tenant_id', tenant, 'job_id', job, 'stage_id', stage, 'data', v_data));
 end $$;

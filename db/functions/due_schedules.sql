@@ -1,21 +1,40 @@
--- For a scheduler: what is due by the database's clock, job types it knows first, and when to look again.
+-- For a scheduler: what is due by the database's clock, job types it knows first, tenants in turn, and when to look again. What is
+-- left out for its tenant's share or for its size is still due in the next round.
 create or replace function app.due_schedules(job_types json, page_rows integer default 100)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
+  c_of_one_tenant constant integer := 25;
+  c_bytes constant integer := 8 * 1024 * 1024;
   v_tenant text := app.worker_tenant();
   v_known text[] := array(select json_array_elements_text(job_types));
 begin
   return (
-    with due as (
-      select s.*
+    with ranked as (
+      select s.schedule_id, s.job_type = any (v_known) as known,
+          -- Types it may not know come in any order: those that it does not must not stand before the others for ever.
+          row_number() over (
+            partition by s.tenant_id, s.job_type = any (v_known)
+            order by case when s.job_type = any (v_known) then s.next_at end, random()) as turn
         from app.schedules s
        where s.paused_at is null and s.next_at <= now() and s.tenant_id = coalesce(v_tenant, s.tenant_id)
-       -- Types it may not know come in any order: those that it does not must not stand before the others for ever.
-       order by s.job_type = any (v_known) desc, case when s.job_type = any (v_known) then s.next_at end, random()
-       limit page_rows
+    ),
+    page as (
+      -- Each tenant's first before anybody's second, in any order of tenants: whoever has many waits for nobody but itself.
+      select r.schedule_id, row_number() over () as place
+        from (
+          select k.schedule_id from ranked k where k.turn <= c_of_one_tenant order by k.known desc, k.turn, random()
+           limit least(greatest(page_rows, 1), 1000)) r
+    ),
+    weighed as (
+      select s.*, p.place, octet_length(s.parameters::text) + octet_length(s.options::text) as bytes
+        from page p
+        join app.schedules s on s.schedule_id = p.schedule_id
+    ),
+    due as (
+      select f.* from (select w.*, sum(w.bytes) over (order by w.place) - w.bytes as before from weighed w) f where f.before < c_bytes
     )
     select json_build_object(
       'now', now(),

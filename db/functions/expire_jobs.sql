@@ -8,13 +8,14 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  v_own text := app.worker_tenant();
   v_job app.jobs;
   v_alerts jsonb := '[]'::jsonb;
   v_expired integer := 0;
 begin
   select * into v_job
     from app.jobs j
-   where coalesce(j.deadline_at, 'infinity') < now() and j.finished_at is null
+   where coalesce(j.deadline_at, 'infinity') < now() and j.finished_at is null and (v_own is null or j.tenant_id = v_own)
      and (after is null or (coalesce(j.deadline_at, 'infinity'), j.job_id) > ((after ->> 0)::timestamptz, after ->> 1))
    order by coalesce(j.deadline_at, 'infinity'), j.job_id
    limit 1;

@@ -9,6 +9,7 @@ set jit = off
 as $$
 declare
   c_grace_s constant integer := 60;
+  v_own text := app.worker_tenant();
   v_worker uuid;
   v_late record;
   v_expired bigint := 0;
@@ -18,7 +19,7 @@ declare
 begin
   select w.worker_id into v_worker
     from app.workers w
-   where w.status = 'live' and w.worker_id > coalesce(after, '00000000-0000-0000-0000-000000000000')
+   where w.status = 'live' and (v_own is null or w.tenant_id = v_own) and w.worker_id > coalesce(after, '00000000-0000-0000-0000-000000000000')
      and exists (
        select from jsonb_array_elements(w.running) r
          join app.stages s on s.stage_id = (r ->> 'stage_id')::numeric::bigint
@@ -62,7 +63,7 @@ begin
         raise;
       end if;
       v_expired := 0;
-      v_alerts := app.alert('default', 'expire_failed', 'worker ' || v_worker, 'its overdue tasks could not be failed: ' || sqlerrm);
+      v_alerts := app.alert(coalesce(v_own, 'default'), 'expire_failed', 'worker ' || v_worker, 'its overdue tasks could not be failed: ' || sqlerrm);
   end;
   return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', app.told(v_alerts));
 end $$;

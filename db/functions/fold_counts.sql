@@ -6,25 +6,40 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   c_total constant uuid := uuid '00000000-0000-0000-0000-000000000000';
+  c_types constant integer := 1000;
+  v_there bigint;
   v_workers integer;
   v_tallies integer;
 begin
-  -- One at a time: two would wait for each other's rows.
-  if not pg_try_advisory_xact_lock(hashtextextended('fold_counts', 5)) then
+  -- Totals are everybody's. One at a time: two would wait for each other's rows.
+  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('fold_counts', 5)) then
     return json_build_object('workers', 0, 'tallies', 0);
   end if;
+  select count(*) into v_there from app.work_counts c where c.worker_id = c_total;
   with gone as (
     delete from app.work_counts c
      where c.worker_id <> c_total
        and not exists (select from app.workers w where w.worker_id = c.worker_id and w.status = 'live')
     returning c.worker_id, c.task_type, c.counts
   ),
+  -- Types come and go, and whoever makes them up must not fill the table: beyond so many they are one.
+  named as (
+    select d.task_type, case
+        when d.is_there or row_number() over (partition by d.is_there order by d.task_type) <= c_types - v_there then d.task_type
+        else '_other'
+      end as name
+      from (
+        select k.task_type, exists (select from app.work_counts t where t.worker_id = c_total and t.task_type = k.task_type) as is_there
+          from (select distinct g.task_type from gone g) k
+      ) d
+  ),
   added as (
     insert into app.work_counts as t (worker_id, task_type, counts)
     select c_total, s.task_type, array_agg(s.amount order by s.position)
       from (
-        select g.task_type, n.position, sum(n.amount) as amount
+        select m.name as task_type, n.position, sum(n.amount) as amount
           from gone g
+          join named m on m.task_type = g.task_type
           cross join lateral unnest(g.counts) with ordinality as n(amount, position)
          group by 1, 2
       ) s
@@ -42,7 +57,16 @@ begin
     returning t.name, t.label, t.amount
   ),
   added as (
-    insert into app.tallies (name, label, amount) select g.name, g.label, sum(g.amount) from gone g group by 1, 2
+    insert into app.tallies (name, label, amount) 
+    select r.name, r.label, sum(r.amount)
+      from (
+        select g.name, g.amount, case
+            when dense_rank() over (partition by g.name order by g.total desc, g.label) <= c_types then g.label
+            else '_other'
+          end as label
+          from (select d.*, sum(d.amount) over (partition by d.name, d.label) as total from gone d) g
+      ) r
+     group by 1, 2
   )
   select count(*) into v_tallies from gone g;
   return json_build_object('workers', v_workers, 'tallies', v_tallies);

@@ -14,9 +14,11 @@ begin
   select * into v_before from app.janitor;
   -- Not one in the future either: the clock was set back.
   v_lately := coalesce(v_before.last_run_at between now() - interval '2 seconds' and now(), false);
-  -- A worker of one tenant looks after its own jobs only: it must not keep others from the long duties.
-  v_lately := v_lately and app.is_server();
-  update app.janitor set run_id = run, last_run_at = case when v_lately or not app.is_server() then v_before.last_run_at else now() end;
+  if not app.is_server() then
+    -- A worker of one tenant looks after its own only: it must not keep others from the long duties, nor speak for them.
+    return json_build_object('last_success_at', v_before.last_success_at, 'lately', false, 'alerts', '[]'::json);
+  end if;
+  update app.janitor set run_id = run, last_run_at = case when v_lately then v_before.last_run_at else now() end;
   if v_before.last_success_at < now() - interval '5 minutes' then
     v_alerts := app.alert('default', 'janitor_silent', 'janitor',
       'nobody swept for ' || date_trunc('second', now() - v_before.last_success_at) || ': no worker was running, or its sweeps failed'

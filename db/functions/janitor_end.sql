@@ -1,4 +1,4 @@
--- A run of the janitor ended, well (error null) or not.
+-- A run of the janitor ended, well (error null) or not. That of one tenant says nothing about the others.
 create or replace function app.janitor_end(run uuid, error text default null)
 returns void
 language plpgsql security definer
@@ -7,6 +7,7 @@ as $$
 begin
   update app.janitor
      set last_success_at = case when error is null then now() else last_success_at end,
-         last_error = case when error is not null then case when app.is_server() then left(error, 1000) else 'a sweep failed' end end;
+         last_error = case when error is not null then left(error, 1000) end
+   where app.is_server();
 end $$;
 grant execute on function app.janitor_end(uuid, text) to fanfold_worker, fanfold_admin;

@@ -1,11 +1,17 @@
 -- Whoever is about to lock rows of *waiting* jobs beside others, or to end or repair a waiting job, holds this first. One lock for
--- all, because a cascade finds what it has to lock only as it goes, and no order of rows would hold for two cascades that meet.
+-- all of a tenant, because a cascade finds what it has to lock only as it goes, and no order of rows would hold for two cascades that
+-- meet. Who needs several tenants' takes them in one call. A row and no advisory lock: those can be held by whoever may log in.
 -- Lock order: ready, claims, stage_progress, rows of jobs that run, this, rows of jobs that wait, groups (at commit). A job that
 -- waits has nothing in ready, claims or progress, and its row is in nobody's finish: who holds this waits for nobody who wants it.
-create or replace function app.lock_dependents()
+create or replace function app.lock_dependents(tenants text[])
 returns void
 language plpgsql
 as $$
+declare
+  v_tenant text;
 begin
-  perform pg_advisory_xact_lock(7308324466020483);
+  for v_tenant in select distinct t collate "C" from unnest(tenants) t order by 1 loop
+    insert into app.dependents_locks (tenant_id) values (v_tenant) on conflict do nothing;
+    perform 1 from app.dependents_locks l where l.tenant_id = v_tenant for update;
+  end loop;
 end $$;

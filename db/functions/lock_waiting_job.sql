@@ -10,10 +10,10 @@ begin
     return;
   end if;
   begin
-    perform app.lock_dependents();
+    perform app.lock_dependents(array[job.tenant_id]);
     if not exists (
       select from app.job_dependencies d where d.tenant_id = job.tenant_id and d.job_id = job.job_id and d.satisfied_at is null) then
-      -- Only a rollback gives an advisory lock back.
+      -- Only a rollback gives a lock back.
       raise exception 'released meanwhile' using errcode = 'FF000';
     end if;
   exception

@@ -18,7 +18,7 @@ begin
        set paused_at = case when paused then now() end,
            paused_by = case when paused then coalesce(left(actor, 200), session_user) end,
            pause_reason = case when paused then left(reason, 1000) end,
-           next_at = case when paused then s.next_at else pause_schedule.next_at::timestamptz end,
+           next_at = case when paused then s.next_at when pause_schedule.next_at is not null then greatest(pause_schedule.next_at::timestamptz, now()) end,
            version = s.version + 1
      where s.schedule_id = v_schedule.schedule_id
     returning * into v_schedule;

@@ -7,6 +7,7 @@ language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
+  c_most constant integer := 1000;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
   v_actor text := coalesce(left(request ->> 'actor', 200), session_user);
   v_old app.schedules;
@@ -24,6 +25,8 @@ begin
       ('job_type', 'not 1 to 63 characters long', 'the type of the jobs it submits', coalesce(length(request ->> 'job_type') not between 1 and 63, true)),
       ('parameters', 'not an object', '{}', coalesce(json_typeof(request -> 'parameters'), 'object') <> 'object'),
       ('options', 'not an object', '{}', coalesce(json_typeof(request -> 'options'), 'object') <> 'object'),
+      ('parameters', 'larger than 256 KB', 'keep them elsewhere, and name where', octet_length((request -> 'parameters')::text) > 262144),
+      ('options', 'larger than 64 KB', '{}', octet_length((request -> 'options')::text) > 65536),
       ('missed', 'not skip, one or all', 'one', coalesce(request ->> 'missed', 'one') not in ('skip', 'one', 'all'))
     ) as c(field, problem, fix, bad)
    where c.bad;
@@ -34,12 +37,20 @@ begin
     raise exception 'schedule "%" %', request ->> 'name', case when v_created then 'does not exist' else 'was changed meanwhile, or exists already' end
       using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || (request ->> 'name');
   end if;
+  if v_created then
+    -- Two that are made at once are counted one after the other.
+    perform pg_advisory_xact_lock(app.lock_key(v_tenant, 6));
+    if (select count(*) from app.schedules s where s.tenant_id = v_tenant) >= c_most then
+      raise exception 'a tenant has at most % schedules', c_most using errcode = 'FF009', hint = 'delete one that is not used';
+    end if;
+  end if;
   insert into app.schedules as s (
     tenant_id, name, description, cron, time_zone, job_type, parameters, options, missed, next_at, created_by, updated_by)
   values (
     v_tenant, request ->> 'name', request ->> 'description', request ->> 'cron', request ->> 'time_zone', request ->> 'job_type',
     coalesce((request -> 'parameters')::jsonb, '{}'), coalesce((request -> 'options')::jsonb, '{}'), coalesce(request ->> 'missed', 'one'),
-    (request ->> 'next_at')::timestamptz, v_actor, v_actor)
+    -- What was due before it was made nobody missed.
+    case when request ->> 'next_at' is not null then greatest((request ->> 'next_at')::timestamptz, now()) end, v_actor, v_actor)
   on conflict (tenant_id, name) do update
      set description = excluded.description, cron = excluded.cron, time_zone = excluded.time_zone, job_type = excluded.job_type,
          parameters = excluded.parameters, options = excluded.options, missed = excluded.missed,

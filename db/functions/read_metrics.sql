@@ -15,21 +15,8 @@ begin
   return json_build_object(
     'queue', app.measure_queue(most),
     'jobs', app.measure_jobs(),
-    'work', (
-      select coalesce(json_object_agg(t.task_type, t.counts), '{}')
-        from (
-          select s.task_type, json_agg(s.amount order by s.position) as counts
-            from (
-              select w.task_type, n.position, sum(n.amount) as amount
-                from app.work_counts w
-                cross join lateral unnest(w.counts) with ordinality as n(amount, position)
-               group by 1, 2
-            ) s
-           group by s.task_type
-        ) t),
-    'tallies', (
-      select coalesce(json_agg(json_build_array(t.name, t.label, t.amount)), '[]')
-        from (select name, label, sum(amount) as amount from app.tallies group by 1, 2 order by 1, 2) t),
+    'work', app.measure_work(most),
+    'tallies', app.measure_tallies(most),
     'workers', (
       select json_build_object(
           'live', count(*), 'slots', coalesce(sum(w.slots), 0), 'busy', coalesce(sum(jsonb_array_length(w.running)), 0),

@@ -10,13 +10,14 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_own text := app.worker_tenant();
   v_workers uuid[];
   v_tasks bigint := 0;
   v_alerts jsonb := '[]'::jsonb;
 begin
   v_workers := array(
     select w.worker_id from app.workers w
-     where w.status = 'live' and w.heartbeat_at < now() - make_interval(secs => w.lease_s)
+     where w.status = 'live' and (v_own is null or w.tenant_id = v_own) and w.heartbeat_at < now() - make_interval(secs => w.lease_s)
        -- While the server was down nobody could send a heartbeat: who was alive shortly before gets a lease's time to show up.
        and not (now() < pg_postmaster_start_time() + make_interval(secs => w.lease_s)
          and w.heartbeat_at > pg_postmaster_start_time() - interval '10 minutes')
@@ -35,7 +36,7 @@ begin
       if left(sqlstate, 2) in ('40', '53', '57', '58') then
         raise;
       end if;
-      v_alerts := app.alert('default', 'take_back_failed', array_to_string(v_workers, ' '),
+      v_alerts := app.alert(coalesce(v_own, 'default'), 'take_back_failed', array_to_string(v_workers, ' '),
         'the claims of dead workers could not be taken back together: ' || sqlerrm);
   end;
   return json_build_object('lost_workers', cardinality(v_workers), 'tasks', v_tasks, 'more', cardinality(v_workers) = 50, 'alerts', app.told(v_alerts));

@@ -12,8 +12,8 @@ declare
   v_table text;
   v_done text[] := '{}'::text[];
 begin
-  -- One at a time; whoever comes second finds nothing left.
-  if not pg_try_advisory_xact_lock(hashtextextended('refresh_statistics', 5)) then
+  -- Tables are everybody's. One at a time; whoever comes second finds nothing left.
+  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('refresh_statistics', 5)) then
     return json_build_object('analysed', array_to_json(v_done));
   end if;
   for v_table in

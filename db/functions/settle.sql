@@ -12,6 +12,8 @@ declare
   v_moved bigint[];
   v_closing bigint[];
   v_fast bigint[];
+  v_tenants text[];
+  v_jobs text[];
   v_job app.jobs;
   v_stage app.stages;
 begin
@@ -52,6 +54,13 @@ begin
     return false;
   end if;
   perform app.lock_jobs_of(v_closing);
+  if cardinality(v_closing) > 1 then
+    select array_agg(s.tenant_id), array_agg(s.job_id) into v_tenants, v_jobs from app.stages s where s.stage_id = any (v_closing);
+    if v_tenants[1] <> any (v_tenants) then
+      -- Jobs of several tenants may end below, one after the other: what that locks is locked here, in one order.
+      perform app.lock_dependents(app.tenants_with_dependents(v_tenants, v_jobs));
+    end if;
+  end if;
   v_closing := app.close_plainly(v_closing);
   for v_job in
     select j.*

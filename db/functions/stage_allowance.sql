@@ -5,7 +5,7 @@ returns bigint
 language plpgsql
 as $$
 begin
-  if not pg_try_advisory_xact_lock(hashint8extended(stage.stage_id, 2)) then
+  if not pg_try_advisory_xact_lock(app.lock_key('stage ' || stage.stage_id, 2)) then
     return 0;
   end if;
   return stage.max_parallel

@@ -8,11 +8,15 @@ declare
   c_usable constant jsonpath := jsonpath 'strict $[*] ? (@.type() == "array" && @.size() == 2
     && @[0].type() == "string" && @[0] like_regex "^#?[a-z][a-z0-9_.]{0,62}$"
     && @[1].type() == "array" && @[1].size() <= 100 && !exists (@[1][*] ? (@.type() != "number" || @ < 0 || @ > 1e18)))';
+  c_own constant text[] := '{#plan}'::text[];
+  v_types text[];
 begin
+  -- Of what it registered for and no other: so many rows it has at most.
+  select (k.types)[1:200] || c_own into v_types from app.workers k where k.worker_id = worker;
   insert into app.work_counts as w (worker_id, task_type, counts)
   select distinct on (c.item ->> 0) worker, c.item ->> 0, array(select n::double precision from jsonb_array_elements_text(c.item -> 1) n)
     from jsonb_path_query(store_counts.counts::jsonb, c_usable, '{}', true) with ordinality as c(item, position)
-   where c.position <= 1000
+   where c.item ->> 0 = any (v_types)
    order by c.item ->> 0, c.position
   on conflict (worker_id, task_type) do update
     set counts = array(

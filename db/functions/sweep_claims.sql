@@ -8,6 +8,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  v_own text := app.worker_tenant();
   v_claim app.claims;
   v_stage app.stages;
   v_back record;
@@ -17,7 +18,8 @@ begin
     from app.claims k
     left join app.workers w on w.worker_id = k.worker_id
     left join app.stages s on s.stage_id = k.stage_id
-   where k.claim_id > coalesce(sweep_claims.after, 0) and (w.status is distinct from 'live' or s.stage_id is null or s.closed_at is not null)
+   where k.claim_id > coalesce(sweep_claims.after, 0) and (v_own is null or k.tenant_id = v_own)
+     and (w.status is distinct from 'live' or s.stage_id is null or s.closed_at is not null)
    order by k.claim_id
    limit 1
    for update of k skip locked;

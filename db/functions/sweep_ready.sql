@@ -8,6 +8,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  v_own text := app.worker_tenant();
   v_ids bigint[] := array(select r.ready_id from app.ready r where r.ready_id > after order by r.ready_id limit 2000);
   v_left record;
   v_swept bigint := 0;
@@ -16,7 +17,7 @@ begin
     select r.ready_id, r.stage_id, r.tenant_id, r.hi - r.lo as tasks, s.job_id, s.stage_id is null or s.closed_at is not null as ended
       from app.ready r
       left join app.stages s on s.stage_id = r.stage_id
-     where r.ready_id = any (v_ids)
+     where r.ready_id = any (v_ids) and (v_own is null or r.tenant_id = v_own)
        and (s.stage_id is null or s.closed_at is not null or (r.task_type like '#paused:%' and not s.paused))
      order by r.ready_id
      for update of r skip locked

@@ -16,7 +16,7 @@ begin
   select claim.tenant_id, claim.stage_id, o, claim.attempt, coalesce(v_epoch, 1), 'lost', 'crash', 'worker_lost',
     app.error_signature('crash', 'worker_lost', c_message), c_message, claim.worker_id
     from unnest(v_suspects) r, generate_series(lower(r), upper(r) - 1) o;
-  insert into app.tallies (name, label, amount) values ('tasks_lost', claim.task_type, app.held_count(v_suspects));
+  insert into app.tallies (name, label, amount) values ('tasks_lost', left(claim.task_type, 63), app.held_count(v_suspects));
   delete from app.claims where claim_id = claim.claim_id;
   perform app.put_back(claim, claim.held - v_suspects, 0);
   if claim.crashes + 1 < app.crash_budget() then

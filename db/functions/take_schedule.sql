@@ -9,9 +9,12 @@ declare
   v_schedule app.schedules;
   v_tenant text := app.worker_tenant();
 begin
-  select * into v_schedule from app.schedules s where s.schedule_id = schedule for update skip locked;
+  select * into v_schedule
+    from app.schedules s
+   where s.schedule_id = schedule and s.tenant_id = coalesce(v_tenant, s.tenant_id)
+     for update skip locked;
   if v_schedule.schedule_id is null or v_schedule.version <> take_schedule.version or v_schedule.paused_at is not null
-    or v_schedule.next_at is distinct from due_at::timestamptz or v_schedule.tenant_id <> coalesce(v_tenant, v_schedule.tenant_id) then
+    or v_schedule.next_at is distinct from due_at::timestamptz then
     return false;
   end if;
   if last_at::timestamptz > clock_timestamp() or last_at::timestamptz < v_schedule.next_at

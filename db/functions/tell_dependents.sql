@@ -5,21 +5,19 @@ create or replace function app.tell_dependents(inout tenants text[], inout job_i
 language plpgsql
 as $$
 declare
+  v_waiting text[];
   v_free_tenants text[];
   v_free text[];
   v_doomed_tenants text[];
   v_doomed text[];
 begin
-  if not exists (
-    select from unnest(tenants, job_ids) as e(tenant_id, job_id)
-     cross join lateral (
-       select from app.job_dependencies d
-        where d.tenant_id = e.tenant_id and d.depends_on = e.job_id and d.satisfied_at is null limit 1) d) then
+  v_waiting := app.tenants_with_dependents(tenants, job_ids);
+  if v_waiting = '{}' then
     tenants := '{}'::text[];
     job_ids := '{}'::text[];
     return;
   end if;
-  perform app.lock_dependents();
+  perform app.lock_dependents(v_waiting);
   perform 1
      from (
        select distinct d.tenant_id, d.job_id

@@ -1,5 +1,5 @@
 -- How many more tasks of a tenant may be held. A tenant with a limit is locked while it is counted, with a lock that is tried and
--- never waited for.
+-- never waited for. Its row, because whoever may log in sees which advisory locks are held, and could hold them instead.
 create or replace function app.tenant_allowance(tenant text, taken app.taken_range[])
 returns bigint
 language plpgsql
@@ -11,7 +11,8 @@ begin
   if v_limit is null then
     return 9223372036854775807;
   end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(tenant, 4)) then
+  perform 1 from app.limits l where l.tenant_id = tenant for update skip locked;
+  if not found then
     return 0;
   end if;
   return v_limit

@@ -25,7 +25,7 @@ begin
   v_started := clock_timestamp();
   v_age := v_started - v_usage.counted_at;
   if (locked and 2 * (v_usage.queued + own) > limits.queued_tasks and v_age > greatest(interval '250 ms', make_interval(secs => v_usage.count_ms / 50)))
-    or (v_age > interval '15 seconds' and pg_try_advisory_xact_lock(hashtextextended(limits.tenant_id, 5))) then
+    or (v_age > interval '15 seconds' and pg_try_advisory_xact_lock(app.lock_key(limits.tenant_id, 5))) then
     v_usage.queued := greatest(0, app.count_queued(limits.tenant_id) - own);
     v_usage.counted_at := clock_timestamp();
     v_usage.count_ms := extract(epoch from v_usage.counted_at - v_started) * 1000;

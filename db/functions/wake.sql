@@ -1,10 +1,11 @@
 -- A hint for workers that have written themselves idle. NOTIFY takes a database-wide lock at commit, so nobody idle, no hint.
+-- Every login hears it: it tells a hash of the type, which whoever waits for that type knows too (src/core/hint.ts).
 create or replace function app.wake(task_types text[])
 returns void
 language plpgsql
 as $$
 begin
-  perform pg_notify('fanfold_ready', t)
+  perform pg_notify('fanfold_ready', substr(encode(sha256(convert_to(t, 'UTF8')), 'hex'), 1, 12))
     from unnest(task_types) t
    where exists (
      select 1

@@ -18,6 +18,17 @@ begin
 end $$;
 revoke execute on procedure app.protect(text) from public;
 
+-- What the keys of advisory locks are made with. Nobody but the owner reads it.
+create table app.lock_salt (
+  salt bigint not null default ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 17))::bit(64)::bigint
+    # ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint
+);
+create unique index there_is_one_salt on app.lock_salt ((true));
+insert into app.lock_salt default values;
+alter table app.lock_salt enable row level security;
+alter table app.lock_salt force row level security;
+create policy owner_sees_all on app.lock_salt to fanfold_owner using (true) with check (true);
+
 -- Submit options that travel with a job.
 alter table app.jobs
   add column group_id text collate "C",

@@ -23,6 +23,14 @@ create table app.job_dependencies (
 create index dependents_that_wait on app.job_dependencies (tenant_id, depends_on) where satisfied_at is null;
 call app.protect('job_dependencies');
 
+-- One row for each tenant that had jobs which wait: whoever tells them holds it. Nobody but the owner sees it, or could lock it.
+create table app.dependents_locks (
+  tenant_id text collate "C" primary key references app.tenants
+);
+alter table app.dependents_locks enable row level security;
+alter table app.dependents_locks force row level security;
+create policy owner_sees_all on app.dependents_locks to fanfold_owner using (true) with check (true);
+
 create table app.job_groups (
   tenant_id text collate "C" not null references app.tenants,
   group_id text collate "C" not null,

@@ -1,7 +1,7 @@
 // The configuration of a connector: what every connector understands (limits, circuit breaker, a narrower policy), what one
 // declares itself, and no secret by value. Pure.
 import { z } from "zod";
-import { BadRequest } from "./errors.js";
+import { BadRequest, Permanent } from "./errors.js";
 import { zodProblems } from "./foreign_errors.js";
 import { formatProblems, jsonPath, type Problem, type Step } from "./problems.js";
 import { hasSecret, isSecretKey } from "./secrets.js";
@@ -9,18 +9,17 @@ import { hasSecret, isSecretKey } from "./secrets.js";
 export const connector_prefix = "connector.";
 export const config_name = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
+const narrowing = z.strictObject({
+  allow_http: z.boolean().optional(),
+  allow_hosts: z.array(z.string().min(1).max(253)).max(100).optional(),
+  ports: z.array(z.int().min(1).max(65_535)).max(100).optional(),
+  max_redirects: z.int().min(0).max(10).optional(),
+  timeout_s: z.number().positive().max(3600).optional(),
+  max_response_bytes: z.int().min(0).optional(),
+});
+
 const common = {
-  outbound: z
-    .strictObject({
-      allow_http: z.boolean().optional(),
-      allow_hosts: z.array(z.string().min(1).max(253)).max(100).optional(),
-      ports: z.array(z.int().min(1).max(65_535)).max(100).optional(),
-      max_redirects: z.int().min(0).max(10).optional(),
-      timeout_s: z.number().positive().max(3600).optional(),
-      max_response_bytes: z.int().min(0).optional(),
-    })
-    .optional()
-    .describe("What this tenant's calls may do, at most what the operator allows"),
+  outbound: narrowing.optional().describe("What this tenant's calls may do, at most what the operator allows"),
   limits: z
     .strictObject({
       max_concurrent: z.int().min(1).max(10_000).optional(),
@@ -40,6 +39,16 @@ const common = {
 };
 const common_schema = z.object(common);
 export type CommonConfig = z.output<typeof common_schema>;
+
+/** What a tenant's stored configuration narrows its calls by. Whoever may speak to the database may have stored anything. */
+export function checkedNarrowing(stored: unknown): z.output<typeof narrowing> {
+  const read = z.object({ outbound: narrowing }).safeParse({ outbound: stored ?? {} });
+  if (read.success) return read.data.outbound;
+  const problems = zodProblems(read.error.issues);
+  throw new Permanent(formatProblems("the connector's configuration is not right:", problems), {
+    code: "wrong_config",
+  });
+}
 
 /** `own`: what the connector declares; undefined where this process does not know it, and then it may be anything. */
 export function checkedConfig(config: unknown, own: z.ZodObject | undefined): CommonConfig & Record<string, unknown> {

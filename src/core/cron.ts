@@ -12,6 +12,7 @@ export interface Times {
 }
 
 export const max_cron_characters = 200;
+const most_previewed = 100;
 
 /** Letters, digits and what cron is written with; no `?`, which would mean "now", and no names with @. */
 const cron_text = /^[\dA-Za-z*,/#+ \t-]+$/;
@@ -72,35 +73,45 @@ export function timesOf(cron: string, time_zone: string): Times {
     paused: true,
     mode: "5-or-6-parts",
   });
-  const next = (after: Date): Date | null => {
+  // Between two moments of which one was asked for and the other is the answer there is nothing: a pattern that names few times, or
+  // none, takes long to look through.
+  let empty = { from: 0, to: 0 };
+  const look = (after: Date): Date | null => {
     const found = pattern.nextRun(after);
     // Strictly later, whatever a change of the clocks may do: a time that came must not come again.
-    return found === null || found.getTime() > after.getTime() ? found : next(new Date(after.getTime() + 1000));
+    return found === null || found.getTime() > after.getTime() ? found : look(new Date(after.getTime() + 1000));
+  };
+  const next = (after: Date): Date | null => {
+    const at = after.getTime();
+    if (at < empty.from || at >= empty.to) empty = { from: at, to: look(after)?.getTime() ?? Number.POSITIVE_INFINITY };
+    return empty.to === Number.POSITIVE_INFINITY ? null : new Date(empty.to);
   };
   return {
     next,
     last(from, until) {
-      // Looking back further and further finds one without walking through all there are.
-      for (let back_s = 1; ; back_s *= 4) {
-        const start = Math.max(from.getTime() - 1, until.getTime() - back_s * 1000);
-        let found = next(new Date(start));
-        if (found === null || found.getTime() > until.getTime()) {
-          if (start < from.getTime()) return null;
-          continue;
-        }
-        for (let later = next(found); later !== null && later.getTime() <= until.getTime(); later = next(later)) {
-          found = later;
-        }
-        return found;
+      const first = next(new Date(from.getTime() - 1));
+      if (first === null || first.getTime() > until.getTime()) return null;
+      // Halved again and again: a few dozen looks, however many times there are. None lies between `end` and `until`.
+      let found = first;
+      let end = until.getTime();
+      while (end - found.getTime() >= 1000) {
+        const middle = Math.floor((found.getTime() + end) / 2);
+        const later = next(new Date(middle));
+        if (later !== null && later.getTime() <= end) found = later;
+        else end = middle;
       }
+      return found;
     },
   };
 }
 
-/** The next times after `after`, at most `count`. */
+/** The next times after `after`, at most `count`, and never more than a hundred. */
 export function nextTimes(cron: string, time_zone: string, after: Date, count: number): Date[] {
   const times = timesOf(cron, time_zone);
   const found: Date[] = [];
-  for (let at = times.next(after); at !== null && found.length < count; at = times.next(at)) found.push(at);
+  for (let at = times.next(after); at !== null && found.length < most_previewed; at = times.next(at)) {
+    found.push(at);
+    if (found.length >= count) break;
+  }
   return found;
 }

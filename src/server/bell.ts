@@ -1,18 +1,19 @@
 // Wakes calls that wait for work: one LISTEN for the whole server, whoever waits. A hint may be lost, so nobody waits for it
 // alone.
 import type { Logger } from "pino";
+import { hintOf } from "../core/hint.js";
 import type { Database, Stoppable } from "../engine/database.js";
 
 const CHANNEL = "fanfold_ready";
 
 interface Waiter {
-  types: ReadonlySet<string>;
+  hints: ReadonlySet<string>;
   wake(): void;
 }
 
 export class WorkBell {
   readonly #waiters = new Set<Waiter>();
-  /** When each type was last heard of, counted. */
+  /** When each hint was last heard, counted. */
   readonly #heard = new Map<string, number>();
   #count = 0;
   #listening: Promise<Stoppable | null> | null = null;
@@ -35,7 +36,8 @@ export class WorkBell {
 
   /** Resolves when work of such a type has come since, when the time is over, or when the signal says so. */
   async rings(types: ReadonlySet<string>, since: number, ms: number, signal: AbortSignal): Promise<void> {
-    for (const type of types) if ((this.#heard.get(type) ?? 0) > since) return;
+    const hints = new Set([...types].map(hintOf));
+    for (const hint of hints) if ((this.#heard.get(hint) ?? 0) > since) return;
     if (signal.aborted || ms <= 0) return;
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -45,7 +47,7 @@ export class WorkBell {
         resolve();
       };
       const timer = setTimeout(done, ms);
-      const waiter = { types, wake: done };
+      const waiter = { hints, wake: done };
       this.#waiters.add(waiter);
       signal.addEventListener("abort", done);
     });
@@ -58,11 +60,11 @@ export class WorkBell {
 
   #listen(): Promise<Stoppable | null> {
     return this.db
-      .listen(CHANNEL, (task_type) => {
-        this.#heard.set(task_type, ++this.#count);
+      .listen(CHANNEL, (hint) => {
+        this.#heard.set(hint, ++this.#count);
         // Types are few; whoever makes them up does not fill the memory.
         if (this.#heard.size > 10_000) this.#heard.clear();
-        for (const { types, wake } of [...this.#waiters]) if (types.has(task_type)) wake();
+        for (const { hints, wake } of [...this.#waiters]) if (hints.has(hint)) wake();
       })
       .catch((error: unknown) => {
         this.log.warn({ err: error }, "LISTEN is not to be had; waiting workers find new tasks by polling");

@@ -31,14 +31,14 @@ export class Connections {
   }
 
   /** A hint is nice to have: without it the worker polls, and asks for it again. */
-  async listen(log: Logger, on_hint: (task_type: string) => void, on_listening: () => void): Promise<void> {
+  async listen(log: Logger, on_hint: (hint: string) => void, on_listening: () => void): Promise<void> {
     this.listener = this.untilListening(log, on_hint, on_listening);
     await settlesWithin(this.listener, PATIENCE_MS);
   }
 
   private async untilListening(
     log: Logger,
-    on_hint: (task_type: string) => void,
+    on_hint: (hint: string) => void,
     on_listening: () => void,
   ): Promise<Stoppable | null> {
     const { signal } = this.closing;

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { hintOf } from "../core/hint.js";
 import { traceIdOf } from "../core/traceparent.js";
 import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
@@ -188,10 +189,11 @@ export class Incarnation {
   }
 
   async listen(): Promise<void> {
-    const types = new Set(this.shop.settings.types);
-    const hint = (task_type: string) => {
-      if (types.has(task_type)) this.fetcher.hint(task_type);
-      else if (task_type === CANCELLED && this.runner.running.size > 0) this.heartbeat.hurry();
+    const types = new Map(this.shop.settings.types.map((type) => [hintOf(type), type]));
+    const hint = (heard: string) => {
+      const task_type = types.get(heard);
+      if (task_type !== undefined) this.fetcher.hint(task_type);
+      else if (heard === CANCELLED && this.runner.running.size > 0) this.heartbeat.hurry();
     };
     await this.connections.listen(this.log, hint, this.fetcher.wake);
     this.fetcher.wake();

@@ -1,5 +1,6 @@
 // Cron arithmetic as a table: gaps and overlaps of summer time, leap days, month ends; each time comes at most once.
-import { describe, expect, test } from "vitest";
+import { Cron } from "croner";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { cronProblems, nextTimes, timesOf } from "../../src/core/cron.js";
 import { cronInWords } from "../../src/core/cron_words.js";
 
@@ -127,6 +128,22 @@ describe("the times of a pattern", () => {
         }
       }
     }
+  });
+
+  test("the last time is found in a few dozen looks, however many there were, and no preview names more than a hundred", () => {
+    const looks = vi.spyOn(Cron.prototype, "nextRun");
+    onTestFinished(() => looks.mockRestore());
+    const until = new Date("2026-11-16T00:00:00Z");
+    // Six hours of seconds, and nothing for days behind them.
+    expect(timesOf("* * 0-5 10 11 *", "UTC").last(new Date("2026-11-10T00:00:00Z"), until)).toEqual(
+      new Date("2026-11-10T05:59:59Z"),
+    );
+    expect(looks.mock.calls.length).toBeLessThan(60);
+    looks.mockClear();
+    const never = timesOf("0 0 30 2 *", "UTC");
+    for (let day = 1; day < 20; day++) expect(never.next(new Date(Date.UTC(2026, 1, day)))).toBeNull();
+    expect(looks).toHaveBeenCalledTimes(1);
+    expect(nextTimes("* * * * *", "UTC", until, 1e9)).toHaveLength(100);
   });
 
   test("the last time before a moment is found by looking back, and is the one that walking finds", () => {

@@ -86,6 +86,7 @@ describe("tenants on a server", () => {
     "webhook_deliveries",
     "webhook_attempts",
     "job_dependencies",
+    "dependents_locks",
     "job_groups",
     "group_changes",
     "schedules",
@@ -95,7 +96,7 @@ describe("tenants on a server", () => {
     "host_slots",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */
-  const closed = ["api_keys", "webhook_endpoints"];
+  const closed = ["api_keys", "webhook_endpoints", "dependents_locks"];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
     const open = await admin.sql`
@@ -103,11 +104,13 @@ describe("tenants on a server", () => {
        where c.relnamespace = 'app'::regnamespace and c.relkind = 'r' and c.relname not like 'schema_%'
          and not (c.relrowsecurity and c.relforcerowsecurity
            -- The janitor's one row and what is counted tell of no tenant.
-           and (c.relname in ('janitor', 'work_counts', 'tallies') or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')))`;
+           and (c.relname in ('janitor', 'work_counts', 'tallies', 'lock_salt') or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')))`;
     expect(open).toEqual([]);
     const seen = await admin.sql<{ relname: string }>`
       select relname from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema_%'`;
-    expect(seen.map(({ relname }) => relname).sort()).toEqual([...tables, "janitor", "tallies", "work_counts"].sort());
+    expect(seen.map(({ relname }) => relname).sort()).toEqual(
+      [...tables, "janitor", "lock_salt", "tallies", "work_counts"].sort(),
+    );
   });
 
   test("a login role mapped to a tenant sees only its own rows", async () => {

@@ -2,11 +2,12 @@
 // the guard, and tells how it went; whether and when there is another try is the database's to say. A task that runs again after
 // a crash sends the same id again and is counted once.
 import { z } from "zod";
+import { checkedNarrowing } from "../../core/connector_config.js";
 import type { TaskContext } from "../../core/context.js";
 import { defineHandler } from "../../core/declare.js";
 import { classify } from "../../core/errors.js";
 import { retryAfter } from "../../core/foreign_errors.js";
-import { type Narrowing, narrowed, type OutboundPolicy } from "../../core/outbound.js";
+import { narrowed, type OutboundPolicy } from "../../core/outbound.js";
 import { signedHeaders, webhookKey, webhookPurpose } from "../../core/webhooks.js";
 import { type Body, type GuardedHead, guardedExchange, OutboundRefused } from "./guard/index.js";
 
@@ -22,7 +23,7 @@ interface Order {
   /** Sealed, or secret://name; the newest first. */
   secrets: string[] | null;
   /** How the tenant narrows what its webhooks may call. */
-  outbound: Narrowing | null;
+  outbound: unknown;
 }
 
 type Begun = Order | { action: "stop"; why: string };
@@ -117,7 +118,7 @@ async function keysOf({ secrets, endpoint_id }: Order, ctx: TaskContext): Promis
 
 /** Redirects are answers that failed; of the answer, no more than the log keeps is worth waiting for. */
 function policyOf({ timeout_s, outbound }: Order, operators: OutboundPolicy): OutboundPolicy {
-  const tenants = outbound === null ? operators : narrowed(operators, outbound);
+  const tenants = narrowed(operators, checkedNarrowing(outbound));
   const policy = narrowed(tenants, { max_redirects: 0, timeout_s, max_response_bytes: read_bytes });
   return { ...policy, headers_timeout_ms: policy.total_timeout_ms };
 }

@@ -447,6 +447,13 @@ describe("hostile answers", () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
+  test("a limit that is no number lets nothing through", async () => {
+    const raw = (socket: import("node:net").Socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
+    for (const most of [Number.NaN, Number.POSITIVE_INFINITY, "x" as never]) {
+      expect(await answered(raw, { max_response_bytes: most })).toMatchObject({ truncated: true, body: { length: 0 } });
+    }
+  });
+
   test("a gzip bomb is unpacked to the limit and no further", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 1 });
     expect(bomb.length).toBeLessThan(600_000);

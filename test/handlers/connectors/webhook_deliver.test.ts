@@ -325,6 +325,20 @@ describe("a hostile receiver", () => {
     await forget(made);
   });
 
+  test("a narrowing that is not right, stored past the API, refuses the try and says why", async () => {
+    const made = await endpoint();
+    const config = { outbound: { max_response_bytes: "x", timeout_s: -1 } };
+    await service.db.sql`select app.set_connector(${JSON.stringify({
+      ...{ connector: "webhook.deliver", name: "default", config },
+    })}::text::json)`;
+    const { status, tries } = await ping(made.endpoint_id);
+    expect({ status, tries }).toMatchObject({ status: "pending", tries: [{ status: null }] });
+    expect(tries[0].error).toMatch(/^wrong_config: .*\$\.outbound\.timeout_s/s);
+    expect(receiver.requests).toEqual([]);
+    await service.engine.connectors.remove("webhook.deliver", "default");
+    await forget(made);
+  });
+
   test("a secret that nobody knows is a failure of this try, and nothing is sent unsigned", async () => {
     const made = await endpoint({ secret: "secret://nobody_knows" });
     expect(made.secret).toBeNull();

@@ -60,7 +60,8 @@ async function* whole({ response, trouble }: Head, signal: AbortSignal): AsyncGe
 }
 
 async function* capped(source: AsyncIterable<Uint8Array>, most: number, onCut: () => void): AsyncGenerator<Uint8Array> {
-  let left = most;
+  // A limit that is none lets nothing through: whatever is compared with it would be.
+  let left = Number.isFinite(most) ? most : 0;
   for await (const piece of source) {
     if (piece.length > left) {
       onCut();

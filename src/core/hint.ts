@@ -1,0 +1,7 @@
+// What a hint of new work says of its task type: every login of the database hears it, so it is a hash. db/functions/wake.sql makes
+// the same. Pure.
+import { createHash } from "node:crypto";
+
+export function hintOf(task_type: string): string {
+  return createHash("sha256").update(task_type, "utf8").digest("hex").slice(0, 12);
+}
