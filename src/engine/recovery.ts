@@ -149,7 +149,8 @@ export class Recovery {
       for (const { stage_id, ordinal, spill } of spills) {
         const problem = await this.#fileProblem(spill);
         if (problem !== null) problems.push(`the result of task ${stage_id}-${ordinal} is spilled: ${problem}`);
-        on_file?.(++files, report.spill_count);
+        files++;
+        on_file?.(files, report.spill_count);
       }
       const last = spills.at(-1)!;
       spills = (await this.#verifyPage(job_id, [last.stage_id, last.ordinal])).spills;
