@@ -6,7 +6,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { assets_api } from "../../core/api/assets.js";
 import { NotFound, StorageError } from "../../core/errors.js";
-import { isOfTenant, type Ref, type Store } from "../../core/store.js";
+import { isOfTenant, type Ref } from "../../core/store.js";
+import type { Engine } from "../../engine/engine.js";
 import { routes } from "../route.js";
 
 const asset_shape = z.object({
@@ -31,16 +32,20 @@ export const assetsRoutes = () =>
           hint: "its result has no asset; see GET /api/tasks/{task_id}",
         });
       }
-      await send(engine.store, found.data, request, reply);
+      await send(engine, found.data, request, reply);
     },
   });
 
 type Asset = z.output<typeof asset_shape>;
 
-async function send(store: Store, asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function send({ store, log }: Engine, asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const pieces = store.getStream(asset.ref)[Symbol.asyncIterator]();
   try {
     await sendPieces(pieces, asset, request, reply);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.reason === "unavailable") throw error;
+    log.warn({ err: error }, "a task's file cannot be read");
+    throw gone(asset.ref);
   } finally {
     // Whoever asked may have gone: the file is closed all the same.
     await pieces.return?.();
@@ -55,11 +60,7 @@ async function sendPieces(
 ): Promise<void> {
   // Always one ahead: the last piece is handed over when the checksum is known, and a file that is gone or altered is found
   // before anything is promised.
-  const begun = await Promise.resolve()
-    .then(async () => [await pieces.next(), await pieces.next()] as const)
-    .catch((error: unknown) => {
-      throw error instanceof StorageError && error.reason !== "unavailable" ? gone(ref) : error;
-    });
+  const begun = [await pieces.next(), await pieces.next()] as const;
   reply.hijack();
   reply.raw.writeHead(200, {
     "content-type": /^[\w.+-]+\/[\w.+-]+(; charset=utf-8)?$/.test(media_type) ? media_type : "application/octet-stream",

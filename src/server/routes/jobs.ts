@@ -57,13 +57,15 @@ export const jobsRoutes = () =>
         return { job_id, status, result: null };
       }
       const result = await engine.result(job_id, { max_bytes: max_result_bytes }).catch((error: unknown) => {
-        throw error instanceof StorageError && error.reason !== "unavailable" ? gone(job_id, error) : error;
+        if (!(error instanceof StorageError) || error.reason === "unavailable") throw error;
+        // Where the file should be, and what is there instead, is the operator's to know.
+        engine.log.warn({ err: error, job_id }, "a stored result cannot be read");
+        throw gone(job_id, error);
       });
       return { job_id, status, result: result ?? null };
     },
   });
 
-/** Where the file should be, and what is there instead, is the operator's to know. */
 function gone(job_id: string, cause: StorageError): NotFound {
   return new NotFound("the stored result of this job is not there any more, or is not what was written", {
     hint: `GET /api/jobs/${job_id}/verify names the task; run it again`,
