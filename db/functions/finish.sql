@@ -50,6 +50,9 @@ begin
   end if;
 
   if v_given > 0 then
+    if json_array_length(extras) > 0 then
+      perform app.refuse_foreign_spills(done_claims, extras);
+    end if;
     if cardinality(v_ids) = 1 and v_ids[1] = all (done_claims) then
       select t.claims, t.stages, t.counts, t.ranges, t.stored into v_claims, v_stages, v_counts, v_ranges, v_stored
         from app.store_of_one_claim(worker, v_ids[1], done_ordinals, done_ms, results, extras) t;

@@ -144,10 +144,17 @@ export type StorageReason = "missing" | "altered" | "bad_key" | "unavailable";
 export class StorageError extends FanfoldError {
   readonly reason: StorageReason;
   override readonly category: Category;
+  /** What was found instead, and where on this machine: for the log, never for a tenant. */
+  readonly seen: Readonly<Record<string, string>>;
 
-  constructor(reason: StorageReason, message: string, details?: ErrorDetails) {
+  constructor(
+    reason: StorageReason,
+    message: string,
+    { seen = {}, ...details }: ErrorDetails & { seen?: Record<string, string> } = {},
+  ) {
     super("storage", message, details);
     this.reason = reason;
+    this.seen = seen;
     this.category = reason === "unavailable" ? "transient" : "permanent";
   }
 }

@@ -3,13 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
-import { OverLimit } from "../core/errors.js";
+import { OverLimit, TooLarge } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, type Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { usableTraceparent } from "../core/traceparent.js";
+import { storeOfTenant } from "../storage/tenant_store.js";
 import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
@@ -66,7 +67,10 @@ export class Engine {
   readonly db: Database;
   readonly tenant: string;
   readonly registry: Registry;
+  /** The tenant's files. */
   readonly store: Store;
+  /** Of all tenants: a worker confines it to the tenant of each task. */
+  readonly shared_store: Store;
   readonly log: Logger;
   readonly worker_commands = worker_commands;
   /** Resume, retry, skip, pause, approve, verify, why. */
@@ -93,10 +97,11 @@ export class Engine {
     this.db = parts.db;
     this.tenant = parts.tenant;
     this.registry = parts.registry;
-    this.store = parts.store;
-    this.recovery = new Recovery(parts.db, parts.tenant, parts.store);
+    this.shared_store = parts.store;
+    this.store = storeOfTenant(parts.store, parts.tenant);
+    this.recovery = new Recovery(parts.db, parts.tenant, this.store);
     this.keys = new Keys(parts.db, parts.tenant);
-    this.work = new RemoteWork(parts.db, parts.tenant, parts.store);
+    this.work = new RemoteWork(parts.db, parts.tenant, this.store);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
     this.connectors = new Connectors(parts.db, parts.tenant, parts.registry);
@@ -333,10 +338,16 @@ export class Engine {
     );
   }
 
-  /** The job's result, read from storage when it was too large for the database. */
-  async result(job_id: string): Promise<unknown> {
+  /** The job's result, read from storage when it was too large for the database; TooLarge above `max_bytes`. */
+  async result(job_id: string, { max_bytes = Infinity }: { max_bytes?: number } = {}): Promise<unknown> {
     const { result, result_spill } = await this.status(job_id);
-    return result_spill === null ? result : JSON.parse((await this.store.get(result_spill)).toString("utf8"));
+    if (result_spill === null) return result;
+    if (result_spill.bytes > max_bytes) {
+      throw new TooLarge(`the result has ${result_spill.bytes} bytes; the limit is ${max_bytes}`, {
+        hint: "let the last stage store large data as a file, and return a reference to it",
+      });
+    }
+    return JSON.parse((await this.store.get(result_spill)).toString("utf8"));
   }
 
   /** Resolves with the status at the job's end. Looks often at first, then once a second. */

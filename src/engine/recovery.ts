@@ -1,6 +1,7 @@
 // What an operator does about a job: go on, run again, skip, pause, approve, prove, explain. One SQL verb each; every one that
 // changes something counts first when asked to (`dry_run`), may be repeated, and leaves an event with who and why.
-import type { Store } from "../core/store.js";
+import { StorageError } from "../core/errors.js";
+import type { Ref, Store } from "../core/store.js";
 import type { Queryable } from "./database.js";
 import type {
   AlertRecord,
@@ -146,12 +147,10 @@ export class Recovery {
     let files = 0;
     for (let { spills } = report; spills.length > 0; ) {
       for (const { stage_id, ordinal, spill } of spills) {
-        const problem = await this.store.get(spill).then(
-          () => null,
-          (error: unknown) => (error instanceof Error ? error.message : String(error)),
-        );
+        const problem = await this.#fileProblem(spill);
         if (problem !== null) problems.push(`the result of task ${stage_id}-${ordinal} is spilled: ${problem}`);
-        on_file?.(++files, report.spill_count);
+        files++;
+        on_file?.(files, report.spill_count);
       }
       const last = spills.at(-1)!;
       spills = (await this.#verifyPage(job_id, [last.stage_id, last.ordinal])).spills;
@@ -160,9 +159,20 @@ export class Recovery {
     return { ...rest, files, problems, ok: problems.length === 0 };
   }
 
+  /** Read piece by piece: a file may be of any size. */
+  async #fileProblem(spill: Ref): Promise<string | null> {
+    try {
+      for await (const _ of this.store.getStream(spill));
+      return null;
+    } catch (error) {
+      if (error instanceof StorageError) return error.message;
+      throw error;
+    }
+  }
+
   #verifyPage(job_id: string, after: [number, number] | null) {
     type Page = Omit<VerifyReport, "files" | "ok"> & {
-      spills: { stage_id: number; ordinal: number; spill: Parameters<Store["get"]>[0] }[];
+      spills: { stage_id: number; ordinal: number; spill: Ref }[];
       spill_count: number;
     };
     const cursor = after === null ? null : JSON.stringify(after);

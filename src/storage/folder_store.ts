@@ -175,21 +175,25 @@ async function* checkedPieces(handle: FileHandle, ref: Ref, file: string): Async
 }
 
 function missing(ref: Ref, file: string): StorageError {
-  return new StorageError("missing", `The stored file ${quoted(ref.key)} (${expected(ref)}) is not there: ${file}`, {
+  return new StorageError("missing", `The stored file ${named(ref.key)} (${expected(ref)}) is not there.`, {
+    seen: { file },
     hint: "Restore the file from a backup, mount the folder it lies in, or run the task again that wrote it.",
   });
 }
 
 function altered(ref: Ref, file: string, found: string): StorageError {
-  const message = `The stored file ${quoted(ref.key)} is not what was written: expected ${expected(ref)}, found ${found}: ${file}`;
+  const message = `The stored file ${named(ref.key)} is not what was written: expected ${expected(ref)}.`;
   return new StorageError("altered", message, {
+    seen: { file, found },
     hint: "Restore the file from a backup, or run the task again that wrote it.",
   });
 }
 
 function unavailable(verb: string, key: string, error: unknown): StorageError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new StorageError("unavailable", `Cannot ${verb} the stored file ${quoted(key)}: ${why}`, {
+  // What the system says names folders of this machine: the cause keeps it for the log.
+  const why = (error as NodeJS.ErrnoException)?.code ?? "unexpected";
+  return new StorageError("unavailable", `Cannot ${verb} the stored file ${named(key)} (${why}).`, {
+    seen: { why: error instanceof Error ? error.message : String(error) },
     hint: "Check that the folder exists, may be written, and has room.",
     cause: error,
   });
@@ -197,4 +201,9 @@ function unavailable(verb: string, key: string, error: unknown): StorageError {
 
 function expected({ bytes, sha256: digest }: Ref): string {
   return `${bytes} bytes, sha256 ${digest}`;
+}
+
+/** In full, unlike what is quoted of input: the store has taken the key, and it is how the file is found. */
+function named(key: string): string {
+  return `"${key}"`;
 }

@@ -1,3 +1,4 @@
 // The stores there are, and what a store is. Re-exports only.
 export type { Ref, Store } from "../core/store.js";
 export { openFolderStore } from "./folder_store.js";
+export { storeOfTenant } from "./tenant_store.js";

@@ -21,6 +21,7 @@ import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import type { ClaimedTask } from "../engine/commands.js";
+import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
@@ -29,6 +30,8 @@ import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
 export interface Desk extends ResultSource {
+  /** Of all tenants. */
+  store: Store;
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
   outbound: OutboundPolicy;
@@ -77,6 +80,7 @@ export class TaskContext implements TaskContextShape {
   private controller: AbortController | undefined;
   reason: unknown;
   private reader: Previous | undefined;
+  private own_store: Store | undefined;
   private logger: TaskLog | undefined;
   private scratch_made: Promise<string> | undefined;
   private in_burst = false;
@@ -169,7 +173,7 @@ export class TaskContext implements TaskContextShape {
       if (this.in_burst) throw new Permanent("ctx.db is open: read results and compute first, then write in ctx.db");
       return desk.connection();
     };
-    return { commands: desk.commands, store: desk.store, connection, signal: () => this.signal };
+    return { commands: desk.commands, store: this.storage, connection, signal: () => this.signal };
   }
 
   /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
@@ -271,8 +275,10 @@ export class TaskContext implements TaskContextShape {
     return this.logger;
   }
 
+  /** The files of the task's tenant, whatever the worker can reach. */
   get storage(): Store {
-    return this.desk.store;
+    this.own_store ??= storeOfTenant(this.desk.store, this.tenant_id);
+    return this.own_store;
   }
 
   scratch(): Promise<string> {

@@ -111,7 +111,7 @@ export class Incarnation {
     registered_at: number,
   ) {
     const { engine, settings, secrets, stats, paces } = shop;
-    const { worker_commands: commands, registry, store } = engine;
+    const { worker_commands: commands, registry, shared_store: store } = engine;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
     const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
@@ -135,7 +135,7 @@ export class Incarnation {
         if (this.holdings.queued > 0) this.runner.pump();
       },
     });
-    const planning = { worker_id, registry, db, commands, store, onPlanned: () => this.fetcher.wake() };
+    const planning = { worker_id, registry, db, commands, onPlanned: () => this.fetcher.wake() };
     const connection = () => connections.burst(settings.burst_connections);
     this.runner = new Runner({
       ...shared,

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { classify } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import { resultToOutcome } from "../core/outcomes.js";
-import type { Store } from "../core/store.js";
+import { type Store, tenantPrefix } from "../core/store.js";
 import type { TaskContext } from "./context.js";
 import type { DoneExtra } from "./finish_batch.js";
 
@@ -88,7 +88,9 @@ function handOver(value: unknown): string | Failure {
  * Attempt, claim and worker are not enough: a server crash may forget a claim, and give its number to the same worker again.
  */
 async function spilled(json: string, { claim, ordinal }: TaskContext, { store, worker_id }: Spill): Promise<string> {
-  const key = `results/${claim.stage.stage_id}/${ordinal}/${claim.attempt}-${claim.claim_id}-${worker_id}-${randomUUID()}.json`;
+  const { tenant_id, stage_id } = claim.stage;
+  const execution = `${claim.attempt}-${claim.claim_id}-${worker_id}-${randomUUID()}`;
+  const key = `${tenantPrefix(tenant_id)}results/${stage_id}/${ordinal}/${execution}.json`;
   return JSON.stringify(await store.put(key, json));
 }
 

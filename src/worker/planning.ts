@@ -5,7 +5,6 @@ import type { Job, PlannedTask } from "../core/declare.js";
 import { Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
-import type { Store } from "../core/store.js";
 import type { WorkerCommands } from "../engine/commands.js";
 import { planByData } from "../engine/data_plan.js";
 import type { Database } from "../engine/database.js";
@@ -20,7 +19,6 @@ export interface PlanningParts {
   registry: Registry;
   db: Database;
   commands: WorkerCommands;
-  store: Store;
   /** Tasks may have become runnable. */
   onPlanned(): void;
 }
@@ -28,7 +26,7 @@ export interface PlanningParts {
 export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise<void> {
   const { stage } = ctx.claim;
   if (stage.planner === "function") await planByFunction(parts, ctx);
-  else await planByData({ ...parts, run: (verb) => verb(parts.db) }, ctx.claim.claim_id);
+  else await planByData({ ...parts, store: ctx.storage, run: (verb) => verb(parts.db) }, ctx.claim.claim_id);
   parts.onPlanned();
 }
 
@@ -51,7 +49,7 @@ async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<v
     return;
   }
   if (planner === undefined) {
-    await planByData({ ...parts, run: (verb) => verb(db) }, claim_id);
+    await planByData({ ...parts, store: ctx.storage, run: (verb) => verb(db) }, claim_id);
     return;
   }
   const pages = new PlanPages(stage.stage, async (from, tasks) => {

@@ -200,7 +200,7 @@ describe("verify", () => {
     const store = openFolderStore(storage);
     const keys: string[] = [];
     for (const ordinal of [0, 1, 2]) {
-      const ref = await store.put(`results/${round}/${ordinal}.json`, JSON.stringify({ ordinal }));
+      const ref = await store.put(`tenant-default/results/${round}/${ordinal}.json`, JSON.stringify({ ordinal }));
       keys.push(ref.key);
       await database.db.sql`update app.results set result = null, spill = ${JSON.stringify(ref)}::text::jsonb
         where stage_id = ${stage_id}::bigint and ordinal = ${ordinal}::bigint`;

@@ -149,7 +149,8 @@ export const bodies: Record<string, Body> = {
     const ref = await ctx.storage.put("twins/file", "content");
     return [ref, (await ctx.storage.get(ref)).toString()];
   },
-  storage_missing: (ctx) => ctx.storage.get({ store: "file", key: "twins/none", bytes: 1, sha256: "00" }),
+  storage_missing: (ctx) =>
+    ctx.storage.get({ store: "file", key: "tenant-default/twins/none", bytes: 1, sha256: "00" }),
 };
 
 const run = (parameters: Loose, ctx: TaskContext) => bodies[parameters.body]!(ctx, parameters);

@@ -23,7 +23,7 @@ const store: Store = {
 };
 
 function outcome(value: unknown, prepare?: (ctx: TaskContext) => void) {
-  const stage = { stage_id: 9, stage: "tiles" } as ClaimedStage;
+  const stage = { stage_id: 9, stage: "tiles", tenant_id: "acme" } as ClaimedStage;
   const claim = new HeldClaim({ claim_id: 4, stage_id: 9, attempt: 2, crashes: 0, tasks: [] }, stage, newPace(), 0);
   const ctx = new TaskContext({} as Desk, claim, [5, null, null, null], 0);
   prepare?.(ctx);
@@ -116,7 +116,9 @@ test("a result of one megabyte is spilled under a key of this claim, one byte le
   expect(item(fits).r).toBe(fits);
   const spilled = told(await (outcome(`${fits}x`) as Promise<Done>));
   expect(spilled.r).toBeNull();
-  expect(spilled.s).toMatchObject({ key: expect.stringMatching(/^results\/9\/5\/2-4-w-[0-9a-f-]{36}\.json$/) });
+  expect(spilled.s).toMatchObject({
+    key: expect.stringMatching(/^tenant-acme\/results\/9\/5\/2-4-w-[0-9a-f-]{36}\.json$/),
+  });
   expect(JSON.parse(stored.get(spilled.s.key)!)).toBe(`${fits}x`);
 });
 

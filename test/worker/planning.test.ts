@@ -182,9 +182,9 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   }));
   const parts = {
     commands: { plan_stage: async () => ({ needs }) },
-    store: { get: async () => Buffer.from(String(++loads)) },
   } as unknown as PlanningParts;
-  const ctx = { claim: { claim_id: 1, stage: { planner: "data" } } } as TaskContext;
+  const storage = { get: async () => Buffer.from(String(++loads)) };
+  const ctx = { claim: { claim_id: 1, stage: { planner: "data" } }, storage } as unknown as TaskContext;
   const planning = planStage(parts, ctx);
   await expect(planning).rejects.toBeInstanceOf(Permanent);
   await expect(planning).rejects.toThrow("plan this stage with a function");

@@ -7,6 +7,9 @@ import { cursor, flag, job_id, job_type, json, labels, limit, moment, priority, 
 import { job_record, job_status, job_summary } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
 
+/** Of a result that lies in storage: it is read whole to be answered. The summary of the endpoint says it too. */
+export const max_result_bytes = 64 * 1024 * 1024;
+
 export const submit_options = z.strictObject({
   mode: z
     .enum(["reuse", "resume", "force"])
@@ -186,10 +189,11 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/result",
     tag: "jobs",
-    summary: "The result of a job, however large",
+    summary: "The result of a job, up to 64 MiB",
     description: "That of its last stage, when that was one task; else null: read the results of tasks then.",
     scope: "read",
     params: z.strictObject({ job_id }),
+    errors: [404, 413],
     reply: z.object({ job_id: z.string(), status: job_status, result: json }),
     other_answers: {
       202: {

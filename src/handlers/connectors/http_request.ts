@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent, type StorageError } from "../../core/errors.js";
-import type { Ref } from "../../core/store.js";
+import { isOfTenant, type Ref, tenantPrefix } from "../../core/store.js";
 import { bodyJson, bodyText, keptHeaders } from "./answers.js";
 import { type CallRequest, hostOf, tooLarge } from "./caller.js";
 import { defineConnector } from "./connector.js";
@@ -83,12 +83,15 @@ async function requestOf(given: Parameters, ctx: TaskContext): Promise<CallReque
 }
 
 async function stored(from: Ref, ctx: TaskContext): Promise<Uint8Array> {
+  // A reference of another tenant's, or one that was made up: what is there is not told.
+  const unreadable = (cause?: unknown) =>
+    new Permanent("body_from names no stored file that can be read", { code: "bad_request", cause });
+  if (!isOfTenant(from, ctx.tenant_id)) throw unreadable();
   try {
     return await ctx.storage.get(from);
   } catch (error) {
-    // A reference of another task's, or one that was made up: what is there is not told.
     if ((error as StorageError).reason === "unavailable") throw error;
-    throw new Permanent("body_from names no stored file that can be read", { code: "bad_request", cause: error });
+    throw unreadable(error);
   }
 }
 
@@ -115,7 +118,7 @@ async function read(given: Parameters, head: GuardedHead, body: Body, ctx: TaskC
 
 /** Under a key of this attempt: a late one can never replace what an accepted result names. */
 async function store(body: Body, ctx: TaskContext): Promise<Pick<HttpResult, "bytes" | "stored">> {
-  const key = `connectors/${ctx.task_id}/${ctx.attempt}-${randomUUID()}`;
+  const key = `${tenantPrefix(ctx.tenant_id)}connectors/${ctx.task_id}/${ctx.attempt}-${randomUUID()}`;
   const ref = await ctx.storage.putStream(key, wholeBody(body));
   return { bytes: ref.bytes, stored: ref };
 }

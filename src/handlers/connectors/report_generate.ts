@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Loose, TaskContext } from "../../core/context.js";
 import { defineHandler } from "../../core/declare.js";
 import { Permanent } from "../../core/errors.js";
+import { tenantPrefix } from "../../core/store.js";
 import { csvLine } from "./report_csv.js";
 import { heading, page_end, pageStart, table, table_end, tableRow, tableStart } from "./report_html.js";
 import { columnsOf, givenRows, previousRows, type Rows, storedRows, taskRows } from "./report_rows.js";
@@ -74,7 +75,7 @@ export const reportGenerate = defineHandler(
     };
     const { media_type, extension } = formats[format];
     // Of this attempt only: what a dead one left behind is never taken for the report.
-    const key = `assets/${ctx.tenant_id}/reports/${ctx.task_id}-${ctx.attempt}-${randomUUID().slice(0, 8)}/${name}.${extension}`;
+    const key = `${tenantPrefix(ctx.tenant_id)}reports/${ctx.task_id}-${ctx.attempt}-${randomUUID().slice(0, 8)}/${name}.${extension}`;
     const ref = await ctx.storage.putStream(key, batched(writers[format](plan)));
     const href = `/api/tasks/${ctx.task_id}/asset`;
     ctx.deliver({ name: `${name}.${extension}`, location: href });

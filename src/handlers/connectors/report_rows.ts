@@ -2,7 +2,7 @@
 // before, or the tasks of a job. Each source can be read twice: once for its columns, once for the report.
 import type { Loose, TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
-import type { Ref } from "../../core/store.js";
+import { isOfTenant, type Ref, tenantPrefix } from "../../core/store.js";
 
 export type Row = Record<string, unknown>;
 
@@ -47,8 +47,8 @@ export function previousRows(ctx: TaskContext, stage: string | undefined): Rows 
 
 /** A file of the tenant's with one JSON value per line. It is proven whole before the report is stored: a bad one throws at its end. */
 export function storedRows(ctx: TaskContext, ref: Ref): Rows {
-  const own = `assets/${ctx.tenant_id}/`;
-  if (!ref.key.startsWith(own)) {
+  if (!isOfTenant(ref, ctx.tenant_id)) {
+    const own = tenantPrefix(ctx.tenant_id);
     throw new Permanent(`rows are read from files below ${own} only, and ${ref.key.slice(0, 200)} is not one`, {
       code: "foreign_file",
     });

@@ -6,13 +6,19 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { assets_api } from "../../core/api/assets.js";
 import { NotFound, StorageError } from "../../core/errors.js";
-import type { Ref, Store } from "../../core/store.js";
+import { isOfTenant, type Ref } from "../../core/store.js";
+import type { Engine } from "../../engine/engine.js";
 import { routes } from "../route.js";
 
 const asset_shape = z.object({
   name: z.string(),
   media_type: z.string(),
-  ref: z.object({ store: z.string(), key: z.string(), bytes: z.int(), sha256: z.string() }),
+  ref: z.object({
+    store: z.string(),
+    key: z.string(),
+    bytes: z.int().min(0),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
 });
 
 export const assetsRoutes = () =>
@@ -21,29 +27,40 @@ export const assetsRoutes = () =>
       const { result } = await engine.task(params.task_id);
       const found = asset_shape.safeParse((result as { asset?: unknown } | null)?.asset);
       // A result says what its maker wants it to: a key elsewhere would be another tenant's file.
-      if (!found.success || !found.data.ref.key.startsWith(`assets/${principal.tenant_id}/`)) {
+      if (!found.success || !isOfTenant(found.data.ref, principal.tenant_id)) {
         throw new NotFound("this task has made no file", {
           hint: "its result has no asset; see GET /api/tasks/{task_id}",
         });
       }
-      await send(engine.store, found.data, request, reply);
+      await send(engine, found.data, request, reply);
     },
   });
 
-async function send(
-  store: Store,
-  { name, media_type, ref }: z.output<typeof asset_shape>,
+type Asset = z.output<typeof asset_shape>;
+
+async function send({ store, log }: Engine, asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const pieces = store.getStream(asset.ref)[Symbol.asyncIterator]();
+  try {
+    await sendPieces(pieces, asset, request, reply);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.reason === "unavailable") throw error;
+    log.warn({ err: error }, "a task's file cannot be read");
+    throw gone(asset.ref);
+  } finally {
+    // Whoever asked may have gone: the file is closed all the same.
+    await pieces.return?.();
+  }
+}
+
+async function sendPieces(
+  pieces: AsyncIterator<Uint8Array>,
+  { name, media_type, ref }: Asset,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const pieces = store.getStream(ref)[Symbol.asyncIterator]();
   // Always one ahead: the last piece is handed over when the checksum is known, and a file that is gone or altered is found
   // before anything is promised.
-  const begun = await Promise.resolve()
-    .then(async () => [await pieces.next(), await pieces.next()] as const)
-    .catch((error: unknown) => {
-      throw error instanceof StorageError && error.reason !== "unavailable" ? gone(ref) : error;
-    });
+  const begun = [await pieces.next(), await pieces.next()] as const;
   reply.hijack();
   reply.raw.writeHead(200, {
     "content-type": /^[\w.+-]+\/[\w.+-]+(; charset=utf-8)?$/.test(media_type) ? media_type : "application/octet-stream",

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { BodyOf } from "../../core/api/endpoint.js";
-import { jobs_api, submit_options } from "../../core/api/jobs.js";
-import { BadRequest } from "../../core/errors.js";
+import { jobs_api, max_result_bytes, submit_options } from "../../core/api/jobs.js";
+import { BadRequest, NotFound, StorageError } from "../../core/errors.js";
 import { didYouMean, formatProblems, jsonPath, max_problems, type Problem, quoted } from "../../core/problems.js";
 import { isTerminal } from "../../core/statuses.js";
 import type { Engine } from "../../engine/engine.js";
@@ -56,9 +56,22 @@ export const jobsRoutes = () =>
         underWay(reply);
         return { job_id, status, result: null };
       }
-      return { job_id, status, result: (await engine.result(job_id)) ?? null };
+      const result = await engine.result(job_id, { max_bytes: max_result_bytes }).catch((error: unknown) => {
+        if (!(error instanceof StorageError) || error.reason === "unavailable") throw error;
+        // Where the file should be, and what is there instead, is the operator's to know.
+        engine.log.warn({ err: error, job_id }, "a stored result cannot be read");
+        throw gone(job_id, error);
+      });
+      return { job_id, status, result: result ?? null };
     },
   });
+
+function gone(job_id: string, cause: StorageError): NotFound {
+  return new NotFound("the stored result of this job is not there any more, or is not what was written", {
+    hint: `GET /api/jobs/${job_id}/verify names the task; run it again`,
+    cause,
+  });
+}
 
 const option_names = new Set(Object.keys(submit_options.shape));
 

@@ -238,6 +238,11 @@ test("a large answer goes to storage piece by piece; a larger one than allowed i
   expect([sent.status, host.requests.at(-1)?.body.length]).toEqual(["completed", content.length]);
   const forged = { ...stored, sha256: "0".repeat(64) };
   expect((await run({ method: "PUT", url: host.url, body_from: forged })).error).toMatchObject({ code: "bad_request" });
+  const foreign = await service.engine.forTenant("acme").store.put("body", "theirs");
+  const count = host.requests.length;
+  const refused = await run({ method: "PUT", url: host.url, body_from: foreign });
+  expect(refused.error).toMatchObject({ category: "permanent", code: "bad_request" });
+  expect(host.requests).toHaveLength(count);
 });
 
 test("what was expected is looked at: status, content type, JSON; what contradicts itself is refused", async () => {

@@ -140,15 +140,15 @@ describe("a report over rows", () => {
       .slice(0, 2)
       .map((row) => JSON.stringify(row))
       .join("\n")}\n\n`;
-    const file = await storage.put("assets/default/rows.ndjson", lines);
+    const file = await storage.put("tenant-default/rows.ndjson", lines);
     expect((await made({ format: "csv", source: { file }, columns: ["n"] })).text).toBe("n\r\n-2\r\n'-2\r\n");
-    const foreign = await storage.put("assets/acme/rows.ndjson", lines);
+    const foreign = await storage.put("tenant-acme/rows.ndjson", lines);
     await expect(made({ format: "csv", source: { file: foreign } })).rejects.toMatchObject({ code: "foreign_file" });
     const altered = { ...file, sha256: "0".repeat(64) };
     await expect(made({ format: "csv", source: { file: altered }, columns: ["n"] })).rejects.toMatchObject({
       reason: "altered",
     });
-    const broken = await storage.put("assets/default/broken.ndjson", '{"a":1}\n{');
+    const broken = await storage.put("tenant-default/broken.ndjson", '{"a":1}\n{');
     await expect(made({ format: "csv", source: { file: broken } })).rejects.toMatchObject({ code: "bad_rows" });
   });
 
@@ -288,7 +288,7 @@ describe("a report in a job", () => {
     expect((await service.call("GET", `/api/tasks/${task_id}/asset`)).status).toBe(404);
     await store.remove(result.asset.ref.key);
     expect((await service.call("GET", `/api/tasks/${task_id}/asset`)).status).toBe(404);
-    const elsewhere = await store.put("assets/acme/x.csv", "secret");
+    const elsewhere = await service.engine.forTenant("acme").store.put("x.csv", "secret");
     const asset = { ...result.asset, ref: elsewhere };
     await service.db.sql`update app.results set result = ${JSON.stringify({ asset })}::text::jsonb
       where stage_id || '-' || ordinal = ${task_id}`;
@@ -296,6 +296,6 @@ describe("a report in a job", () => {
     expect(refused).toMatchObject({ status: 404, body: { detail: "this task has made no file" } });
     expect((await service.call("GET", "/api/tasks/999999-0/asset")).status).toBe(404);
     expect((await service.call("GET", "/api/tasks/..%2fx/asset")).status).toBe(400);
-    onTestFinished(() => store.remove("assets/acme/x.csv"));
+    onTestFinished(() => service.engine.forTenant("acme").store.remove("x.csv"));
   });
 });
