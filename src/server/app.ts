@@ -2,11 +2,11 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Endpoint } from "../core/api/endpoint.js";
+import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
 import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
-import { parseJson, parseLoosely } from "../core/json.js";
+import { json_limits, parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
@@ -51,7 +51,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined;
-    return loose.has(request.routeOptions.url ?? "") ? parseLoosely(body) : parseJson(body);
+    const endpoint = taken.get(`${request.method} ${request.routeOptions.url}`);
+    const max_values = endpoint?.body_values ?? default_body_values;
+    return endpoint?.loose ? parseLoosely(body, max_values) : parseJson(body, { ...json_limits, max_values });
   });
   app.setErrorHandler((error, request, reply) => sendError(engine, traces, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
@@ -81,7 +83,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
-  const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
+  const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;
