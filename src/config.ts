@@ -1,6 +1,7 @@
 // The only reader of the environment. Everything that can be set is in one table with its one default; what is wrong is
 // reported all at once. Flags of the command line win over the environment.
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
@@ -27,6 +28,8 @@ export interface Config {
   readonly debug: boolean;
   /** Lets whoever has it read /metrics; without it that takes an operator's key. */
   readonly metrics_token: string | undefined;
+  /** Proxies before the HTTP server whose X-Forwarded-For is believed: how many, or their networks; 0: none. */
+  readonly trust_proxy: TrustedProxies;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
   /** <dir>/<tenant>/<name> holds a secret. */
@@ -36,6 +39,8 @@ export interface Config {
   /** What handlers may call besides the public internet over TLS. */
   readonly outbound: Readonly<Partial<OutboundPolicy>>;
 }
+
+export type TrustedProxies = number | readonly string[];
 
 export interface JwtSettings {
   readonly issuer: string;
@@ -84,6 +89,7 @@ const settings = {
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
+  trust_proxy: setting<TrustedProxies>("FANFOLD_TRUST_PROXY", 0, readProxies),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
   jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readNames),
   jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
@@ -206,6 +212,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
     debug: value(settings.debug),
     metrics_token: value(settings.metrics_token),
+    trust_proxy: value(settings.trust_proxy),
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),
@@ -291,6 +298,25 @@ function readUrl(text: string): Answer<string> {
   } catch {
     return { problem: "is not an address that can be read", fix: `${fix}; encode special characters of the password` };
   }
+}
+
+/** Whoever is trusted by mistake may choose the address that calls are counted for: nothing is guessed. */
+function readProxies(text: string): Answer<TrustedProxies> {
+  if (/^\d{1,2}$/.test(text) && Number(text) <= 10) return { value: Number(text) };
+  const networks = text.split(",").map((one) => one.trim());
+  const wrong = networks.find((one) => !isNetwork(one));
+  if (wrong === undefined) return { value: networks };
+  return {
+    problem: `${quoted(wrong)} is neither a number of proxies from 0 to 10 nor a network`,
+    fix: "1 for one proxy, or its networks: 10.0.0.0/8,fd00::/8",
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
 }
 
 function readNames(text: string): Answer<string[]> {

@@ -216,3 +216,15 @@ test("the token for scrapes has some length, is never shown, and is hidden from 
   expect(() => loadConfig({ FANFOLD_METRICS_TOKEN: "hunter2" })).not.toThrow(/hunter2/);
   expect(environmentForHandlers({ FANFOLD_METRICS_TOKEN: token })).toHaveProperty("FANFOLD_METRICS_TOKEN", "");
 });
+
+test("proxies that are trusted are a number or networks, and nobody unless somebody says so", () => {
+  expect(loadConfig({}).trust_proxy).toBe(0);
+  expect(loadConfig({ FANFOLD_TRUST_PROXY: "2" }).trust_proxy).toBe(2);
+  expect(loadConfig({ FANFOLD_TRUST_PROXY: "10.0.0.0/8, fd00::/8,192.0.2.1" }).trust_proxy).toEqual([
+    "10.0.0.0/8",
+    "fd00::/8",
+    "192.0.2.1",
+  ]);
+  for (const wrong of ["true", "-1", "11", "10.0.0.0/33", "proxy.example.org", "10.0.0.0/8,", "10.0.0.0/8/8"])
+    expect(() => loadConfig({ FANFOLD_TRUST_PROXY: wrong })).toThrow(/FANFOLD_TRUST_PROXY.*number of proxies/s);
+});

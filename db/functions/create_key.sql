@@ -15,6 +15,7 @@ begin
   perform app.refuse_problems('the key', app.key_problems(request));
   v_scopes := array(select distinct s from json_array_elements_text(request -> 'scopes') s order by s);
   perform app.assert_may_hand_out(nullif((request -> 'may')::jsonb, 'null')::json, v_scopes, coalesce((request ->> 'operator')::boolean, false));
+  perform app.assert_room_for_key(v_tenant);
   insert into app.api_keys (key_id, tenant_id, env, name, secret_hash, scopes, operator, created_by, expires_at)
   values (
     request ->> 'key_id', v_tenant, coalesce(request ->> 'env', 'live'), request ->> 'name', decode(request ->> 'secret_hash', 'hex'),

@@ -29,6 +29,7 @@ begin
   perform app.refuse_problems('the key', app.key_problems(json_build_object(
     'name', v_old.name, 'scopes', v_old.scopes, 'key_id', request ->> 'new_key_id', 'secret_hash', request ->> 'secret_hash',
     'expires_at', request ->> 'expires_at')));
+  perform app.assert_room_for_key(v_tenant);
   update app.api_keys k
      set revoked_at = now() + make_interval(secs => v_overlap_s::double precision),
          revoked_by = coalesce(left(request ->> 'actor', 200), session_user)

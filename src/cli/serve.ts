@@ -6,7 +6,15 @@ import { usage } from "./failure.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
 import { printable } from "./printable.js";
-import { httpLines, SERVER_CONNECTIONS, serveHttp, together, untilTold, workerBeside } from "./serving.js";
+import {
+  httpLines,
+  SERVER_CONNECTIONS,
+  SERVER_STATEMENT_S,
+  serveHttp,
+  together,
+  untilTold,
+  workerBeside,
+} from "./serving.js";
 import { withSession } from "./session.js";
 import { safeUrl } from "./up.js";
 
@@ -67,6 +75,13 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       const how = await untilTold(cli.io, together([serving.server, worker]), "answering what runs");
       if (!globals(cli).json) note(cli.io, `stopped ${how}`);
     },
-    { host: options.host, port, slots, log: true, connections: SERVER_CONNECTIONS },
+    {
+      host: options.host,
+      port,
+      slots,
+      log: true,
+      connections: SERVER_CONNECTIONS,
+      statement_timeout_s: SERVER_STATEMENT_S,
+    },
   );
 }

@@ -11,6 +11,9 @@ import type { Session } from "./session.js";
 /** Connections of a server that answers calls: enough that a slow one does not hold up the others. */
 export const SERVER_CONNECTIONS = 10;
 
+/** Whoever calls has given up by then: what goes on would only hold a connection. */
+export const SERVER_STATEMENT_S = 30;
+
 export interface Serving {
   server: Server;
   /** Of the embedded database that had none; this is the only time it is to be seen. */
@@ -20,10 +23,12 @@ export interface Serving {
 /** `janitor`: no worker of this process does its duties. */
 export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
   const { engine, config } = session;
-  const { host, port, jwt, metrics_token } = config;
+  const { host, port, jwt, metrics_token, trust_proxy } = config;
   try {
     const database_port = portOf(config.database_url);
-    const server = await startServer({ engine, host, port, jwt, metrics_token, janitor, database_port });
+    const server = await startServer({
+      ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor, database_port },
+    });
     // Not before: a key that is made and not shown would be lost, and no other made in its place.
     const first_key = await firstKey(session).catch(async (error: unknown) => {
       await server.kill();

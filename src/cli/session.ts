@@ -29,6 +29,8 @@ export interface SessionOptions {
   slots?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
+  /** Statements of the engine's own pool are given up after this long. */
+  statement_timeout_s?: number;
   /** Of the engine's own pool; a server answers many at a time. */
   connections?: number;
   /** Loaded already, to check something before the database is opened. */
@@ -75,6 +77,7 @@ export async function withSession<T>(
     registry,
     migrate: options.migrate,
     connections: options.connections,
+    ...(options.statement_timeout_s === undefined ? {} : { statement_timeout_s: options.statement_timeout_s }),
     log,
   });
   try {

@@ -12,6 +12,7 @@ import { printable } from "./printable.js";
 import {
   httpLines,
   SERVER_CONNECTIONS,
+  SERVER_STATEMENT_S,
   type Serving,
   serveHttp,
   together,
@@ -68,7 +69,12 @@ async function up(cli: Cli, options: UpOptions): Promise<void> {
       const { completed, failed } = worker.stats();
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
-    { migrate: true, slots, host: options.host, port, log: true, connections: options.http ? SERVER_CONNECTIONS : 2 },
+    {
+      ...{ migrate: true, slots, host: options.host, port, log: true },
+      ...(options.http
+        ? { connections: SERVER_CONNECTIONS, statement_timeout_s: SERVER_STATEMENT_S }
+        : { connections: 2 }),
+    },
   );
 }
 

@@ -77,6 +77,8 @@ export interface Job<Schema extends z.ZodObject | undefined = z.ZodObject | unde
   readonly schema: Schema;
   readonly planners: ReadonlyMap<string, Planner>;
   readonly conditions: ReadonlyMap<string, Condition>;
+  /** Its schema was sent by a caller: how much work a check may be is bounded. */
+  readonly is_sent?: boolean;
   /** What createRegistry will refuse it for. */
   readonly problems: readonly Problem[];
 }

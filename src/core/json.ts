@@ -22,13 +22,38 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
  * For bodies whose parts are judged one by one by whoever answers: any JSON there is, as JSON.parse takes it. Nothing of it
  * may be stored without jsonProblems.
  */
-export function parseLoosely(source: Uint8Array): unknown {
+export function parseLoosely(source: Uint8Array, max_values = json_limits.max_values): unknown {
+  if (holdsMore(source, max_values)) throw refused(tooManyValues(max_values), send_less);
   try {
     return JSON.parse(decode(source));
   } catch (error) {
     if (error instanceof ValueProblems) throw error;
     throw refused("is not JSON", "Send one JSON object.");
   }
+}
+
+const send_less = "Send less at once.";
+
+function tooManyValues(max_values: number): string {
+  return `holds more than ${max_values} values`;
+}
+
+/** Counted before anything is made of them: a comma has a value behind it, a bracket perhaps one. */
+function holdsMore(bytes: Uint8Array, max_values: number): boolean {
+  let count = 0;
+  let in_text = false;
+  for (let position = 0; position < bytes.length; position++) {
+    const byte = bytes[position];
+    if (in_text) {
+      if (byte === 0x5c) position += 1;
+      else if (byte === 0x22) in_text = false;
+    } else if (byte === 0x22) in_text = true;
+    else if (byte === 0x2c || byte === 0x5b || byte === 0x7b) {
+      count += 1;
+      if (count > max_values) return true;
+    }
+  }
+  return false;
 }
 
 function decode(bytes: Uint8Array): string {
@@ -50,14 +75,22 @@ function refused(problem: string, fix: string): ValueProblems {
 }
 
 const number_pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const space_pattern = /[ \t\n\r]*/y;
 
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const array_end = 0x5d;
+const object_end = 0x7d;
+
+/** Looks at character codes, not at texts: a body of megabytes holds up everybody while it is read. */
 class Reader {
   readonly problems: Problem[] = [];
   private readonly path: Step[] = [];
   private position = 0;
   private depth = 0;
   private keys = 0;
+  private values = 0;
 
   constructor(
     private readonly text: string,
@@ -73,54 +106,66 @@ class Reader {
   }
 
   private value(): unknown {
-    switch (this.text[this.position]) {
-      case "{":
-        return this.nested(() => this.object());
-      case "[":
-        return this.nested(() => this.array());
-      case '"': {
+    switch (this.text.charCodeAt(this.position)) {
+      case 0x7b: {
+        this.enter();
+        const members = this.object();
+        this.depth -= 1;
+        return members;
+      }
+      case 0x5b: {
+        this.enter();
+        const items = this.array();
+        this.depth -= 1;
+        return items;
+      }
+      case quote: {
         const text = this.string();
         this.note(textProblem(text));
         return text;
       }
-      case "t":
+      case 0x74:
         return this.word("true", true);
-      case "f":
+      case 0x66:
         return this.word("false", false);
-      case "n":
+      case 0x6e:
         return this.word("null", null);
       default:
         return this.number();
     }
   }
 
-  private nested<T>(read: () => T): T {
+  private enter(): void {
     if (this.depth >= this.limits.max_depth) {
       throw this.tooMuch(`is nested deeper than ${this.limits.max_depth} levels`, "Flatten it.");
     }
     this.depth += 1;
     this.position += 1;
     this.skipSpace();
-    const value = read();
-    this.depth -= 1;
-    return value;
+  }
+
+  /** Keys and array items together, as jsonProblems counts them. */
+  private count(): void {
+    this.values += 1;
+    if (this.values > this.limits.max_values) throw this.tooMuch(tooManyValues(this.limits.max_values), send_less);
   }
 
   private object(): Record<string, unknown> {
     const members: Record<string, unknown> = {};
-    if (this.take("}")) return members;
+    if (this.take(object_end)) return members;
     for (;;) {
-      if (this.text[this.position] !== '"') throw this.syntaxError("expected a key in double quotes");
+      if (this.text.charCodeAt(this.position) !== quote) throw this.syntaxError("expected a key in double quotes");
       const key = this.string();
       this.keys += 1;
       if (this.keys > this.limits.max_keys) {
-        throw this.tooMuch(`has more than ${this.limits.max_keys} keys`, "Send less at once.");
+        throw this.tooMuch(`has more than ${this.limits.max_keys} keys`, send_less);
       }
+      this.count();
       this.path.push(key);
       this.note(textProblem(key));
       if (Object.hasOwn(members, key)) this.report("appears twice", "Keep one of the two.");
       this.skipSpace();
-      if (!this.take(":")) throw this.syntaxError("expected a colon after the key");
+      if (!this.take(colon)) throw this.syntaxError("expected a colon after the key");
       this.skipSpace();
       const value = this.value();
       // An unsafe key is never assigned, so that not even the refused object carries it.
@@ -128,32 +173,33 @@ class Reader {
       else members[key] = value;
       this.path.pop();
       this.skipSpace();
-      if (this.take("}")) return members;
-      if (!this.take(",")) throw this.syntaxError("expected a comma or }");
+      if (this.take(object_end)) return members;
+      if (!this.take(comma)) throw this.syntaxError("expected a comma or }");
       this.skipSpace();
     }
   }
 
   private array(): unknown[] {
     const items: unknown[] = [];
-    if (this.take("]")) return items;
+    if (this.take(array_end)) return items;
     for (;;) {
+      this.count();
       this.path.push(items.length);
       items.push(this.value());
       this.path.pop();
       this.skipSpace();
-      if (this.take("]")) return items;
-      if (!this.take(",")) throw this.syntaxError("expected a comma or ]");
+      if (this.take(array_end)) return items;
+      if (!this.take(comma)) throw this.syntaxError("expected a comma or ]");
       this.skipSpace();
     }
   }
 
   private string(): string {
     const start = this.position;
-    const piece = this.text.slice(start, this.closingQuote(start) + 1);
+    const end = this.closingQuote(start);
     try {
-      const text = JSON.parse(piece) as string;
-      this.position += piece.length;
+      const text = JSON.parse(this.text.slice(start, end + 1)) as string;
+      this.position = end + 1;
       return text;
     } catch {
       throw this.syntaxError("a string with a bad escape or a raw control character");
@@ -166,14 +212,18 @@ class Reader {
       end = this.text.indexOf('"', end + 1);
       if (end === -1) throw this.syntaxError("a string that does not end");
       let backslashes = 0;
-      while (this.text[end - 1 - backslashes] === "\\") backslashes += 1;
+      while (this.text.charCodeAt(end - 1 - backslashes) === backslash) backslashes += 1;
       if (backslashes % 2 === 0) return end;
     }
   }
 
   private number(): number {
-    const piece = this.match(number_pattern);
-    if (piece === null) throw this.syntaxError("expected a value");
+    const short = this.shortInteger();
+    if (short !== null) return short;
+    number_pattern.lastIndex = this.position;
+    const piece = number_pattern.exec(this.text)?.[0];
+    if (piece === undefined) throw this.syntaxError("expected a value");
+    this.position += piece.length;
     const value = Number(piece);
     const mantissa = piece.split(/[eE]/)[0]!;
     if (!Number.isFinite(value)) {
@@ -189,28 +239,42 @@ class Reader {
     return value === 0 ? 0 : value;
   }
 
+  /** Most numbers are short and whole, and nothing can be wrong with them; null: one that must be looked at. */
+  private shortInteger(): number | null {
+    let position = this.position;
+    let value = 0;
+    for (;;) {
+      const digit = this.text.charCodeAt(position) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+      position += 1;
+    }
+    const digits = position - this.position;
+    if (digits === 0 || digits > 9 || (digits > 1 && this.text.charCodeAt(this.position) === 0x30)) return null;
+    const next = this.text.charCodeAt(position);
+    if (next === 0x2e || next === 0x65 || next === 0x45) return null;
+    this.position = position;
+    return value;
+  }
+
   private word<T>(word: string, value: T): T {
     if (!this.text.startsWith(word, this.position)) throw this.syntaxError("expected a value");
     this.position += word.length;
     return value;
   }
 
-  private take(character: string): boolean {
-    if (this.text[this.position] !== character) return false;
+  private take(code: number): boolean {
+    if (this.text.charCodeAt(this.position) !== code) return false;
     this.position += 1;
     return true;
   }
 
   private skipSpace(): void {
-    this.match(space_pattern);
-  }
-
-  private match(pattern: RegExp): string | null {
-    pattern.lastIndex = this.position;
-    const found = pattern.exec(this.text);
-    if (found === null) return null;
-    this.position += found[0].length;
-    return found[0];
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.position += 1;
+    }
   }
 
   private note(found: { problem: string; fix: string } | null): void {

@@ -6,6 +6,10 @@ import { isRecord, type Report } from "./report.js";
 
 const max_schema_bytes = 65_536;
 const max_depth = 32;
+/** Schemas within the schema. */
+const max_parts = 1_000;
+/** Each is tried on the value, and each tells what is wrong with it. */
+const max_alternatives = 16;
 
 const annotations = ["$schema", "$comment", "title", "description", "default", "examples", "deprecated"];
 const compositions = ["anyOf", "oneOf", "allOf"];
@@ -51,7 +55,7 @@ export function readJsonSchemaText(schema: unknown, report: Report): z.ZodObject
     );
     return null;
   }
-  checkSchema(schema, "parameters", report, 0);
+  checkSchema(schema, "parameters", report, 0, { parts: 0 });
   if (report.problems.length > before) return null;
   try {
     const made = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
@@ -64,7 +68,19 @@ export function readJsonSchemaText(schema: unknown, report: Report): z.ZodObject
   return null;
 }
 
-function checkSchema(schema: unknown, path: string, report: Report, depth: number): void {
+interface Seen {
+  parts: number;
+}
+
+function checkSchema(schema: unknown, path: string, report: Report, depth: number, seen: Seen): void {
+  seen.parts += 1;
+  if (seen.parts > max_parts) {
+    // Told once: everything behind it is too much as well.
+    if (seen.parts === max_parts + 1) {
+      report.add("parameters", `is made of more than ${max_parts} schemas`, "Describe less of it.");
+    }
+    return;
+  }
   if (typeof schema === "boolean") return;
   if (!isRecord(schema)) {
     report.add(path, `must be a JSON Schema, not ${kindOf(schema)}`, "Write { … }.");
@@ -89,7 +105,7 @@ function checkSchema(schema: unknown, path: string, report: Report, depth: numbe
     }
   }
   checkKeywords(schema, path, report);
-  checkParts(schema, path, report, depth);
+  checkParts(schema, path, report, depth, seen);
 }
 
 function typesOf(schema: Record<string, unknown>, path: string, report: Report): Set<string> {
@@ -150,7 +166,7 @@ function checkKeywords(schema: Record<string, unknown>, path: string, report: Re
   }
 }
 
-function checkParts(schema: Record<string, unknown>, path: string, report: Report, depth: number): void {
+function checkParts(schema: Record<string, unknown>, path: string, report: Report, depth: number, seen: Seen): void {
   const { properties, additionalProperties, items, prefixItems } = schema;
   if (properties !== undefined && !isRecord(properties)) {
     report.add(
@@ -159,16 +175,23 @@ function checkParts(schema: Record<string, unknown>, path: string, report: Repor
       'Write { "name": { "type": "string" } }.',
     );
   } else if (properties !== undefined) {
-    for (const [name, part] of Object.entries(properties)) checkSchema(part, `${path}.${name}`, report, depth + 1);
+    for (const [name, part] of Object.entries(properties))
+      checkSchema(part, `${path}.${name}`, report, depth + 1, seen);
   }
-  if (additionalProperties !== undefined) checkSchema(additionalProperties, `${path}.*`, report, depth + 1);
-  if (items !== undefined) checkSchema(items, `${path}[]`, report, depth + 1);
+  if (additionalProperties !== undefined) checkSchema(additionalProperties, `${path}.*`, report, depth + 1, seen);
+  if (items !== undefined) checkSchema(items, `${path}[]`, report, depth + 1, seen);
   for (const [key, list] of [["prefixItems", prefixItems], ...compositions.map((key) => [key, schema[key]])] as const) {
     if (list === undefined) continue;
     if (!Array.isArray(list) || list.length === 0)
       report.add(path, `${key} must be a list of schemas`, "Name at least one.");
+    else if (key !== "prefixItems" && list.length > max_alternatives)
+      report.add(
+        path,
+        `${key} has ${list.length} schemas; the limit is ${max_alternatives}`,
+        "Use enum, or name fewer.",
+      );
     else
       for (const [position, part] of list.entries())
-        checkSchema(part, `${path} ${key}[${position}]`, report, depth + 1);
+        checkSchema(part, `${path} ${key}[${position}]`, report, depth + 1, seen);
   }
 }

@@ -52,7 +52,7 @@ export function textProblem(text: string): { problem: string; fix: string } | nu
   if (text.includes("\0")) {
     return { problem: "holds a NUL character (\\u0000), which Postgres cannot store", fix: "Remove it." };
   }
-  if (/\p{Surrogate}/u.test(text)) {
+  if (!text.isWellFormed()) {
     return { problem: "holds half a surrogate pair, which is no character", fix: "Repair the text's encoding." };
   }
   return null;

@@ -10,6 +10,7 @@ import { resultToOutcome } from "./outcomes.js";
 import { unknownKeys } from "./parameter_schema.js";
 import { formatProblems, kindOf, max_problems, type Problem } from "./problems.js";
 import { isRecord } from "./report.js";
+import { type CheckBudget, max_check_steps, spendOn } from "./schema_work.js";
 
 /** Of canonical JSON in UTF-8. SQL holds task parameters to the same. */
 export const max_parameter_bytes = 262_144;
@@ -25,13 +26,23 @@ export interface ValidParameters {
 const input_limits: JsonLimits = { ...json_limits, skip_undefined: true };
 
 /** Throws ParameterError with all problems, or TooLarge. Asynchronous because a schema's checks may be. */
-export async function validateParameters(job: Job, input: unknown): Promise<ValidParameters> {
+export async function validateParameters(
+  job: Job,
+  input: unknown,
+  budget: CheckBudget = { steps: max_check_steps },
+): Promise<ValidParameters> {
   const given = input === undefined ? {} : input;
   if (!isRecord(given)) {
     const problem = `must be an object, not ${kindOf(given)}`;
     throw new ParameterError(job.type, [{ path: "$", problem, fix: 'Send e.g. { "name": "value" }.' }]);
   }
   const { problems, endless } = examineJson(given, input_limits);
+  const most = Math.min(max_check_steps, Math.floor(budget.steps));
+  if (job.is_sent === true && !endless && !spendOn(job.blueprint.parameters, given, budget)) {
+    const problem = `takes more than ${most} steps to check by the job type's JSON Schema; what is wrong counts tenfold`;
+    const fix = "Send fewer items, or let the job type's schema have fewer alternatives and fields for each.";
+    throw new ParameterError(job.type, [{ path: "$", problem, fix }]);
+  }
   const checked =
     endless || job.schema === undefined ? { output: given, problems: [] } : await parsed(job.schema, given);
   const told = new Set(problems.map(({ path }) => path));
@@ -73,7 +84,7 @@ function parseEither(
 
 /** zod's words, but a key that is not there is called missing. */
 export function issueProblems(told: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
-  return zodProblems(told).map((problem, position) => {
+  return zodProblems(told.slice(0, max_problems)).map((problem, position) => {
     const issue = told[position]!;
     if (issue.code === "invalid_type" && valueAt(given, issue.path) === undefined) {
       return { ...problem, problem: "is missing", fix: `Give a value of type ${issue.expected}.` };

@@ -40,6 +40,7 @@ export function readDeclaration(
     kind: "job" as const,
     type: blueprint.type,
     ...{ blueprint, schema: schema ?? undefined, problems },
+    is_sent: true,
     planners: new Map(),
     conditions: new Map(),
   });

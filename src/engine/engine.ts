@@ -1,11 +1,12 @@
 // The engine's door: what submitters, operators and workers ask of it. It validates, canonicalises and calls one SQL verb
 // each; every decision is the database's.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit, TooLarge } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, type Registry } from "../core/registry.js";
+import { max_check_steps } from "../core/schema_work.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
@@ -60,6 +61,8 @@ export interface EngineParts {
 
 /** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
 const JOBS_PER_CALL = 1_000;
+/** Of checks by a schema that was sent, for as many jobs. */
+const STEPS_PER_CALL = 8 * max_check_steps;
 const TASKS_PER_CALL = 5_000;
 const BYTES_PER_CALL = 4 * 1024 * 1024;
 
@@ -174,8 +177,17 @@ export class Engine {
   ): Promise<SubmitReply[]> {
     const blueprint = blueprintText(known);
     const replies: SubmitReply[] = [];
+    let count = 0;
+    const budget = { steps: STEPS_PER_CALL };
+    let told_at = budget.steps;
     const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
-      const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
+      if (count++ % JOBS_PER_CALL === 0) told_at = budget.steps = STEPS_PER_CALL;
+      const { canonical, identity_canonical: identity } = await validateParameters(known, parameters, budget);
+      // Others have a turn in between.
+      if (told_at - budget.steps > max_check_steps) {
+        told_at = budget.steps;
+        await setImmediate();
+      }
       return {
         text: JSON.stringify({
           ...{ parameters: canonical, identity, traceparent, ...submitOptions(options) },

@@ -22,6 +22,8 @@ export interface EngineOptions {
   connections?: number;
   /** Bring a server's schema up to date first. The embedded one always is. */
   migrate?: boolean;
+  /** A statement of the engine's own pool that takes longer is given up; migrations and workers take the time they need. */
+  statement_timeout_s?: number;
   /** Off for PgBouncer versions that do not track prepared statements. */
   prepare?: boolean;
   /**
@@ -66,10 +68,13 @@ async function openOnEmbedded(shared: Shared, data_dir: string, keys: readonly U
 }
 
 async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
-  const { prepare = true } = options;
-  const db = openServer(url, { max: options.connections ?? 2, prepare, application_name: "fanfold" });
+  const { prepare = true, statement_timeout_s } = options;
+  if (options.migrate) await migrateServer(url, prepare);
+  const db = openServer(url, {
+    ...{ max: options.connections ?? 2, prepare, application_name: "fanfold", statement_timeout_s },
+  });
   try {
-    await (options.migrate ? migrate(db) : assertCurrent(db));
+    if (!options.migrate) await assertCurrent(db);
   } catch (error) {
     await db.close();
     throw error;
@@ -81,4 +86,14 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
     openConnection: (name, max) => openServer(url, { max, prepare, application_name: `fanfold ${name}` }),
     close: () => db.close(),
   });
+}
+
+/** On a connection of its own: a migration takes the time it needs. */
+async function migrateServer(url: string, prepare: boolean): Promise<void> {
+  const db = openServer(url, { max: 1, prepare, application_name: "fanfold migrate" });
+  try {
+    await migrate(db);
+  } finally {
+    await db.close();
+  }
 }

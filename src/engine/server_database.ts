@@ -34,14 +34,16 @@ class ServerDatabase implements Database {
   /** Those who wait for a lane, in order. */
   private readonly waiting: (() => void)[] = [];
   private readonly max: number;
+  private readonly options: ServerOptions;
   private listener: ServerListener | null = null;
   private closing: Promise<void> | null = null;
 
   constructor(
     private readonly url: string,
-    private readonly options: ServerOptions,
+    options: ServerOptions,
   ) {
     this.max = Math.max(1, options.max ?? 1);
+    this.options = { ...options };
   }
 
   async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
@@ -176,12 +178,21 @@ class ServerDatabase implements Database {
     return least;
   }
 
+  /** PgBouncer takes no setting that it does not know: then the role's own limit must do (alter role … set). */
+  private refusesTimeout(error: unknown): boolean {
+    if (this.options.statement_timeout_s === undefined || !(error instanceof Error)) return false;
+    if (!/unsupported startup parameter.*statement_timeout/.test(error.message)) return false;
+    this.options.statement_timeout_s = undefined;
+    return true;
+  }
+
   private async patiently<T>(attempt: () => Promise<T>): Promise<T> {
     const until = performance.now() + patience_ms;
     for (let wait_ms = 50; ; wait_ms = Math.min(wait_ms * 2, 1000)) {
       try {
         return await attempt();
       } catch (error) {
+        if (this.refusesTimeout(error)) continue;
         const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
         if (!again || this.closing) throw error;
         await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random() / 2)));

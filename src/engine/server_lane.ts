@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** Off for PgBouncer versions that do not track prepared statements (default on). */
   prepare?: boolean;
   application_name?: string;
+  /** A statement that takes longer is given up by the server (57014); without it, none is. */
+  statement_timeout_s?: number | undefined;
 }
 
 const connect_timeout_s = 10;
@@ -56,7 +58,10 @@ export class Lane implements Session {
       keep_alive: keep_alive_s,
       idle_timeout: 0,
       max_lifetime: null,
-      connection: { application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
+      connection: {
+        ...{ application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
+        ...(options.statement_timeout_s === undefined ? {} : { statement_timeout: options.statement_timeout_s * 1000 }),
+      },
       onnotice: () => {},
       onnotify: on_notify,
       onclose: () => this.lose(new DatabaseError("08006", "the connection to the database was lost")),

@@ -2,13 +2,15 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Endpoint } from "../core/api/endpoint.js";
+import type { TrustedProxies } from "../config.js";
+import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { problem_media_type } from "../core/api/problem.js";
 import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
-import { parseJson, parseLoosely } from "../core/json.js";
+import { json_limits, parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
+import type { CallPlace } from "./call_places.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
@@ -24,6 +26,8 @@ export interface AppOptions extends ServiceOptions {
   grace_ms?: number;
   /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
   metrics_token?: string | undefined;
+  /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
+  trust_proxy?: TrustedProxies | undefined;
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -35,6 +39,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
+    // Whose X-Forwarded-For is believed: nobody's, unless somebody says so.
+    trustProxy: trustOf(options.trust_proxy),
     bodyLimit: 1024,
     // Our own 503 is told in our own shape.
     return503OnClosing: false,
@@ -51,7 +57,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined;
-    return loose.has(request.routeOptions.url ?? "") ? parseLoosely(body) : parseJson(body);
+    const endpoint = taken.get(`${request.method} ${request.routeOptions.url}`);
+    const max_values = endpoint?.body_values ?? default_body_values;
+    return endpoint?.loose ? parseLoosely(body, max_values) : parseJson(body, { ...json_limits, max_values });
   });
   app.setErrorHandler((error, request, reply) => sendError(engine, traces, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
@@ -81,10 +89,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const engines = new EnginesByTenant(engine);
   const all = allRoutes();
   const methods = new AllowedMethods(all);
-  const loose = new Set(all.filter(({ endpoint }) => endpoint.loose).map(({ endpoint }) => routerPath(endpoint)));
+  const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;
+}
+
+function trustOf(trusted: TrustedProxies = 0) {
+  if (typeof trusted !== "number") return [...trusted];
+  return trusted === 0 ? false : (_: string, hop: number) => hop < trusted;
 }
 
 function routerPath({ path }: Endpoint): string {
@@ -101,28 +114,32 @@ interface Parts {
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
+/** Whoever needs no credential takes no tenant's place. */
+const stranger = { principal: nobody, place: { wait: () => {}, leave: () => {} } };
 
 function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
   const { authenticator, engines, service, metrics, traces, check } = parts;
-  const callers = new WeakMap<FastifyRequest, Principal>();
+  const callers = new WeakMap<FastifyRequest, { principal: Principal; place: CallPlace }>();
   app.route({
     method: endpoint.method,
     url: routerPath(endpoint),
     bodyLimit: endpoint.body_limit,
     // Before the body is read: a stranger's is not worth the memory.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       if (endpoint.scope === null) return;
       if (endpoint === metrics_api.read && metrics.isToken(request.headers.authorization)) return;
       const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
-      callers.set(request, principal);
+      const place = service.calls.take(principal.tenant_id);
+      reply.raw.once("close", place.leave);
+      callers.set(request, { principal, place });
       traces.tenant(request, principal.tenant_id);
     },
     handler: async (request, reply) => {
-      const principal = callers.get(request) ?? nobody;
+      const { principal, place } = callers.get(request) ?? stranger;
       const { params, query, body } = checked(endpoint, request);
       const call: Call = {
-        ...{ params, query, body, principal, request, reply, service, metrics },
+        ...{ params, query, body, principal, place, request, reply, service, metrics },
         traceparent: traces.traceparent(request),
         get signal() {
           return whileHeard(reply);

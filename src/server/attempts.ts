@@ -55,7 +55,8 @@ export class FailedAttempts {
 
 /** An IPv6 address stands for its /64: whoever has one has them all. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/%.*$/, "").toLowerCase();
+  // A proxy may say anything.
+  const plain = address.slice(0, 100).replace(/%.*$/, "").toLowerCase();
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
   if (!isIPv6(plain)) return plain;

@@ -28,8 +28,11 @@ export interface Authenticator {
 export interface CredentialKind extends Authenticator {
   /** Does it look like one of this kind? */
   handles(authorization: string): boolean;
-  /** Was it let in lately, so that it may be looked at even where an address is under suspicion? */
-  knows(authorization: string): boolean;
+  /**
+   * May it be looked at even where an address is under suspicion? Told without asking the database: it was let in lately, or
+   * proves by itself who made it.
+   */
+  vouchesFor(authorization: string): boolean | Promise<boolean>;
 }
 
 export interface KeyAuthenticatorOptions {
@@ -75,7 +78,7 @@ export class KeyAuthenticator implements CredentialKind {
     return keyOf(authorization) !== null;
   }
 
-  knows(authorization: string): boolean {
+  vouchesFor(authorization: string): boolean {
     const used = this.#used.get(keyOf(authorization)?.key_id ?? "");
     return used !== undefined && this.#now() - used.at < KNOWN_MS;
   }

@@ -33,8 +33,9 @@ export class Authentication implements Authenticator {
     if (authorization === undefined) throw new Unauthenticated("this call needs a credential", { hint });
     const kind = this.kinds.find((one) => one.handles(authorization));
     const wait_s = address === undefined ? 0 : this.attempts.wait(address);
-    // Many may share an address, a proxy's for instance: whoever was let in lately is not shut out by others' failures.
-    if (wait_s > 0 && kind?.knows(authorization) !== true) {
+    // Many may share an address, a proxy's for instance: whoever is known, or proves who they are, is not shut out by others'
+    // failures. Only those wait for whom the database would have to be asked about something that may be made up.
+    if (wait_s > 0 && (await kind?.vouchesFor(authorization)) !== true) {
       throw new OverLimit("too many calls with wrong credentials came from this address", {
         hint: "check the key, and come back later",
         retry_after_s: wait_s,

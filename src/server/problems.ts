@@ -59,6 +59,14 @@ export function tellError(error: unknown, request_id: string): Told {
     const hint = "remove NUL characters and halves of surrogate pairs; give times of the years 1 to 9999";
     return { problem: shape({ status: 400, code: "bad_value", detail, hint, request_id }), is_ours: false };
   }
+  if ((error as { code?: string })?.code === "57014") {
+    const detail = "the database took too long for this call, and was told to stop";
+    const hint = "try again; ask for less at once, or with a narrower filter";
+    return {
+      problem: shape({ status: 503, code: "unavailable", detail, hint, request_id, retry_after_s: 2 }),
+      is_ours: true,
+    };
+  }
   // A database that is away, full, read-only or out of connections is nobody's bug, and will pass.
   if (own?.http_status === 503 || isPassing(error)) {
     const detail = "the service cannot do this right now";

@@ -42,7 +42,7 @@ function read(problems: Problem[], name: string, schema: z.ZodType, value: unkno
     return undefined;
   }
   // Unknown keys are told with what was perhaps meant.
-  const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys");
+  const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys").slice(0, max_problems);
   const found = [...unknownKeys(schema, value), ...issueProblems(issues, value)];
   const hints = new Map(issues.map((issue) => [issue, fixOf(issue, value)]));
   const unknown = found.length - issues.length;

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/endpoint.js";
 import type { Engine } from "../engine/engine.js";
 import type { Principal } from "./auth.js";
+import type { CallPlace } from "./call_places.js";
 import type { Metrics } from "./metrics.js";
 import type { Service } from "./service.js";
 
@@ -21,6 +22,8 @@ export interface Call<E = Endpoint> {
   traceparent: string | undefined;
   /** Aborted when the caller is gone. */
   signal: AbortSignal;
+  /** Of this call among those of its tenant: whoever is held until something happens says so first. */
+  place: CallPlace;
   /** What all calls share: the event feed, health, the bell for waiting workers. */
   service: Service;
   request: FastifyRequest;

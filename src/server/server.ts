@@ -39,7 +39,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await assertServingRole(engine.db);
   const app = createApp({ ...options, grace_ms: grace_s * 1000 });
   await listen(app, host, port);
-  const { db, log } = engine;
+  const { log } = engine;
+  // On connections of their own: rounds take the time they need, and hold up no call.
+  const db = janitor && engine.db.kind === "server" ? engine.openConnection("janitor", 2) : engine.db;
   const housekeeping = janitor
     ? new Housekeeping(new Janitor({ db, log }), log, 30, new Scheduler({ engine, db, log }))
     : null;
@@ -54,6 +56,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (drain_s > 0) await sleep(drain_s * 1000, undefined, { signal: hurry.signal }).catch(() => {});
     housekeeping?.stop();
     await app.close();
+    if (db !== engine.db) await db.close();
   };
   return {
     url: urlOf(app, host),

@@ -5,6 +5,7 @@ import type { Engine } from "../engine/engine.js";
 import type { Authenticator } from "./auth.js";
 import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
+import { type CallLimits, CallPlaces } from "./call_places.js";
 import { EventFeed } from "./feed.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
@@ -16,6 +17,8 @@ export interface ServiceOptions {
   /** Tokens of an OpenID provider beside the keys. */
   jwt?: JwtSettings | null;
   stream?: StreamOptions;
+  /** How many calls of one tenant may be under way at a time. */
+  calls?: CallLimits;
   /** Of the connection string, so that the preflight notices a pooler in between. */
   database_port?: number | null;
 }
@@ -28,16 +31,18 @@ export class Service {
   readonly health: Health;
   readonly stream: StreamSettings;
   readonly places: StreamPlaces;
+  readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
   /** No call is taken any more. */
   closing = false;
   readonly #stopping = new AbortController();
 
-  constructor({ engine, authenticator, jwt = null, stream, database_port }: ServiceOptions) {
+  constructor({ engine, authenticator, jwt = null, stream, calls, database_port }: ServiceOptions) {
     this.engine = engine;
     this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);
+    this.calls = new CallPlaces(calls);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);
     this.bell = new WorkBell(engine.db, engine.log);
     this.health = new Health(engine, () => this.stopping.aborted, database_port);

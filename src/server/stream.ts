@@ -41,7 +41,7 @@ const hints: Record<StreamedEnd["reason"], string> = {
 export async function openStream(parts: StreamParts): Promise<void> {
   const { service, principal } = parts;
   const from = startOf(parts.position);
-  const leave = service.places.take(principal.key_id ?? principal.actor);
+  const leave = service.places.take(principal);
   const stream = new Stream(parts, leave);
   try {
     await stream.open(from);

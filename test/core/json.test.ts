@@ -1,7 +1,7 @@
 // Which values and which texts are JSON as we store it.
 import { describe, expect, test } from "vitest";
 import { ValueProblems } from "../../src/core/errors.js";
-import { jsonProblems, parseJson, result_limits } from "../../src/core/json.js";
+import { json_limits, jsonProblems, parseJson, parseLoosely, result_limits } from "../../src/core/json.js";
 
 function refusal(source: string | Uint8Array): { path: string; problem: string }[] {
   try {
@@ -195,4 +195,49 @@ describe("JSON bytes", () => {
   ])("%s are refused", (_, bytes, problem) => {
     expect(refusal(bytes)).toEqual([{ path: "$", problem }]);
   });
+});
+
+describe("a text of very many values", () => {
+  const limits = { ...json_limits, max_values: 10 };
+  test.each([
+    ["items", `[${"0,".repeat(10)}0]`],
+    ["empty objects", `{"items":[${"{},".repeat(9)}{}]}`],
+    ["keys and items", `{"a":[1,2,3,4],"b":{"c":[1,2,3,4]}}`],
+  ])("is refused at the first too many: %s", (_, text) => {
+    expect(() => parseJson(text, limits)).toThrow("holds more than 10 values");
+    expect(() => parseLoosely(Buffer.from(text), 10)).toThrow("holds more than 10 values");
+  });
+
+  test("is read up to the limit, and what stands in texts is not counted", () => {
+    const text = `["${",[{".repeat(20)}\\",","${"\\\\"}",${"0,".repeat(7)}0]`;
+    expect(parseJson(text, limits)).toHaveLength(10);
+    expect(parseLoosely(Buffer.from(text), 10)).toEqual(parseJson(text, limits));
+  });
+});
+
+test.each([
+  "0",
+  "-0",
+  "10",
+  "01",
+  "007",
+  "1.",
+  "12.5",
+  "1e3",
+  "123456789",
+  "1234567890",
+  "9007199254740993",
+  "1x",
+  "-",
+  "",
+])("the number %j is read as JSON.parse reads it, or refused", (text) => {
+  let expected: unknown;
+  try {
+    expected = JSON.parse(`[${text === "" ? "," : text}]`);
+  } catch {
+    expect(() => parseJson(`[${text === "" ? "," : text}]`)).toThrow("is not JSON");
+    return;
+  }
+  if (text === "9007199254740993") expect(() => parseJson(`[${text}]`)).toThrow("integer beyond");
+  else expect(parseJson(`[${text}]`)).toEqual(text === "-0" ? [0] : expected);
 });

@@ -262,3 +262,36 @@ describe("calls", () => {
     }
   });
 });
+
+describe("a body of very many small values", () => {
+  const worker = "/api/workers/00000000-0000-4000-8000-000000000000";
+  const first = (body: { problems: { path: string; problem: string }[] }) =>
+    body.problems.map(({ problem }) => problem);
+
+  test("is refused at the first too many, before anything else looks at it", async () => {
+    const digits = `{"parameters":{"a":[${"0,".repeat(200_000)}0]}}`;
+    const small = await service.call("POST", submit, { key, body: digits });
+    expect([small.status, first(small.body)]).toEqual([400, ["holds more than 150000 values"]]);
+    const objects = `{"items":[${"{},".repeat(1_100_000)}{}]}`;
+    const bulk = await service.call("POST", "/api/tasks/enqueue/t.say", { key, body: objects });
+    expect([bulk.status, first(bulk.body)]).toEqual([400, ["holds more than 1000000 values"]]);
+    const loose = await service.call("POST", `${worker}/finish`, {
+      key,
+      body: `{"tasks":[${"0,".repeat(1_100_000)}0]}`,
+    });
+    expect([loose.status, first(loose.body)]).toEqual([400, ["holds more than 1000000 values"]]);
+  });
+
+  test.each([
+    [
+      "/api/tasks/enqueue/t.say",
+      `{"items":[${"{},".repeat(400_000)}0]}`,
+      "Too big: expected array to have <=5000 items",
+    ],
+    [`${worker}/finish`, `{"tasks":[${"0,".repeat(400_000)}0]}`, "Too big: expected array to have <=1000 items"],
+    [`${worker}/heartbeat`, `{"claims":[${'"",'.repeat(100_000)}0]}`, "Too big: expected array to have <=10000 items"],
+  ])("in a list that is too long is one problem: %s", async (path, body, problem) => {
+    const answered = await service.call("POST", path, { key, body });
+    expect([answered.status, first(answered.body)]).toEqual([400, [problem]]);
+  });
+});

@@ -41,6 +41,8 @@ export interface Endpoint<
   body: Body | null;
   /** Larger bodies are refused before they are parsed. */
   body_limit: number;
+  /** Keys and items in it, all together: a few bytes for each are many to look at. */
+  body_values: number;
   reply: Reply;
   /** The usual answer, and what else may be answered that is no error. */
   status: number;
@@ -59,6 +61,11 @@ const none = z.strictObject({});
 /** Room for the largest parameters (256 KB) with their JSON escapes, and the options. */
 export const default_body_limit = 1024 * 1024;
 
+/** Room for the largest parameters, were they nothing but digits. */
+export const default_body_values = 150_000;
+/** For those that take thousands of things at once. */
+export const bulk_body_values = 1_000_000;
+
 type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | "scope"> &
   Partial<
     Pick<
@@ -67,6 +74,7 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
       | "operator"
       | "headers"
       | "body_limit"
+      | "body_values"
       | "status"
       | "other_answers"
       | "media_type"
@@ -85,6 +93,7 @@ export function endpoint<
   return {
     headers: null,
     body_limit: default_body_limit,
+    body_values: default_body_values,
     status: 200,
     other_answers: {},
     media_type: "application/json",

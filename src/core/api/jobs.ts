@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { job_statuses } from "../statuses.js";
 import { dependency_options } from "./dependencies.js";
-import { endpoint } from "./endpoint.js";
+import { bulk_body_values, endpoint } from "./endpoint.js";
 import { cursor, flag, job_id, job_type, json, labels, limit, moment, priority, record, several } from "./fields.js";
 import { job_record, job_status, job_summary } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
@@ -92,6 +92,7 @@ export const jobs_api = {
       mode: submit_options.shape.mode,
     }),
     body_limit: 8 * 1024 * 1024,
+    body_values: bulk_body_values,
     reply: z.object({ jobs: z.array(submitted), created: z.int() }),
     status: 201,
     other_answers: {

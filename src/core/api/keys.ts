@@ -61,6 +61,7 @@ export const keys_api = {
     body: new_key,
     reply: created_key,
     status: 201,
+    errors: [422],
   }),
   get: endpoint({
     method: "GET",
@@ -91,7 +92,7 @@ export const keys_api = {
     }),
     reply: z.object({ old: key_record, new: created_key }),
     status: 201,
-    errors: [404, 409],
+    errors: [404, 409, 422],
   }),
   revoke: endpoint({
     method: "DELETE",

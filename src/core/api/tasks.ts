@@ -1,7 +1,7 @@
 // Tasks over HTTP: those of jobs, and those that stand alone. Pure.
 import { z } from "zod";
 import { task_statuses } from "../statuses.js";
-import { endpoint } from "./endpoint.js";
+import { bulk_body_values, endpoint } from "./endpoint.js";
 import { job_id, limit, moment, priority, record, stage, task_id, task_type, told, verb } from "./fields.js";
 import { repaired, why_record } from "./operation_records.js";
 import { task_record, task_summary, task_with_result } from "./task_records.js";
@@ -54,6 +54,7 @@ export const tasks_api = {
       .prefault({})
       .meta({ examples: [{ parameters: { to: "ada" }, delay_s: 60 }] }),
     body_limit: 8 * 1024 * 1024,
+    body_values: bulk_body_values,
     reply: z.object({ task_ids: z.array(z.string()), created: z.int() }),
     status: 201,
     other_answers: {

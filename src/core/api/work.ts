@@ -1,7 +1,7 @@
 // What a worker without database access says and hears. Other languages write these by hand: plain objects, no short names. Pure.
 import { z } from "zod";
 import { log_levels } from "../log_line.js";
-import { endpoint } from "./endpoint.js";
+import { bulk_body_values, endpoint } from "./endpoint.js";
 import { record, task_type } from "./fields.js";
 
 /** Bytes of a result as JSON text. More goes into storage, and a reference is the result. */
@@ -207,6 +207,7 @@ export const work_api = {
       logs: z.array(log_line).max(2000).default([]).describe("The last lines of these tasks"),
     }),
     body_limit: 16 * 1024 * 1024,
+    body_values: bulk_body_values,
     loose: true,
     reply: z.object({
       accepted: z.int(),

@@ -38,9 +38,12 @@ export const jobsRoutes = () =>
       if (created === 0) reply.status(200);
       return { jobs: jobs.map(told), created };
     },
-    async status({ engine, params, query, reply, signal, service }) {
-      // A server that stops does not let its callers wait.
-      if (query.wait === true) await untilEnded(engine, params.job_id, AbortSignal.any([signal, service.stopping]));
+    async status({ engine, params, query, reply, signal, service, place }) {
+      if (query.wait === true) {
+        place.wait();
+        // A server that stops does not let its callers wait.
+        await untilEnded(engine, params.job_id, AbortSignal.any([signal, service.stopping]));
+      }
       const job = await engine.status(params.job_id);
       const asked = query.wait === true || query.status_code === true;
       if (asked && !isTerminal(job.status)) underWay(reply);

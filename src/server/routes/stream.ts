@@ -4,7 +4,7 @@ import { openStream } from "../stream.js";
 
 export const streamRoutes = () =>
   routes(stream_api, {
-    async stream({ engine, principal, query, request, reply, service }) {
+    async stream({ engine, principal, query, request, reply, service, place }) {
       const header = request.headers["last-event-id"];
       const position = query.last_event_id ?? (Array.isArray(header) ? header[0] : header);
       const job_id = query.job_id === undefined ? null : (await engine.status(query.job_id)).job_id;
@@ -15,6 +15,8 @@ export const streamRoutes = () =>
         raw: reply.raw,
         headers: { "x-request-id": request.id, "x-content-type-options": "nosniff" },
       });
+      // Counted among the streams from here on.
+      place.leave();
       reply.hijack();
       return "";
     },

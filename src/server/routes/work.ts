@@ -29,7 +29,8 @@ type Claimed = Awaited<ReturnType<RemoteWork["claim"]>>;
 
 /** Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. */
 async function claim(call: Call<typeof work_api.claim>): Promise<Claimed> {
-  const { signal, service } = call;
+  const { signal, service, place, body } = call;
+  if (body.wait_s > 0) place.wait();
   const over = new AbortController();
   const end = () => over.abort();
   for (const one of [signal, service.stopping]) one.addEventListener("abort", end, { once: true });

@@ -1,0 +1,79 @@
+// How many calls of one tenant are under way at a time in this process: whoever floods it is told to slow down, and the others
+// go on being answered. Calls that wait for something are counted apart, streams where they are opened.
+import { OverLimit } from "../core/errors.js";
+
+export interface CallLimits {
+  /** Calls of a tenant that are being answered. */
+  under_way?: number;
+  /** Calls of a tenant that are held until something happens: claims, and questions for a job's end. */
+  waiting?: number;
+}
+
+/** Of one call; what is left twice is left once. */
+export interface CallPlace {
+  /** From now on it waits: it gives its place to others. Throws OverLimit where too many wait already. */
+  wait(): void;
+  leave(): void;
+}
+
+export class CallPlaces {
+  readonly #under_way: Places;
+  readonly #waiting: Places;
+
+  constructor({ under_way = 200, waiting = 200 }: CallLimits = {}) {
+    this.#under_way = new Places(under_way, "calls under way");
+    this.#waiting = new Places(waiting, "calls that wait");
+  }
+
+  take(tenant: string): CallPlace {
+    this.#under_way.take(tenant);
+    let held: Places | null = this.#under_way;
+    return {
+      wait: () => {
+        if (held !== this.#under_way) return;
+        this.#waiting.take(tenant);
+        held.leave(tenant);
+        held = this.#waiting;
+      },
+      leave: () => {
+        held?.leave(tenant);
+        held = null;
+      },
+    };
+  }
+
+  /** For tests: how many there are. */
+  taken(tenant: string): { under_way: number; waiting: number } {
+    return { under_way: this.#under_way.of(tenant), waiting: this.#waiting.of(tenant) };
+  }
+}
+
+class Places {
+  readonly #taken = new Map<string, number>();
+
+  constructor(
+    private readonly most: number,
+    private readonly what: string,
+  ) {}
+
+  of(tenant: string): number {
+    return this.#taken.get(tenant) ?? 0;
+  }
+
+  take(tenant: string): void {
+    const taken = this.of(tenant);
+    if (taken >= this.most) {
+      throw new OverLimit(`a tenant may have ${this.most} ${this.what} at a time`, {
+        hint: "send fewer at once, and come back in a second",
+        retry_after_s: 1,
+      });
+    }
+    this.#taken.set(tenant, taken + 1);
+  }
+
+  leave(tenant: string): void {
+    const left = this.of(tenant) - 1;
+    if (left > 0) this.#taken.set(tenant, left);
+    else this.#taken.delete(tenant);
+  }
+}

@@ -1,0 +1,176 @@
+// One tenant that asks for too much at a time is told so, and the others go on being answered.
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRegistry } from "../../src/core/registry.js";
+import { openEngine } from "../../src/engine/open_engine.js";
+import { createApp } from "../../src/server/app.js";
+import { FailedAttempts } from "../../src/server/attempts.js";
+import { createAuthentication } from "../../src/server/authentication.js";
+import type { Service } from "../../src/server/service.js";
+import { StreamPlaces, streamSettings } from "../../src/server/stream_settings.js";
+import { openService, type TestService } from "./service.js";
+
+let service: TestService;
+let key: string;
+let other: string;
+beforeAll(async () => {
+  service = await openService({}, { calls: { under_way: 3, waiting: 2 } });
+  key = await service.key("busy");
+  other = await service.key("calm");
+});
+afterAll(() => service.close());
+
+const inside = () => (service.app as unknown as { service: Service }).service;
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(10);
+}
+
+/** Nobody can read jobs while `work` runs. */
+async function withJobsLocked(work: () => Promise<void>): Promise<void> {
+  await service.db.transaction(async (tx) => {
+    await tx.script("lock table app.jobs in access exclusive mode");
+    await work();
+  });
+}
+
+describe("calls of one tenant", () => {
+  test("beyond what may be under way are told to come back, and others' are not", async () => {
+    const counts = () => service.call("GET", "/api/jobs/counts", { key });
+    let held: ReturnType<typeof counts>[] = [];
+    await withJobsLocked(async () => {
+      held = [counts(), counts(), counts()];
+      await until(() => inside().calls.taken("busy").under_way === 3);
+      const refused = await service.call("GET", "/api/keys", { key });
+      expect(refused).toMatchObject({ status: 429, body: { code: "over_limit", retry_after_s: 1 } });
+      expect(refused.body.detail).toBe("a tenant may have 3 calls under way at a time");
+      expect(refused.headers.get("retry-after")).toBe("1");
+      expect((await service.call("GET", "/api/keys", { key: other })).status).toBe(200);
+    });
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await until(() => inside().calls.taken("busy").under_way === 0);
+    expect((await counts()).status).toBe(200);
+  });
+
+  test("that wait are counted apart, and give their place back when their caller is gone", async () => {
+    const { body } = await service.call("POST", "/api/workers/register", { key, body: { types: ["t.nothing"] } });
+    const gone = new AbortController();
+    const claim = (signal?: AbortSignal) =>
+      service.call("POST", `/api/workers/${body.worker_id}/claim`, {
+        ...{ key, body: { wait_s: signal === undefined ? 0.01 : 20 } },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const waiting = [claim(gone.signal), claim(gone.signal)].map((one) => one.catch(() => null));
+    await until(() => inside().calls.taken("busy").waiting === 2);
+    expect(inside().calls.taken("busy").under_way).toBe(0);
+    const refused = await claim();
+    expect([refused.status, refused.body.detail]).toEqual([429, "a tenant may have 2 calls that wait at a time"]);
+    expect((await service.call("GET", "/api/keys", { key })).status).toBe(200);
+    gone.abort();
+    await Promise.all(waiting);
+    await until(() => inside().calls.taken("busy").waiting === 0);
+    expect((await claim()).status).toBe(200);
+  });
+});
+
+test("a statement that takes too long is given up and told as 503; workers and migrations are not hurried", async () => {
+  const engine = await openEngine({
+    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: createRegistry({}) },
+    statement_timeout_s: 0.2,
+  });
+  const app = createApp({ engine, check_replies: true });
+  const own = engine.openConnection("test", 1);
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api/jobs/counts`;
+    const ask = () => fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    await withJobsLocked(async () => {
+      const answer = await ask();
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("2");
+      expect(await answer.json()).toMatchObject({
+        code: "unavailable",
+        detail: "the database took too long for this call, and was told to stop",
+      });
+    });
+    expect((await ask()).status).toBe(200);
+    expect(await own.sql`select current_setting('statement_timeout') as limit`).toEqual([{ limit: "0" }]);
+  } finally {
+    await own.close();
+    await app.close();
+    await engine.close();
+  }
+});
+
+describe("streams", () => {
+  const places = (settings: object) => new StreamPlaces(streamSettings(settings));
+
+  test("of a tenant are bounded, however many keys it has, and leave room for others", () => {
+    const all = places({ per_key: 2, per_tenant: 3, in_all: 5 });
+    const [leave] = ["a", "b", "c"].map((actor) => all.take({ tenant_id: "busy", actor }));
+    expect(() => all.take({ tenant_id: "busy", actor: "d" })).toThrow("a tenant may have 3 streams open");
+    all.take({ tenant_id: "calm", actor: "a" });
+    all.take({ tenant_id: "calm", actor: "b" });
+    expect(() => all.take({ tenant_id: "third", actor: "a" })).toThrow("this server has 5 streams open");
+    leave?.();
+    leave?.();
+    expect(all.taken).toBe(4);
+    all.take({ tenant_id: "busy", actor: "d" });
+  });
+
+  test("of subjects with one name in two tenants are not counted together", () => {
+    const all = places({ per_key: 1 });
+    all.take({ tenant_id: "busy", actor: "token:ada" });
+    expect(() => all.take({ tenant_id: "busy", actor: "token:ada" })).toThrow("a key may have 1 streams open");
+    all.take({ tenant_id: "calm", actor: "token:ada" });
+  });
+});
+
+test("a tenant has at most 1,000 keys that can be used", async () => {
+  const admin = await service.key("hoarder");
+  await service.db.script(
+    `insert into app.api_keys (key_id, tenant_id, env, name, secret_hash, scopes, operator, created_by)
+     select 'hoarded' || lpad(n::text, 5, '0'), tenant_id, env, 'many', secret_hash, scopes, false, 'test'
+       from app.api_keys, generate_series(1, 999) n where tenant_id = 'hoarder'`,
+  );
+  const make = () => service.call("POST", "/api/keys", { key: admin, body: { name: "more", scopes: ["read"] } });
+  const refused = await make();
+  expect([refused.status, refused.body.detail]).toEqual([422, "a tenant has at most 1000 keys that can be used"]);
+  const rotate = await service.call("POST", "/api/keys/hoarded00001/rotate", { key: admin, body: {} });
+  expect(rotate.status).toBe(422);
+  expect((await service.call("DELETE", "/api/keys/hoarded00002", { key: admin })).status).toBe(200);
+  expect((await make()).status).toBe(201);
+});
+
+describe("behind a proxy", () => {
+  const wrong = { authorization: `Bearer ff_live_${"0".repeat(12)}_${"0".repeat(43)}` };
+
+  async function statuses(trust_proxy: number | string[] | undefined): Promise<number[]> {
+    const attempts = new FailedAttempts({ burst: 1, per_s: 0.0001 });
+    const authenticator = createAuthentication({ db: service.engine.db, attempts });
+    const app = createApp({ engine: service.engine, authenticator, trust_proxy });
+    const from = async (forwarded: string) =>
+      (await app.inject({ url: "/api/keys", headers: { ...wrong, "x-forwarded-for": forwarded } })).statusCode;
+    try {
+      return [
+        await from("192.0.2.1"),
+        await from("192.0.2.1"),
+        await from("6.6.6.6, 192.0.2.1"),
+        await from("192.0.2.2"),
+      ];
+    } finally {
+      await app.close();
+    }
+  }
+
+  test("that is trusted, failures count for whom it names; a caller cannot name another", async () => {
+    expect(await statuses(1)).toEqual([401, 429, 429, 401]);
+    expect(await statuses(["127.0.0.0/8"])).toEqual([401, 429, 429, 401]);
+  });
+
+  test("that is not trusted, for the proxy", async () => {
+    expect(await statuses(undefined)).toEqual([401, 429, 429, 429]);
+    expect(await statuses(["10.0.0.0/8"])).toEqual([401, 429, 429, 429]);
+  });
+});
