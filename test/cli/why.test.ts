@@ -251,7 +251,7 @@ describe("sweep", () => {
     const { job_id } = await submitWide();
     const worker = await register(database.db, ["t.wide"]);
     await claim(database.db, worker, ["t.wide"], 2);
-    await silence(database.db, worker, 31);
+    await silence(database.db, worker, 700);
     await database.db.sql`update app.janitor set last_run_at = now(), last_success_at = now()`;
     expect((await fanfold(["why", job_id])).out).toMatch(
       /LEASE_EXPIRED_PENDING_SWEEP[\s\S]*run:\n {2}fanfold sweep\n$/,
