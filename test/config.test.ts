@@ -26,6 +26,7 @@ test("without any setting everything has its default, and nothing can be changed
     port: 8080,
     port_is_chosen: false,
     debug: false,
+    trust_proxy: 0,
     jwt: null,
     secrets_dir: undefined,
     secret_keys: [],
