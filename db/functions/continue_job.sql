@@ -13,7 +13,7 @@ declare
   v_queued bigint;
 begin
   perform app.lock_job_for_verbs(v_job);
-  select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+  select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for update;
   if v_job.finished_at is not null then
     raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
       using errcode = 'FF006', hint = app.job_hint(v_job.status, v_job.job_id);

@@ -21,7 +21,7 @@ begin
     raise exception 'a stage is rejected for a reason' using errcode = 'FF002', hint = 'say why: --reason "…"';
   end if;
   perform app.lock_job_for_verbs(v_job);
-  select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+  select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for update;
   if stage is null then
     v_gates := array(
       select s.name from app.stages s

@@ -10,5 +10,8 @@ begin
      set status = 'discarded', reason = left(why, 500), next_at = null, ended_at = now()
    where d.tenant_id = tenant and d.endpoint_id = endpoint and d.status = 'pending';
   get diagnostics v_count = row_count;
+  if v_count > 0 then
+    insert into app.tallies (name, label, amount) values ('webhooks_ended', 'discarded', v_count);
+  end if;
   return v_count;
 end $$;

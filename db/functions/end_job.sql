@@ -15,7 +15,7 @@ begin
   v_stages := app.empty_job(job);
   -- Open ledgers only: a closed one may be reopened by whoever holds the job's row, and must not wait for us who wait for it.
   perform 1 from app.stage_progress p where p.stage_id = any (v_stages) and p.is_open order by p.stage_id for update;
-  select * into v_job from app.jobs j where j.tenant_id = job.tenant_id and j.job_id = job.job_id for no key update;
+  select * into v_job from app.jobs j where j.tenant_id = job.tenant_id and j.job_id = job.job_id for update;
   if v_job.finished_at is not null then
     return v_job;
   end if;

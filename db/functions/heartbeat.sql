@@ -1,5 +1,5 @@
 -- Keeps all claims of a worker alive and tells it which of those it names are no longer its own. request: {worker_id, running, claims,
--- counts?: what changed of its cumulative counts, see store_counts}.
+-- counts?: what changed of its cumulative counts, see store_counts, plans_kept_s?: so long it need not name plans}.
 create or replace function app.heartbeat(request json)
 returns json
 language plpgsql security definer
@@ -38,6 +38,8 @@ begin
      where k.worker_id = v_worker
        and k.claim_id <> all (v_claims)
        and k.claimed_at < now() - make_interval(secs => v_lease / 3.0)
+       -- A server plans in the name of a worker that does not know of it.
+       and (k.task_type <> '#plan' or k.claimed_at < now() - make_interval(secs => coalesce((request ->> 'plans_kept_s')::double precision, 0)))
      order by k.claim_id
      for update skip locked
   loop

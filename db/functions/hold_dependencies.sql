@@ -1,5 +1,5 @@
--- Before new jobs are inserted: the jobs they depend on exist, and stay as they are until this transaction ends, so that none of
--- them ends unseen between our look and our commit. It never waits for one while it holds another: whoever ends jobs holds several,
+-- Before new jobs are inserted: the jobs they depend on exist, and none of them ends unseen between our look and our commit. Whoever
+-- ends a job holds its row `for update` first, which waits for our key share; a claim that marks it as started does not. It never waits for one while it holds another: whoever ends jobs holds several,
 -- in an order that is not ours.
 create or replace function app.hold_dependencies(tenant text, job_type text, jobs json, new_hashes text[])
 returns void
@@ -38,7 +38,7 @@ begin
   end if;
   for v_try in 1 .. 1000 loop
     begin
-      perform 1 from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_ids) order by j.job_id for share nowait;
+      perform 1 from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_ids) order by j.job_id for key share nowait;
       return;
     exception
       when lock_not_available then null;
@@ -48,13 +48,13 @@ begin
       select min(i) into v_busy
         from unnest(v_ids) i
        where i <> all (array(
-         select j.job_id from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_ids) for share skip locked));
+         select j.job_id from app.jobs j where j.tenant_id = tenant and j.job_id = any (v_ids) for key share skip locked));
       raise exception 'looked' using errcode = 'FF000';
     exception
       when sqlstate 'FF000' then null;
     end;
     begin
-      perform 1 from app.jobs j where j.tenant_id = tenant and j.job_id = v_busy for share;
+      perform 1 from app.jobs j where j.tenant_id = tenant and j.job_id = v_busy for key share;
       raise exception 'waited' using errcode = 'FF000';
     exception
       when sqlstate 'FF000' then null;

@@ -1,4 +1,4 @@
--- Locks the jobs of these stages, in the order in which everybody does.
+-- Locks the jobs of these stages, in the order in which everybody does: `for update`, so that it waits for hold_dependencies.
 create or replace function app.lock_jobs_of(stage_ids bigint[])
 returns void
 language plpgsql
@@ -12,5 +12,5 @@ begin
         order by 1, 2
      ) k
      cross join lateral (
-       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for no key update) locked;
+       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for update) locked;
 end $$;

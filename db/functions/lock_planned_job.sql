@@ -9,7 +9,7 @@ begin
   select * into v_job
     from app.jobs j
    where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id
-     for no key update;
+     for update;
   if not exists (select from app.stages s where s.stage_id = stage.stage_id and s.status = 'planning') then
     raise exception 'stage "%" is no longer being planned', stage.name
       using errcode = 'FF006', hint = 'its job ended meanwhile; drop the plan';

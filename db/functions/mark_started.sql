@@ -1,4 +1,5 @@
--- The first claim of a job makes it 'processing'. A job row that is locked is left: whoever holds it is about to change it.
+-- The first claim of a job makes it 'processing'. A job row that is locked is left: whoever holds it (not so
+-- hold_dependencies, whose lock lets us through) is about to change it.
 create or replace function app.mark_started(stage_ids bigint[])
 returns void
 language plpgsql

@@ -24,7 +24,7 @@ begin
     where p.stage_id = any (array(select s.stage_id from app.stages s where s.tenant_id = tenant and s.job_id = job and s.closed_at is null))
       and p.is_open
     order by p.stage_id for update;
-  select * into v_job from app.jobs j where j.tenant_id = tenant and j.job_id = job for no key update;
+  select * into v_job from app.jobs j where j.tenant_id = tenant and j.job_id = job for update;
   if v_job.finished_at is null then
     for v_round in 1 .. 20 loop
       v_found := app.job_trouble(tenant, job);

@@ -1,7 +1,8 @@
 -- A paused schedule submits nothing, and times that pass meanwhile are not missed: it goes on (`paused` false) with `next_at`, the first
--- time after now, which whoever calls has computed. Saying the same twice changes nothing.
+-- time after now, which whoever calls has computed from version `if_version` of it. Saying the same twice changes nothing.
 create or replace function app.pause_schedule(
-  name text, paused boolean, reason text default null, next_at text default null, tenant text default null, actor text default null)
+  name text, paused boolean, reason text default null, next_at text default null, tenant text default null, actor text default null,
+  if_version integer default null)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
@@ -14,6 +15,10 @@ begin
   select * into v_schedule from app.schedules s where s.schedule_id = v_schedule.schedule_id for update;
   v_changed := (v_schedule.paused_at is not null) is distinct from paused;
   if v_changed then
+    if v_schedule.version <> if_version then
+      raise exception 'schedule "%" was changed meanwhile', v_schedule.name
+        using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || v_schedule.name;
+    end if;
     update app.schedules s
        set paused_at = case when paused then now() end,
            paused_by = case when paused then coalesce(left(actor, 200), session_user) end,
@@ -27,4 +32,4 @@ begin
   end if;
   return json_build_object('changed', v_changed, 'schedule', app.schedule_record(v_schedule));
 end $$;
-grant execute on function app.pause_schedule(text, boolean, text, text, text, text) to fanfold_api, fanfold_admin;
+grant execute on function app.pause_schedule(text, boolean, text, text, text, text, integer) to fanfold_api, fanfold_admin;

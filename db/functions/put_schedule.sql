@@ -57,6 +57,14 @@ begin
          next_at = case when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone) then s.next_at else excluded.next_at end,
          version = s.version + 1, updated_at = now(), updated_by = excluded.updated_by
   returning * into v_new;
+  -- Another made it between our look and our insert.
+  if v_created and v_new.version > 1 then
+    v_created := false;
+    if request ->> 'if_version' is not null then
+      raise exception 'schedule "%" was changed meanwhile, or exists already', request ->> 'name'
+        using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || (request ->> 'name');
+    end if;
+  end if;
   perform app.note(v_tenant, case when v_created then 'schedule.created' else 'schedule.changed' end, null, null, null,
     jsonb_build_object('schedule', v_new.name, 'cron', v_new.cron, 'time_zone', v_new.time_zone, 'job_type', v_new.job_type), request ->> 'actor');
   return json_build_object('created', v_created, 'schedule', app.schedule_record(v_new));

@@ -57,7 +57,7 @@ begin
       perform app.requeue_delivery(v_delivery, now() + make_interval(secs => v_wait));
     end if;
     if v_endpoint.endpoint_id is not null and v_endpoint.disabled_at is null then
-      perform app.endpoint_failed(v_endpoint, v_status, v_error);
+      perform app.endpoint_failed(v_endpoint, v_id, v_status, v_error);
     end if;
   end if;
   return (

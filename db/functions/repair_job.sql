@@ -38,7 +38,7 @@ begin
   end if;
   if not dry_run then
     perform app.empty_job(v_job);
-    select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for no key update;
+    select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for update;
     -- Looked at once more: what it depends on may have ended while we waited for its row.
     perform app.assert_resumable(v_job);
     perform app.count_out_of_group(v_job);

@@ -18,7 +18,7 @@ begin
     raise exception 'stage "%" closed at this very moment', stage.name using errcode = 'FF006', hint = 'try again';
   end if;
   if v_remaining = 0 then
-    select * into v_job from app.jobs j where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id for no key update;
+    select * into v_job from app.jobs j where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id for update;
     select * into stage from app.stages s where s.stage_id = stage.stage_id;
     perform app.close_stage(stage, null, null);
     perform app.advance_job(v_job);

@@ -28,7 +28,7 @@ begin
         order by 1, 2
      ) k
      cross join lateral (
-       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for no key update) locked;
+       select 1 from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id for update) locked;
   -- One that is cancelled is ticked off too: when it is resumed it must know.
   with ticked as (
     update app.job_dependencies d

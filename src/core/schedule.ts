@@ -7,7 +7,7 @@ export type MissedPolicy = (typeof missed_policies)[number];
 
 /** A time taken later than this was missed: nobody was there to take it. */
 export const late_s = 60;
-/** So many times of one schedule are taken in one transaction; the others stay due. */
+/** So many times of one schedule are looked at together; the others stay due. */
 export const most_at_once = 100;
 /** What was missed is counted no further. */
 const most_counted = 1000;

@@ -195,6 +195,8 @@ export const worker_commands = {
       claims: readonly number[];
       /** Cumulative counts of task types, where they have changed; see core/work_counts.ts. */
       counts?: readonly (readonly [task_type: string, counts: readonly number[]])[];
+      /** So long, in seconds, plans that it does not name stay its own: a server carries them out for it. */
+      plans_kept_s?: number;
     },
   ) => reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
 

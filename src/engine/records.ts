@@ -26,7 +26,10 @@ export interface SubmitOptions {
   require?: "success" | "completed";
   /** W3C trace context of the caller: the job's and its tasks' spans hang below it. */
   traceparent?: string;
-  /** A transaction of the caller's: the job exists when it commits, or not at all. */
+  /**
+   * A transaction of the caller's: the job exists when it commits, or not at all. Several submits of a tenant with limits in one
+   * transaction may meet another's in a deadlock (40P01): the whole transaction is then to be repeated.
+   */
   db?: Queryable;
 }
 

@@ -17,6 +17,8 @@ import type { Database, Queryable } from "./database.js";
 import { finishRequest, storableItem, type TaskEnd } from "./remote_finish.js";
 
 const PLANS = "#plan";
+/** The worker does not know of plans that a server makes for it, and so cannot name them. Longer than reading the largest takes. */
+const PLANS_KEPT_S = 120;
 /** Of results that were spilled, in one page besides the others; a larger one is not sent at all. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const LARGEST_BYTES = 32 * 1024 * 1024;
@@ -73,7 +75,10 @@ export class RemoteWork {
       ...placeOf(task_id),
       progress,
     }));
-    const reply = await this.#run((db) => commands.heartbeat(db, { worker_id, claims: given.claims, running }));
+    const { claims } = given;
+    const reply = await this.#run((db) => {
+      return commands.heartbeat(db, { worker_id, claims, running, plans_kept_s: PLANS_KEPT_S });
+    });
     if (!reply.ok) {
       throw new StaleWorker(`worker ${worker_id} is not registered or was declared lost`, { hint: "register again" });
     }

@@ -1,6 +1,6 @@
 // Submits what schedules say, when they say it. Any process may run one, many at once: a schedule is taken by comparing and
-// setting its next time in the very transaction in which its jobs are submitted, so each time gets its job exactly once, or stays
-// due. The database says what is due and what time it is; here only the next time is computed from that.
+// setting its next time in the very transaction in which the job of that time is submitted, so each time gets its job exactly once,
+// or stays due, whatever becomes of those behind it. The database says what is due and what time it is; here only the next time is computed from that.
 import type { Logger } from "pino";
 import { timesOf } from "../core/cron.js";
 import type { Job } from "../core/declare.js";
@@ -38,7 +38,7 @@ export interface Round {
 /** How long it sleeps at most: a schedule made meanwhile must not wait long. */
 const LONGEST_MS = 5000;
 const PAGE = 100;
-/** Transactions for one schedule in one round; what is still due then has its turn in the next. */
+/** Pages of times for one schedule in one round; what is still due then has its turn in the next. */
 const PAGES_OF_ONE = 10;
 const not_known = Symbol("not known");
 
@@ -133,29 +133,53 @@ export class Scheduler {
     });
     const times = timesOf(schedule.cron, schedule.time_zone);
     let due_at: string | null = schedule.next_at;
-    for (let page = 0; page < PAGES_OF_ONE && due_at !== null && new Date(due_at) <= now && !this.stopped; page++) {
+    let is_first = true;
+    for (let page = 0; page < PAGES_OF_ONE && due_at !== null && new Date(due_at) <= now; page++) {
       const due = settleDue(times, schedule.missed, new Date(due_at), now);
-      const next_at: string | null = due.next_at?.toISOString() ?? null;
-      const expected = due_at;
-      const ticks = await this.db.transaction(async (tx) => {
-        const [row] = await tx.sql<{ taken: boolean }>`select app.take_schedule(
-          ${schedule.schedule_id}::bigint, ${schedule.version}::integer, ${expected}::text,
-          ${due.last_at.toISOString()}::text, ${next_at}::text) as taken`;
-        if (row?.taken !== true) return null;
-        await fault("schedule-taken");
-        const settled: Tick[] = [];
-        for (const time of due.times) settled.push(await submitTick(engine, tx, job, schedule, time));
-        const { alerts } = await asked<{ alerts: Alert[] }>(tx.sql`select app.record_ticks(
-          ${schedule.schedule_id}::bigint, ${JSON.stringify(settled)}::text::json) as reply`);
-        await fault("schedule-recorded");
-        return { settled, alerts };
-      });
-      if (ticks === null) return;
-      this.#tell(ticks.alerts);
-      if (page === 0) done.taken++;
-      for (const { outcome } of ticks.settled) done[outcome]++;
-      due_at = next_at;
+      for (const [at, time] of due.times.entries()) {
+        if (this.stopped) return;
+        const next_at: string | null = (due.times[at + 1]?.tick_at ?? due.next_at)?.toISOString() ?? null;
+        // What is refused or breaks here leaves this time and those behind it due, and those before it settled.
+        const settled = await this.#settle(engine, job, schedule, time, due_at as string, next_at);
+        if (settled === null) return;
+        if (is_first) done.taken++;
+        is_first = false;
+        if (settled !== "repeated") done[settled]++;
+        due_at = next_at;
+      }
     }
+  }
+
+  /** One time, in one transaction. Null: another was quicker. */
+  async #settle(
+    engine: Engine,
+    job: Job,
+    schedule: DueSchedule,
+    time: DueTime,
+    due_at: string,
+    next_at: string | null,
+  ): Promise<Tick["outcome"] | "repeated" | null> {
+    const settled = await this.db.transaction(async (tx) => {
+      const [row] = await tx.sql<{ taken: boolean }>`select app.take_schedule(
+        ${schedule.schedule_id}::bigint, ${schedule.version}::integer, ${due_at}::text,
+        ${time.tick_at.toISOString()}::text, ${next_at}::text) as taken`;
+      if (row?.taken !== true) return null;
+      await fault("schedule-taken");
+      await tx.script("savepoint untouched");
+      const tick = await submitTick(engine, tx, job, schedule, time);
+      const { alerts, repeated } = await asked<{ alerts: Alert[]; repeated: number }>(tx.sql`select app.record_ticks(
+        ${schedule.schedule_id}::bigint, ${JSON.stringify([tick])}::text::json) as reply`);
+      if (repeated > 0) {
+        // It has had its job before, under other times of the schedule: no second one, and the clock goes on.
+        await tx.script("rollback to savepoint untouched");
+        return { outcome: "repeated" as const, alerts: [] };
+      }
+      await fault("schedule-recorded");
+      return { outcome: tick.outcome, alerts };
+    });
+    if (settled === null) return null;
+    this.#tell(settled.alerts);
+    return settled.outcome;
   }
 
   async #maySubmit(): Promise<boolean> {

@@ -1,7 +1,7 @@
 // Schedules as people see them: made, changed, paused, run by hand, previewed. The scheduler submits their jobs.
 import { cronProblems, nextTimes, timesOf } from "../core/cron.js";
 import { cronInWords } from "../core/cron_words.js";
-import { BadRequest, isFanfoldError } from "../core/errors.js";
+import { BadRequest, Conflict, isFanfoldError } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { formatProblems, type Problem } from "../core/problems.js";
 import { fillTick } from "../core/schedule.js";
@@ -102,14 +102,21 @@ export class Schedules {
   }
 
   pause(name: string, options: VerbOptions = {}): Promise<{ changed: boolean; schedule: ScheduleRecord }> {
-    return this.#pause(name, true, null, options);
+    return this.#pause(name, true, null, null, options);
   }
 
   /** It goes on with the first time after now; what passed while it was paused is not made up for. */
   async continue(name: string, options: VerbOptions = {}): Promise<{ changed: boolean; schedule: ScheduleRecord }> {
-    const { cron, time_zone } = await this.get(name);
-    const next = timesOf(cron, time_zone).next(await this.#now());
-    return this.#pause(name, false, next?.toISOString() ?? null, options);
+    for (let again = true; ; again = false) {
+      const { cron, time_zone, version } = await this.get(name);
+      const next = timesOf(cron, time_zone).next(await this.#now());
+      try {
+        return await this.#pause(name, false, next?.toISOString() ?? null, version, options);
+      } catch (error) {
+        // Its times may be others now.
+        if (!again || !(error instanceof Conflict)) throw error;
+      }
+    }
   }
 
   /** One job now, whatever the clock says, paused or not. */
@@ -159,11 +166,17 @@ export class Schedules {
     return { words: cronInWords(cron, time_zone), next };
   }
 
-  async #pause(name: string, paused: boolean, next_at: string | null, { reason = null, actor = null }: VerbOptions) {
+  async #pause(
+    name: string,
+    paused: boolean,
+    next_at: string | null,
+    if_version: number | null,
+    { reason = null, actor = null }: VerbOptions,
+  ) {
     const reply = await asked<{ changed: boolean; schedule: Stored }>(
       this.#db.sql`select app.pause_schedule(
         ${name}::text, ${paused}::boolean, ${reason}::text, ${next_at}::text, ${this.engine.tenant}::text,
-        ${actor}::text) as reply`,
+        ${actor}::text, ${if_version}::integer) as reply`,
     );
     return { ...reply, schedule: inWords(reply.schedule) };
   }

@@ -1,10 +1,13 @@
 // Wakes calls that wait for work: one LISTEN for the whole server, whoever waits. A hint may be lost, so nobody waits for it
 // alone.
+import { performance } from "node:perf_hooks";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import type { Database, Stoppable } from "../engine/database.js";
 
 const CHANNEL = "fanfold_ready";
+/** After a LISTEN that failed; until then whoever waits looks by itself. */
+const AGAIN_MS = 5_000;
 
 interface Waiter {
   hints: ReadonlySet<string>;
@@ -17,14 +20,16 @@ export class WorkBell {
   readonly #heard = new Map<string, number>();
   #count = 0;
   #listening: Promise<Stoppable | null> | null = null;
+  #not_before = 0;
 
   constructor(
     private readonly db: Database,
     private readonly log: Logger,
   ) {}
 
-  /** Resolves when hints come: what becomes runnable afterwards is heard of. */
+  /** Resolves when hints come: what becomes runnable afterwards is heard of. Or when none are to be had for now. */
   async listen(): Promise<void> {
+    if (this.#listening === null && performance.now() < this.#not_before) return;
     this.#listening ??= this.#listen();
     await this.#listening;
   }
@@ -68,6 +73,8 @@ export class WorkBell {
       })
       .catch((error: unknown) => {
         this.log.warn({ err: error }, "LISTEN is not to be had; waiting workers find new tasks by polling");
+        this.#not_before = performance.now() + AGAIN_MS;
+        this.#listening = null;
         return null;
       });
   }

@@ -85,14 +85,19 @@ async function submitEach(
   let over: OverLimit | null = null;
   for (const { item, resolve, reject } of together) {
     if (over !== null) {
-      // Those behind would only be refused as well, one call each.
+      // Those behind would only be refused as well, one call each: every submit takes of this limit, also one that makes nothing.
       reject(over);
       continue;
     }
     const { parameters, ...options } = item;
     await engine.submit(job_type, parameters, options).then(resolve, (error: unknown) => {
-      if (error instanceof OverLimit) over = error;
+      if (error instanceof OverLimit && isOfSubmits(error)) over = error;
       reject(error);
     });
   }
+}
+
+/** Not of the tasks that are queued: a job that exists adds none, and a smaller one may still fit. */
+function isOfSubmits({ problems }: OverLimit): boolean {
+  return problems.some(({ path }) => path === "limits.submits_per_s");
 }

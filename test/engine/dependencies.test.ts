@@ -200,6 +200,25 @@ bothDatabases(
       await expectSound(db);
     });
 
+    test.runIf(kind === "server")(
+      "a job claimed while another is being made to depend on it is marked as started",
+      async () => {
+        const db = await open();
+        const worker = await register(db);
+        await drain(db, worker, ["t.only"]);
+        const a = await job(db);
+        const tasks = await db.transaction(async (tx) => {
+          await job(tx, { depends_on: [a.job_id] });
+          return claim(db, worker, ["t.only"]);
+        });
+        expect(tasks.length).toBe(1);
+        expect(await seen(db, a.job_id)).toMatchObject({ status: "processing" });
+        await finish(db, worker, tasks);
+        await drain(db, worker, ["t.only"]);
+        await expectSound(db);
+      },
+    );
+
     /** Each depends on the one before; made by one script, because a thousand calls take longer than what they are for. */
     async function chain(db: Queryable, type: string, length: number, blueprint: object): Promise<void> {
       await db.script(`do $$

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/declare.js";
 import type { Database, Queryable } from "../../src/engine/database.js";
@@ -203,6 +203,75 @@ bothDatabases(
       await engine.schedules.delete("grouped");
     });
 
+    test("at a limit what was submitted stays, the rest stays due for later rounds, and others are not kept waiting", async () => {
+      const db = await open();
+      await db.sql`select app.create_tenant('limited')`;
+      const limit = (limits: object) =>
+        db.sql`select app.change_limits(${JSON.stringify({ tenant: "limited", limits })}::text::json)`;
+      await limit({ submits_per_s: 0.001, submit_burst: 2 });
+      const engine = engineOn(db);
+      const limited = engineOn(db, [nightly], "limited");
+      const times = await missed(limited, "narrow", 5, { missed: "all" });
+      await dueNow(engine, "wide");
+      const scheduler = schedulerOf(engine);
+      expect(await scheduler.round()).toMatchObject({ taken: 2, submitted: 3, failed: 0 });
+      expect((await jobsOf(db, "narrow")).map(({ tick_at }) => tick_at)).toEqual(iso(times.slice(0, 2)));
+      expect((await jobsOf(db, "wide")).length).toBe(1);
+      const { last_at, next_at } = await limited.schedules.get("narrow");
+      expect([new Date(last_at as string), new Date(next_at as string)]).toEqual(times.slice(1, 3));
+      expect(await scheduler.round()).toMatchObject({ taken: 0, submitted: 0 });
+      await limit({ submits_per_s: null, submit_burst: null });
+      expect(await scheduler.round()).toMatchObject({ taken: 1, submitted: 3 });
+      expect((await jobsOf(db, "narrow")).map(({ tick_at }) => tick_at)).toEqual(iso(times));
+      await limited.schedules.delete("narrow");
+      await engine.schedules.delete("wide");
+    });
+
+    test("a run by hand at a time of the clock's makes room for it", async () => {
+      const db = await open();
+      const engine = engineOn(db);
+      const at = await dueNow(engine, "met");
+      await db.sql`insert into app.schedule_ticks (schedule_id, tick_at, tenant_id, outcome, job_id, by_hand)
+        select schedule_id, ${at.toISOString()}::text::timestamptz, tenant_id, 'submitted', 'x', true
+          from app.schedules where name = 'met'`;
+      expect(await schedulerOf(engine).round()).toMatchObject({ taken: 1, submitted: 1 });
+      const { ticks } = await engine.schedules.ticks("met");
+      expect(ticks.map(({ tick_at, by_hand }) => [new Date(tick_at).getTime() - at.getTime(), by_hand])).toEqual([
+        [1, true],
+        [0, false],
+      ]);
+      await engine.schedules.delete("met");
+    });
+
+    test("a run by hand never takes a whole second", async () => {
+      const db = await open();
+      const engine = engineOn(db);
+      await engine.schedules.put("early", { cron: "0 0 1 1 *", job_type: "nightly" });
+      // A run before it in the last millisecond of a second to come: the next free one would be a whole second.
+      await db.sql`insert into app.schedule_ticks (schedule_id, tick_at, tenant_id, outcome, job_id, by_hand)
+        select schedule_id, date_trunc('hour', now()) + interval '2 hours' - interval '1 ms', tenant_id, 'submitted', 'x', true
+          from app.schedules where name = 'early'`;
+      const { tick_at } = await engine.schedules.runNow("early");
+      expect(new Date(tick_at).getTime() % 3_600_000).toBe(1);
+      await engine.schedules.delete("early");
+    });
+
+    test("one that is changed while it is continued goes on with its new times", async () => {
+      const db = await open();
+      const { schedules } = engineOn(db);
+      await schedules.put("turned", { cron: "0 0 1 1 *", job_type: "nightly" });
+      await schedules.pause("turned");
+      const get = schedules.get.bind(schedules);
+      vi.spyOn(schedules, "get").mockImplementationOnce(async (name) => {
+        const seen = await get(name);
+        await schedules.put(name, { cron: "0 0 1 7 *", job_type: "nightly" });
+        return seen;
+      });
+      const { changed, schedule } = await schedules.continue("turned");
+      expect([changed, new Date(schedule.next_at as string).getUTCMonth()]).toEqual([true, 6]);
+      await schedules.delete("turned");
+    });
+
     test("a job type that nobody knows is left to others, and told when it is left for long", async () => {
       const db = await open();
       const engine = engineOn(db);
@@ -344,6 +413,35 @@ describe("many schedulers on one server", () => {
     // Until the server has noticed that its client is gone, the schedule is held.
     while ((await schedulerOf(engine).round()).taken === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     await expectOnce(db, expected);
+  });
+
+  test("of two that make the same schedule at once, each only if there is none, the second is refused", async () => {
+    const { db, url } = await opened();
+    const other = openServer(url, { max: 1 });
+    onTestFinished(() => other.close());
+    const [row] = await other.sql<{ pid: number }>`select pg_backend_pid() as pid`;
+    const { pid } = row as { pid: number };
+    const request = (more: object) =>
+      JSON.stringify({
+        ...{ name: "x", cron: "0 6 * * *", time_zone: "UTC", job_type: "nightly", next_at: "2100-01-01T00:00:00Z" },
+        ...more,
+      });
+    const put = (on: Queryable, more: object) =>
+      on.sql<{ reply: { created: boolean } }>`select app.put_schedule(${request(more)}::text::json) as reply`;
+    /** The second call, made while the first is not committed; it has looked, and waits. */
+    async function race(more: object): Promise<PromiseSettledResult<{ reply: { created: boolean } }[]>> {
+      let second: Promise<PromiseSettledResult<{ reply: { created: boolean } }[]>[]> | undefined;
+      await db.transaction(async (tx) => {
+        await put(tx, more);
+        second = Promise.allSettled([put(other, more)]);
+        while ((await db.sql`select 1 from pg_locks where pid = ${pid}::integer and not granted`).length === 0) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      });
+      return (await second)?.[0] as PromiseSettledResult<{ reply: { created: boolean } }[]>;
+    }
+    expect(await race({ name: "only_new", if_version: 0 })).toMatchObject({ reason: { code: "FF003" } });
+    expect(await race({ name: "any" })).toMatchObject({ value: [{ reply: { created: false } }] });
   });
 
   test("what is due is taken by the database's clock: a process whose own is ahead takes nothing early", async () => {

@@ -351,6 +351,27 @@ describe("tries of a delivery", () => {
     for (const other of others) expect(await begin(db, other)).toMatchObject({ action: "send" });
   });
 
+  test("failures of sends begun before the pause do not lengthen it, nor take the place of the delivery that tries it", async () => {
+    const tasks: Held[] = [];
+    for (let n = 0; n < 9; n++) tasks.push(await pinged());
+    for (const task of tasks) expect(await begin(db, task)).toMatchObject({ action: "send" });
+    for (const task of tasks.slice(0, 7)) await record(db, task, { status: 503 });
+    const paused = await endpointRow(db, target);
+    expect(paused).toMatchObject({ failure_streak: 7, pause_count: 1, is_paused: true });
+    expect(Number(paused.pause_s)).toBeLessThanOrEqual(60);
+
+    await db.sql`update app.webhook_endpoints set paused_until = now() - interval '1 s'`;
+    const probe = await pinged();
+    expect(await begin(db, probe)).toMatchObject({ action: "send" });
+    await record(db, tasks[7]!, { status: 503 });
+    const { delivery_id } = probe.parameters as { delivery_id: string };
+    expect(await endpointRow(db, target)).toMatchObject({ pause_count: 1, is_paused: false, probe_id: delivery_id });
+    await record(db, probe, { status: 503 });
+    expect(await endpointRow(db, target)).toMatchObject({ pause_count: 2, is_paused: true, probe_id: null });
+    await record(db, tasks[8]!, { status: 503 });
+    expect(await endpointRow(db, target)).toMatchObject({ pause_count: 2 });
+  });
+
   test("days without a success disable the endpoint with an alert", async () => {
     await db.sql`update app.webhook_endpoints set failure_streak = 20, failing_since = now() - interval '6 days'`;
     await record(db, await pinged(), { status: 500 });
@@ -367,6 +388,14 @@ describe("tries of a delivery", () => {
     expect(await row(sent)).toMatchObject({ status: "delivered" });
     expect(await row(waiting)).toMatchObject({ status: "discarded", reason: "the endpoint was deleted" });
     expect(await begin(db, waiting)).toMatchObject({ action: "stop" });
+  });
+
+  test("deliveries discarded with their endpoint are counted as those discarded alone", async () => {
+    for (let n = 0; n < 3; n++) await pinged();
+    await db.sql`select app.delete_webhook(${target})`;
+    expect(
+      await db.sql`select sum(amount)::integer as n from app.tallies where name = 'webhooks_ended' and label = 'discarded'`,
+    ).toEqual([{ n: 3 }]);
   });
 
   test("a replay is a new series of tries of the same id, and the task from before sends no more", async () => {

@@ -88,7 +88,10 @@ test("a new run is always a call of its own", async () => {
 test("at a limit the first that are still within it are taken, and those behind are refused without asking each", async () => {
   const { engine } = service;
   const submits = new GatheredSubmits();
-  const refusal = new OverLimit("too many submits", { retry_after_s: 1 });
+  const refusal = new OverLimit("too many submits", {
+    retry_after_s: 1,
+    problems: [{ path: "limits.submits_per_s", problem: "none is left", fix: "come back later" }],
+  });
   vi.spyOn(engine, "submitMany").mockRejectedValue(refusal);
   const one = vi
     .spyOn(engine, "submit")
@@ -105,4 +108,19 @@ test("at a limit the first that are still within it are taken, and those behind 
     "rejected",
   ]);
   expect(one).toHaveBeenCalledTimes(2);
+});
+
+test("one that would queue too much is refused, and those behind it that queue nothing are answered", async () => {
+  const key = await service.key("full");
+  for (const n of [1, 2]) expect((await submit(n, {}, key)).status).toBe(201);
+  const limits = JSON.stringify({ tenant: "full", limits: { queued_tasks: 2 } });
+  await service.db.sql`select app.change_limits(${limits}::text::json)`;
+  const submits = new GatheredSubmits();
+  const engine = service.engine.forTenant("full");
+  const sent = [1, 1, 50, 2, 51, 1].map((n) => submits.submit(engine, "numbered", { n }, {}));
+  const ends = await Promise.allSettled(sent);
+  expect(ends.map((end) => (end.status === "rejected" ? end.reason.code : "answered"))).toEqual([
+    ...["answered", "answered", "over_limit"],
+    ...["answered", "over_limit", "answered"],
+  ]);
 });

@@ -1,6 +1,7 @@
 // Workers that have no database: what they may do over HTTP, and that a tenant's worker never reaches beyond its tenant.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { worker_commands } from "../../src/engine/commands.js";
 import { type Answered, type CallOptions, openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -225,6 +226,29 @@ describe("a worker without a database", () => {
     expect(records[4]?.error).toMatchObject({ code: "result_too_large", category: "contract" });
     const bad = { tasks: [{ task_id: "1-1", claim_id: 1, deliverables: [{ name: "" }] }] };
     expect((await worker.say("finish", bad)).body).toMatchObject({ accepted: 0, refused: [{ reason: "not_held" }] });
+  });
+
+  test("does not lose the plan that the server makes for it, unless that takes far too long", async () => {
+    const job_id = await submit("planned", "many");
+    const worker = await HttpWorker.register("planned", ["t.list"]);
+    const [{ task_id, claim_id }] = (await worker.claim()).tasks;
+    await worker.say("finish", { tasks: [{ task_id, claim_id }] });
+    // As the server does before it reads what the plan is made from.
+    const plan = { worker_id: worker.id, types: ["#plan"], limit: 1, after_tenant: null };
+    const { claims } = await service.db.transaction(async (tx) => {
+      await tx.sql`select set_config('fanfold.tenant', 'planned', true)`;
+      return worker_commands.claim(tx, plan);
+    });
+    expect(claims).toHaveLength(1);
+    const beatAfter = async (age_s: number) => {
+      await service.db.sql`update app.claims set claimed_at = now() - make_interval(secs => ${age_s}::integer)
+        where worker_id = ${worker.id}::text::uuid`;
+      expect((await worker.say("heartbeat", { claims: [], running: [] })).status).toBe(200);
+      return service.db.sql`select 1 from app.claims where worker_id = ${worker.id}::text::uuid`;
+    };
+    expect(await beatAfter(60)).toHaveLength(1);
+    expect(await beatAfter(600)).toHaveLength(0);
+    await service.engine.forTenant("planned").cancelJob(job_id);
   });
 
   test("is told everything that is wrong with what it sends", async () => {
