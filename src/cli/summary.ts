@@ -115,6 +115,13 @@ function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - [...text].length));
 }
 
+/** A moment by the clocks of a zone, which it names: 2030-03-31 03:00:00 Europe/Zurich. */
+export function momentIn(iso: string | null | undefined, time_zone: string): string {
+  if (!iso) return "";
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? "" : `${at.toLocaleString("sv-SE", { timeZone: time_zone })} ${time_zone}`;
+}
+
 /** A moment as the list shows it: local time, to the second. */
 export function moment(iso: string | null | undefined): string {
   if (!iso) return "";
