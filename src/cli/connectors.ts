@@ -32,7 +32,7 @@ export function addConnectors(cli: Cli): void {
 
 function addList(cli: Cli, connectors: Command): void {
   connectors
-    .command("list")
+    .command("list", { isDefault: true })
     .summary("list configurations")
     .description("Lists configurations, of one connector or of all. They hold references to secrets, never values.")
     .argument("[connector]", "only of this one, for example http.request")

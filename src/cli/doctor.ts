@@ -1,6 +1,6 @@
 // fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
 import type { Config } from "../config.js";
-import { examineDatabase, type Finding, judgeFolder, judgeNode } from "../engine/diagnosis.js";
+import { examineDatabase, type Finding, judgeFolder, judgeNode, judgeSecretKey } from "../engine/diagnosis.js";
 import { writeProblem } from "../storage/writable.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
@@ -52,7 +52,9 @@ async function examine(config: Config): Promise<Finding[]> {
     const where =
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
     const reachable: Finding = { name: "database", level: "ok", message: `reachable: ${where}` };
-    return [reachable, ...(await examineDatabase(db, portOf(config.database_url)))];
+    const secret_key = judgeSecretKey(db.kind, config.secret_keys.length);
+    const found = await examineDatabase(db, portOf(config.database_url));
+    return [reachable, ...found, ...(secret_key === null ? [] : [secret_key])];
   } finally {
     await close();
   }

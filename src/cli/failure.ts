@@ -58,7 +58,8 @@ export function explain(error: unknown): Explanation {
 }
 
 function explainCommander(error: CommanderError): Explanation {
-  const what = error.message.replace(/^error: /, "");
+  // A suggestion comes on a line of its own: "(Did you mean --port?)".
+  const what = error.message.replace(/^error: /, "").replace(/\n\((Did|did) you/, " (did you");
   return { code: "usage", what, next: "fanfold --help", exit_code: exit_codes.usage };
 }
 
@@ -76,6 +77,13 @@ const exit_by_code: Record<string, number> = {
   unauthenticated: exit_codes.refused,
   over_limit: exit_codes.refused,
   beyond_limit: exit_codes.refused,
+  throttled: exit_codes.refused,
+  contract: exit_codes.usage,
+  stale_worker: exit_codes.usage,
+  unavailable: exit_codes.unusable,
+  stopping: exit_codes.unusable,
+  transient: exit_codes.unusable,
+  storage: exit_codes.unusable,
 };
 
 function explainOurs(error: {
@@ -136,7 +144,7 @@ function explainForeign(error: unknown): Explanation {
     };
   }
   if (code === "42501") {
-    const next = "an administrator grants it fanfold_api and fanfold_worker; fanfold doctor says what is missing";
+    const next = "fanfold doctor says what is missing, and the SQL that an administrator runs";
     return { code: "forbidden", what: "this role may not do that", why: message, next, exit_code: exit_codes.refused };
   }
   if (/^(3F000|42P01|42883)$/.test(code)) {
@@ -153,12 +161,17 @@ function explainForeign(error: unknown): Explanation {
   return { code: "unexpected", what: message || "something unexpected happened", next, exit_code: exit_codes.failed };
 }
 
-function explainBusy({ folder, pid, host }: EmbeddedFolderBusy): Explanation {
+/** `url`: where the process that holds it answers HTTP, if it said so. */
+export function explainBusy({ folder, pid, host }: EmbeddedFolderBusy, url: string | null = null): Explanation {
+  const look =
+    url === null
+      ? "look through the HTTP API of that process, if it is fanfold up or serve"
+      : `look through its HTTP API at ${url} (docs: ${url}/api/docs)`;
   return {
     code: "folder_busy",
     what: `the embedded database in ${folder} is in use by process ${pid} on ${host}`,
     why: "only one process can have it open",
-    next: `stop that process (kill ${pid}), use another folder (--data-dir other), or a server that many can share (DATABASE_URL)`,
+    next: `${look}; or stop it (kill ${pid}), use another folder (--data-dir other), or a server that many can share (DATABASE_URL)`,
     exit_code: exit_codes.unusable,
   };
 }

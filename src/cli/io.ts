@@ -13,7 +13,10 @@ export interface Io {
   /** The error stream is a terminal that can be drawn on. */
   live: boolean;
   colour: boolean;
+  /** Of the answer's lines; infinite where nothing is cut, in a pipe or a file. */
   width(): number;
+  /** Of the live view and of help, whichever stream is a terminal. */
+  screen_width(): number;
   stdin(): Promise<Uint8Array>;
   cwd: string;
   /** Who sits at this terminal, as far as the machine knows. */

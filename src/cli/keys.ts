@@ -6,7 +6,7 @@ import type { KeyPage, KeyRecord } from "../engine/keys.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
-import { collect, momentOf, wholeNumber } from "./options.js";
+import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
 import { printable } from "./printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
@@ -78,7 +78,11 @@ function addCreate(cli: Cli, keys: Command): void {
     .summary("make a key")
     .description("Makes a key and prints it, once: the key on standard output, all else beside it.")
     .argument("<name>", "what it is for")
-    .option("--scope <scope>", `what it may do: ${scopes.join(", ")} or all; give it several times`, collect)
+    .option(
+      "--scope <scope>",
+      `what it may do: ${scopes.join(", ")} or all; several with commas, or one by one`,
+      collect,
+    )
     .option("--env <word>", "the second part of the key, to tell keys apart by sight (default: live)")
     .option("--expires <moment>", "when it ends by itself, for example 2030-12-31T18:00:00Z (default: never)")
     .option("--operator", "of whoever runs the service: may see to tenants and limits")
@@ -86,7 +90,7 @@ function addCreate(cli: Cli, keys: Command): void {
     .addHelpText(
       "after",
       examples(
-        "fanfold keys create 'nightly import' --scope submit --scope read",
+        "fanfold keys create 'nightly import' --scope submit,read",
         "KEY=$(fanfold keys create ops --scope all --operator)",
       ),
     )
@@ -96,7 +100,12 @@ function addCreate(cli: Cli, keys: Command): void {
 async function create(cli: Cli, name: string, { scope = [], env, expires, operator, by }: CreateFlags): Promise<void> {
   const problems: Problem[] = [];
   const expires_at = momentOf("--expires", expires, problems);
-  const wanted = scope.includes("all") ? [...scopes] : scope;
+  const named = scope.flatMap((text) => text.split(",")).map((text) => text.trim());
+  const given = named.filter((text) => text !== "");
+  for (const word of new Set(given)) {
+    if (word !== "all") oneOf("--scope", word, scopes, problems);
+  }
+  const wanted = given.includes("all") ? [...scopes] : [...new Set(given)];
   if (wanted.length === 0) {
     problems.push({ path: "--scope", problem: "is missing", fix: `--scope read, or ${scopes.join(", ")}, all` });
   }

@@ -23,7 +23,9 @@ const io: Io = {
   drawn: () => draw.done(),
   live: process.stderr.isTTY === true && env.TERM !== "dumb",
   colour: wantsColour(),
-  width: () => process.stdout.columns ?? process.stderr.columns ?? 100,
+  // A pipe or a file has no edge at which to cut.
+  width: () => (process.stdout.isTTY ? (process.stdout.columns ?? 100) : Number.POSITIVE_INFINITY),
+  screen_width: () => process.stderr.columns ?? process.stdout.columns ?? 100,
   stdin: readStdin,
   cwd: process.cwd(),
   user: userName,

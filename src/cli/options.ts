@@ -1,6 +1,6 @@
 // Options out of text: numbers, labels, moments. Each reader adds to a list of problems instead of stopping at the first.
 import { priority_range } from "../core/names.js";
-import type { Problem } from "../core/problems.js";
+import { type Problem, quoted } from "../core/problems.js";
 
 export function wholeNumber(
   name: string,
@@ -12,10 +12,13 @@ export function wholeNumber(
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(value) && value >= from && value <= to) return value;
+  const range = to >= Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${to}`;
+  // A port is not explained by an example that is one nobody may use.
+  const example = name === "--port" ? 8080 : Math.max(from, 1);
   problems.push({
     path: name,
-    problem: `"${text}" is not a whole number from ${from} to ${to}`,
-    fix: `${name} ${Math.max(from, 1)}`,
+    problem: `${quoted(text)} is not a whole number ${range}`,
+    fix: `for example ${name} ${example}`,
   });
   return undefined;
 }
@@ -39,7 +42,7 @@ export function oneOf<Word extends string>(
   problems: Problem[],
 ): Word | undefined {
   if (text === undefined || (words as readonly string[]).includes(text)) return text as Word | undefined;
-  problems.push({ path: name, problem: `"${text}" is not one of them`, fix: `choose from ${words.join(", ")}` });
+  problems.push({ path: name, problem: `${quoted(text)} is not known`, fix: `choose from ${words.join(", ")}` });
   return undefined;
 }
 

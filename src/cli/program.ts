@@ -1,9 +1,11 @@
 // The command line as a whole: commands, global options, and the one place where errors become words and exit codes.
 import { Command, CommanderError } from "commander";
 import { loadConfig, package_version } from "../config.js";
+import { didYouMean, quoted } from "../core/problems.js";
 import { hideUrlPasswords } from "../log.js";
 import { addAlerts } from "./alerts.js";
 import { addApprove, addReject } from "./approve.js";
+import { addBlueprints } from "./blueprints.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
 import { addConnectors } from "./connectors.js";
@@ -11,7 +13,7 @@ import { addDemo } from "./demo.js";
 import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
 import { addEvents } from "./events.js";
-import { exit_codes, explain, explanationLines } from "./failure.js";
+import { exit_codes, explain, explanationLines, usage } from "./failure.js";
 import { addGroups } from "./groups.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
@@ -34,6 +36,7 @@ import { addVerify } from "./verify.js";
 import { addWatch } from "./watch.js";
 import { addWebhooks } from "./webhooks.js";
 import { addWhy } from "./why.js";
+import { addWorkers } from "./workers.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
@@ -43,8 +46,9 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
     for (const add of adds) add(cli);
   }
   for (const command of everyCommand(cli.program))
-    command.exitOverride().configureOutput(outputOf(io)).configureHelp(help);
+    command.exitOverride(rememberIn(command)).configureOutput(outputOf(io)).configureHelp(help);
   try {
+    refuseUnknown(cli.program, argv);
     await cli.program.parseAsync([...argv], { from: "user" });
     return cli.exit_code;
   } catch (error) {
@@ -52,10 +56,48 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
   }
 }
 
+/** Which command an error of commander's is about: it does not say so itself. */
+const commands_of = new WeakMap<CommanderError, Command>();
+
+function rememberIn(command: Command): (error: CommanderError) => never {
+  return (error) => {
+    commands_of.set(error, command);
+    throw error;
+  };
+}
+
+/** "fanfold webhooks create", as it is typed. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}
+
+/** Commander would answer `fanfold sbumit --help` with the help of all, as if that had been asked for. */
+function refuseUnknown(program: Command, argv: readonly string[]): void {
+  const end = argv.indexOf("--");
+  const words = end < 0 ? argv : argv.slice(0, end);
+  if (!words.includes("--help") && !words.includes("-h")) return;
+  let command = program;
+  for (const word of program.parseOptions([...words]).operands) {
+    if (command.commands.length === 0 || (command === program && word === "help")) return;
+    const found = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (found === undefined) {
+      const known = command.commands.map((one) => one.name());
+      const close = didYouMean(word, known);
+      throw usage(`unknown command ${quoted(word)}${close === null ? "" : ` (did you mean ${close}?)`}`, {
+        next: `${nameOf(command)} --help`,
+      });
+    }
+    command = found;
+  }
+}
+
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
-  ["Look:", [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts]],
+  [
+    "Look:",
+    [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts, addWorkers, addBlueprints],
+  ],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
   ["Share:", [addTenants, addKeys, addLimits, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
@@ -103,8 +145,8 @@ function outputOf(io: Io) {
     writeOut: (text: string) => io.out(text),
     writeErr: (text: string) => io.err(text),
     outputError: () => {},
-    getOutHelpWidth: () => io.width(),
-    getErrHelpWidth: () => io.width(),
+    getOutHelpWidth: () => io.screen_width(),
+    getErrHelpWidth: () => io.screen_width(),
     getOutHasColors: () => io.colour,
     getErrHasColors: () => io.colour,
   };
@@ -119,7 +161,9 @@ function report(cli: Cli, argv: readonly string[], error: unknown): number {
   if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) {
     return error.exitCode === 0 ? exit_codes.done : exit_codes.usage;
   }
-  const explanation = explain(error);
+  const explained = explain(error);
+  const about = error instanceof CommanderError ? commands_of.get(error) : undefined;
+  const explanation = about === undefined ? explained : { ...explained, next: `${nameOf(about)} --help` };
   const { exit_code, ...rest } = explanation;
   // The options may be what could not be parsed, so the wish for JSON is also looked for in the arguments.
   if (globals(cli).json || argv.includes("--json")) json(cli.io, { error: rest });

@@ -8,7 +8,7 @@ import { usage } from "./failure.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
-import { moment } from "./summary.js";
+import { momentIn } from "./summary.js";
 import { verbOptions } from "./verb.js";
 
 interface SetFlags {
@@ -79,7 +79,7 @@ async function setSchedule(cli: Cli, name: string, job_type: string, pairs: stri
       const { created, schedule } = await engine.schedules.put(name, given, { actor });
       answer(cli, { created, schedule }, () => [
         `${created ? "made" : "changed"}  ${schedule.name}: ${schedule.words}`,
-        `  next: ${schedule.paused_at === null ? moment(schedule.next_at) : "it is paused"}`,
+        `  next: ${schedule.paused_at === null ? momentIn(schedule.next_at, schedule.time_zone) : "it is paused"}`,
       ]);
     },
     { registry: await registryOf(cli) },

@@ -8,7 +8,7 @@ import { wholeNumber } from "./options.js";
 import { printable } from "./printable.js";
 import { addSet } from "./schedule_set.js";
 import { withSession } from "./session.js";
-import { howToFollow, moment, table } from "./summary.js";
+import { howToFollow, moment, momentIn, table } from "./summary.js";
 import { addVerbOptions, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";
 
@@ -105,7 +105,7 @@ function* showLines(schedule: ScheduleRecord): Generator<string> {
   if (paused_at !== null) {
     yield `  paused by ${printable(paused_by ?? "")}${pause_reason === null ? "" : `: ${printable(pause_reason)}`}`;
     yield `  go on: fanfold schedules continue ${name}`;
-  } else yield `  next        ${moment(schedule.next_at) || "there is no further time"}`;
+  } else yield `  next        ${momentIn(schedule.next_at, schedule.time_zone) || "there is no further time"}`;
   if (last !== null) yield `  last        ${tickText(last)}`;
 }
 
@@ -144,7 +144,10 @@ function addPreview(cli: Cli, schedules: Command): void {
         const { cron, time_zone } =
           name === undefined ? { cron: flags.cron ?? "", time_zone: flags.timeZone } : await all.get(name);
         const preview = await all.preview(cron, time_zone, count);
-        answer(cli, preview, () => [preview.words, ...preview.next.map((at) => `  ${moment(at)}  ${at}`)]);
+        answer(cli, preview, () => [
+          preview.words,
+          ...preview.next.map((at) => `  ${momentIn(at, time_zone ?? "UTC")}  ${at}`),
+        ]);
       });
     });
 }
@@ -187,7 +190,9 @@ function addHolding(cli: Cli, schedules: Command, verb: "pause" | "continue"): v
         const what = pauses ? "paused" : "goes on";
         answer(cli, reply, () => [
           changed ? `${what}  ${name}` : `nothing changed: ${name} is ${pauses ? "paused already" : "not paused"}`,
-          ...(pauses ? [`  go on: fanfold schedules continue ${name}`] : [`  next: ${moment(schedule.next_at)}`]),
+          ...(pauses
+            ? [`  go on: fanfold schedules continue ${name}`]
+            : [`  next: ${momentIn(schedule.next_at, schedule.time_zone)}`]),
         ]);
       });
     });

@@ -13,6 +13,7 @@ import {
   serveHttp,
   together,
   untilTold,
+  warnWithoutSecretKey,
   workerBeside,
 } from "./serving.js";
 import { withSession } from "./session.js";
@@ -51,6 +52,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
     cli,
     async (session) => {
       const { engine, config } = session;
+      warnWithoutSecretKey(cli.io, session);
       const with_worker = options.worker === true;
       const serving = await serveHttp("serve", session, !with_worker);
       const worker = with_worker ? await workerBeside(session, serving.server) : null;
@@ -68,7 +70,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
         ...httpLines(serving, kind),
         `  database  ${printable(where)}`,
         worker === null
-          ? "  worker    none in this process: fanfold up --no-http, or fanfold serve --worker"
+          ? `  worker    none in this process: ${kind === "server" ? "fanfold up --no-http beside it, or " : ""}fanfold serve --worker`
           : `  worker    ${worker.worker_id}, ${config.slots} slots`,
         "  stop      Ctrl-C (calls that run are answered; again: at once)",
       ]);

@@ -1,11 +1,13 @@
 // What `fanfold serve` and `fanfold up` have in common: the HTTP server of a session, its first key, and the end at a signal.
 import { scopes } from "../core/api/endpoint.js";
 import { Conflict } from "../core/errors.js";
+import { no_secret_key } from "../engine/diagnosis.js";
 import { type Server, startServer } from "../server/server.js";
 import { type Leaver, stopOnSignals } from "../worker/signals.js";
 import type { Worker } from "../worker/worker.js";
 import { CliFailure, exit_codes } from "./failure.js";
 import { type Io, note } from "./io.js";
+import { noteServedAt } from "./served_at.js";
 import type { Session } from "./session.js";
 
 /** Connections of a server that answers calls: enough that a slow one does not hold up the others. */
@@ -34,23 +36,45 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
       await server.kill();
       throw error;
     });
-    return { server, first_key };
+    return { server: noted(server, session), first_key };
   } catch (error) {
-    if (error instanceof Conflict) throw portFailure(cli_name, error, port);
+    if (error instanceof Conflict) throw listenFailure(cli_name, error, host, port);
     throw error;
   }
 }
 
-function portFailure(name: string, error: Conflict, port: number): CliFailure {
-  const other = port === 0 || port >= 65_535 ? 8080 : port + 1;
+/** Other commands find the embedded database in use: they are told where to ask instead. */
+function noted(server: Server, { engine, config }: Session): Server {
+  if (engine.db.kind !== "embedded" || config.database_dir === config.data_dir) return server;
+  const forget = noteServedAt(config.data_dir, server.url);
+  return {
+    ...server,
+    stop: () => server.stop().finally(forget),
+    kill: () => server.kill().finally(forget),
+  };
+}
+
+/** The server does not listen: by the reason that the system gave, what is wrong and what to choose instead. */
+function listenFailure(name: string, error: Conflict, host: string, port: number): CliFailure {
+  const reason = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   const without = name === "up" ? ", or without HTTP: fanfold up --no-http" : "";
-  return new CliFailure({
-    code: "port_taken",
-    what: error.message,
-    why: error.hint ?? undefined,
-    next: `fanfold ${name} --port ${other}${without}`,
-    exit_code: exit_codes.usage,
-  });
+  const failure = (code: string, next: string, why?: string) =>
+    new CliFailure({ code, what: error.message, why, next: next + without, exit_code: exit_codes.usage });
+  if (reason === "EADDRINUSE") {
+    const other = port >= 65_535 ? 8080 : port + 1;
+    return failure("port_taken", `fanfold ${name} --port ${other}, or --port 0 for any that is free`);
+  }
+  if (reason === "EACCES") {
+    return failure("port_refused", `fanfold ${name} --port 8080`, "ports below 1024 are for privileged users");
+  }
+  const why = `${host} is neither an address of this machine nor a name of one`;
+  return failure("no_such_address", `fanfold ${name} --host 127.0.0.1, or --host 0.0.0.0 for all addresses`, why);
+}
+
+/** On a server nobody but the operator can know the key; without it webhooks fail later, and one by one. */
+export function warnWithoutSecretKey(io: Io, { engine, config }: Session): void {
+  if (engine.db.kind === "embedded" || config.secret_keys.length > 0) return;
+  note(io, `warning: ${no_secret_key.what}; ${no_secret_key.fix}`);
 }
 
 /** The embedded database is held by this process: no other command could make the first key while it runs. */

@@ -1,14 +1,17 @@
 // One opened engine for the length of one command: configuration, registry, database, and on request a worker.
 import { type Config, loadConfig } from "../config.js";
 import type { Registry } from "../core/registry.js";
+import { EmbeddedFolderBusy } from "../engine/embedded_folder.js";
 import type { Engine } from "../engine/engine.js";
-import { openEngine } from "../engine/open_engine.js";
-import { readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
+import { type EngineOptions, openEngine } from "../engine/open_engine.js";
+import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
 import { createLog } from "../log.js";
 import { startWorker, type Worker } from "../worker/worker.js";
 import { loadRegistry } from "./app_module.js";
 import { type Cli, globals } from "./command.js";
+import { CliFailure, explainBusy } from "./failure.js";
 import { note } from "./io.js";
+import { servedAt } from "./served_at.js";
 
 export interface Session {
   readonly config: Config;
@@ -67,7 +70,7 @@ export async function withSession<T>(
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
   const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
-  const engine = await openEngine({
+  const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
     storage_dir,
@@ -93,9 +96,20 @@ export async function withSession<T>(
   }
 }
 
+/** When another process holds the embedded database, it may have said where it answers HTTP. */
+async function openOrExplain(data_dir: string, options: EngineOptions): Promise<Engine> {
+  try {
+    return await openEngine(options);
+  } catch (error) {
+    if (!(error instanceof EmbeddedFolderBusy)) throw error;
+    throw new CliFailure(explainBusy(error, servedAt(data_dir, error.pid)));
+  }
+}
+
 async function warnWithoutWorkers(cli: Cli, engine: Engine): Promise<void> {
   const { is_superuser } = await readServerFacts(engine.db);
   // Only who sees all workers can say that there are none.
-  const workers = is_superuser ? await readWorkerFacts(engine.db) : null;
+  const sees_all = is_superuser || (await readSchemaFacts(engine.db)).mapping === "server";
+  const workers = sees_all ? await readWorkerFacts(engine.db) : null;
   if (workers?.live === 0) note(cli.io, "no worker is live: the job waits until one is started with: fanfold up");
 }

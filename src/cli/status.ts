@@ -36,7 +36,7 @@ async function showStatus(cli: Cli, job: string): Promise<void> {
 function* statusLines(status: JobRecord, why: Why | null, failed: readonly FailedTask[], io: Io): Generator<string> {
   const people = waitingForPeople(status).length > 0;
   const width = io.width();
-  yield* renderStages(status, { width, colour: io.colour, paces: new Map() });
+  yield* renderStages(status, { width: io.screen_width(), colour: io.colour, paces: new Map() });
   yield `job         ${status.job_id}`;
   yield `parameters  ${resultText(status.parameters)}`;
   const labels = Object.entries(status.labels).map(([key, value]) => `${printable(key)}=${printable(value)}`);

@@ -78,9 +78,11 @@ export function dataText(data: Record<string, unknown> | null): string {
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** Left-aligned columns, cut where the screen ends. The last column takes what is left. */
+/** Left-aligned columns, cut where the screen ends (an infinite one has no end). The last column takes what is left. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
-  const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, 200)));
+  // In a pipe or a file nothing is cut but what no reader would want whole.
+  const longest = Number.isFinite(width) ? 200 : 10_000;
+  const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell, longest)));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));
   return cells.map((row) =>
     truncate(
@@ -113,6 +115,13 @@ export function tableAndText(
 
 function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - [...text].length));
+}
+
+/** A moment by the clocks of a zone, which it names: 2030-03-31 03:00:00 Europe/Zurich. */
+export function momentIn(iso: string | null | undefined, time_zone: string): string {
+  if (!iso) return "";
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? "" : `${at.toLocaleString("sv-SE", { timeZone: time_zone })} ${time_zone}`;
 }
 
 /** A moment as the list shows it: local time, to the second. */

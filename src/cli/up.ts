@@ -17,6 +17,7 @@ import {
   serveHttp,
   together,
   untilTold,
+  warnWithoutSecretKey,
   workerBeside,
 } from "./serving.js";
 import { type Session, withSession } from "./session.js";
@@ -60,6 +61,7 @@ async function up(cli: Cli, options: UpOptions): Promise<void> {
   await withSession(
     cli,
     async (session) => {
+      warnWithoutSecretKey(cli.io, session);
       // Before the worker: whoever cannot serve as asked is told before tasks are taken.
       const serving = options.http ? await serveToo(cli, session) : null;
       const worker = await workerBeside(session, serving?.server ?? null);

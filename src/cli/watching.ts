@@ -102,7 +102,7 @@ function screenFor(cli: Cli, options: FollowOptions): Screen {
 }
 
 function lookOf(cli: Cli, status: JobRecord, samples: readonly Sample[]): Look {
-  return { width: cli.io.width(), colour: cli.io.colour, paces: paces(samples, status) };
+  return { width: cli.io.screen_width(), colour: cli.io.colour, paces: paces(samples, status) };
 }
 
 function liveScreen(cli: Cli): Screen {

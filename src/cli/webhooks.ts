@@ -104,12 +104,16 @@ function addCreate(cli: Cli, webhooks: Command): void {
 
 function* secretLines({ secret, secrets }: WebhookWithSecret): Generator<string> {
   if (secret !== null) yield `  secret  ${secret}   (shown once: keep it where the receiver finds it)`;
-  for (const { kept, until } of secrets) if (until !== null) yield `  ${kept} stays good until ${moment(until)}`;
+  for (const { kept, until } of secrets) {
+    if (until === null) continue;
+    const which = kept.startsWith("secret://") ? `the old secret (${printable(kept, 100)})` : "the old secret";
+    yield `  ${which} stays good until ${moment(until)}: till then deliveries are signed with both`;
+  }
 }
 
 function addList(cli: Cli, webhooks: Command): void {
   webhooks
-    .command("list")
+    .command("list", { isDefault: true })
     .summary("list endpoints")
     .description("Lists the endpoints of this tenant.")
     .addHelpText("after", examples("fanfold webhooks list"))

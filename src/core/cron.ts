@@ -17,6 +17,17 @@ const most_previewed = 100;
 /** Letters, digits and what cron is written with; no `?`, which would mean "now", and no names with @. */
 const cron_text = /^[\dA-Za-z*,/#+ \t-]+$/;
 
+/** What other programs write for patterns, and the pattern that is meant. */
+const nicknames: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
 /** What is wrong with a pattern and its time zone, all at once. */
 export function cronProblems(cron: unknown, time_zone: unknown): Problem[] {
   const problems: Problem[] = [];
@@ -26,12 +37,15 @@ export function cronProblems(cron: unknown, time_zone: unknown): Problem[] {
   const fix =
     "Write minute, hour, day of month, month, day of week, e.g. 30 6 * * 1-5; a sixth field in front is seconds.";
   const wrong = cronProblem(cron);
-  if (wrong !== null) problems.push({ path: "$.cron", problem: wrong, fix });
+  const meant = typeof cron === "string" ? nicknames[cron.trim().toLowerCase()] : undefined;
+  if (meant !== undefined) {
+    problems.push({ path: "$.cron", problem: "names with @ are not understood", fix: `Write ${meant}` });
+  } else if (wrong !== null) problems.push({ path: "$.cron", problem: wrong, fix });
   else if (problems.length === 0 && timesOf(cron as string, time_zone as string).next(new Date(0)) === null) {
     problems.push({
       path: "$.cron",
-      problem: "names no time at all, in any year",
-      fix: "30 2, for example, never comes.",
+      problem: "names a day that never comes, such as 30 February",
+      fix: "Choose a day that the month has; L is its last day, e.g. 0 0 L 2 *",
     });
   }
   return problems;

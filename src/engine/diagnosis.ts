@@ -12,6 +12,7 @@ import {
   type ServerFacts,
   type WorkerFacts,
 } from "./server_facts.js";
+import { howToMap, serverRoleSql, sqlName } from "./server_role.js";
 
 export interface Finding {
   name: string;
@@ -39,8 +40,9 @@ export async function examineDatabase(
   if (!facts.may_use_schema) return findings;
   findings.push(judgeMigrations(await schemaState(db)));
   if (!facts.has_schema) return findings;
-  findings.push(...judgeSchema(await readSchemaFacts(db), kind));
-  const sees_all = sees_workers || facts.is_superuser || facts.is_owner;
+  const schema = await readSchemaFacts(db);
+  findings.push(...judgeSchema(schema, kind));
+  const sees_all = sees_workers || facts.is_superuser || facts.is_owner || schema.mapping === "server";
   // For the command line the embedded database is held by this very process, so that no worker can be live on it.
   if (kind === "server" || sees_workers) findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
   return findings;
@@ -109,15 +111,15 @@ function judgeConnections(facts: ServerFacts): Finding {
 function judgeRights(facts: ServerFacts): Finding {
   const text = `connected as "${facts.session_user}"`;
   if (!facts.may_use_schema) {
-    const fix =
-      "as an administrator: grant fanfold_api, fanfold_worker to the role, then select app.map_role('<role>', '<tenant>')";
+    const role = sqlName(facts.session_user);
+    const fix = `as an administrator: grant fanfold_api, fanfold_worker to ${role}; ${howToMap(facts.session_user)}`;
     return fail("login", `${text}, which has no right to use Fanfold's schema`, fix);
   }
   if (!facts.is_superuser && !facts.is_owner) return ok("login", text);
   return warn(
     "login",
     `${text}, ${facts.is_superuser ? "a superuser" : "an owner of the tables"}: row-level security does not hold for it`,
-    "migrate with it, but run with a role of its own: create role … login; grant fanfold_worker, fanfold_api to …; select app.map_role(…)",
+    `migrate with it, but serve and work as a role beside it: ${serverRoleSql(facts.server_role_exists)}`,
   );
 }
 
@@ -170,17 +172,29 @@ function judgeTenant(facts: SchemaFacts): Finding {
   return fail(
     "tenant",
     "this role is mapped to no tenant, so it sees and writes nothing",
-    "as an administrator: select app.map_role('<role>', '<tenant>')",
+    `as an administrator: ${howToMap(facts.role)}`,
   );
 }
 
-/** null: only a superuser or an owner sees the workers of all tenants. */
+/** null: a tenant's role is not told how many workers serve all. */
 export function judgeWorkers(facts: WorkerFacts | null): Finding {
-  if (facts === null) return ok("workers", "not visible to this role");
+  if (facts === null) return ok("workers", "not counted for this role; those that serve its tenant: fanfold workers");
   if (facts.live === 0) return warn("workers", "no live worker: submitted jobs wait", "start one: fanfold up");
   const silent = facts.silent > 0 ? `, ${count(facts.silent)} silent for longer than their lease` : "";
   return ok("workers", `${count(facts.live)} live with ${count(facts.slots)} slots${silent}`);
 }
+
+/** Null: nothing to say, because the embedded database keeps a key of its own. */
+export function judgeSecretKey(kind: "server" | "embedded", keys: number): Finding | null {
+  if (kind === "embedded") return null;
+  if (keys > 0) return ok("secret_key", "FANFOLD_SECRET_KEY is set");
+  return warn("secret_key", no_secret_key.what, no_secret_key.fix);
+}
+
+export const no_secret_key = {
+  what: "FANFOLD_SECRET_KEY is not set: secrets that are made for webhooks can be neither kept nor opened",
+  fix: "make one (openssl rand -base64 32) and give the same to every server and worker",
+};
 
 export function judgeFolder(name: string, folder: string, problem: string | null): Finding {
   if (problem === null) return ok(name, `${folder} is writable`);

@@ -1,6 +1,7 @@
 // What `fanfold doctor` wants to know of a database. Reads catalogues only, changes nothing, and works before the first
 // migration as well. Judging the facts is the command line's part.
 import type { Database } from "./database.js";
+import { server_role } from "./server_role.js";
 
 export interface ServerFacts {
   version: string;
@@ -16,9 +17,12 @@ export interface ServerFacts {
   missing_roles: string[];
   has_schema: boolean;
   may_use_schema: boolean;
+  /** The role that we advise to serve with; roles are shared by all databases of a server. */
+  server_role_exists: boolean;
 }
 
 export interface SchemaFacts {
+  role: string;
   tables_without_security: string[];
   tables_without_force: string[];
   mapping: "tenant" | "server" | "none";
@@ -54,7 +58,8 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
          where n.nspname = 'app' and c.relname = 'jobs') as has_schema,
       coalesce(
         (select has_schema_privilege(session_user, oid, 'USAGE') from pg_namespace where nspname = 'app'),
-        true) as may_use_schema`;
+        true) as may_use_schema,
+      exists (select from pg_roles where rolname = ${server_role}::text) as server_role_exists`;
   return row as ServerFacts;
 }
 
@@ -68,6 +73,7 @@ export async function readSchemaFacts(db: Database): Promise<SchemaFacts> {
          and c.relname not in ('schema_migrations', 'schema_functions')
     )
     select
+      session_user::text as role,
       (select coalesce(json_agg(relname order by relname), '[]'::json)
          from app_tables where not relrowsecurity) as tables_without_security,
       (select coalesce(json_agg(relname order by relname), '[]'::json)
@@ -95,6 +101,8 @@ export interface ServingFacts {
   /** Owns the tables, or may become who does. */
   is_owner: boolean;
   missing_roles: string[];
+  server_role_exists: boolean;
+  database: string;
   mapping: SchemaFacts["mapping"];
   mapped_tenant: string | null;
 }
@@ -104,6 +112,8 @@ export async function readServingFacts(db: Database): Promise<ServingFacts> {
   const [row] = await db.sql<Omit<ServingFacts, "mapping" | "mapped_tenant">>`
     select
       session_user::text as role,
+      current_database()::text as database,
+      exists (select from pg_roles where rolname = ${server_role}::text) as server_role_exists,
       exists (select from pg_roles where rolname in (session_user, current_user) and rolsuper) as is_superuser,
       exists (select from pg_roles where rolname in (session_user, current_user) and rolbypassrls) as bypasses_security,
       exists (

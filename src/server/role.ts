@@ -4,6 +4,7 @@ import { Forbidden } from "../core/errors.js";
 import { formatProblems, type Problem } from "../core/problems.js";
 import type { Database } from "../engine/database.js";
 import { readServingFacts, type ServingFacts } from "../engine/server_facts.js";
+import { mendRoleSql, server_role, serverRoleSql } from "../engine/server_role.js";
 
 /** Throws Forbidden with everything that is wrong and the SQL that mends it. The embedded database has but one role. */
 export async function assertServingRole(db: Database): Promise<void> {
@@ -12,50 +13,31 @@ export async function assertServingRole(db: Database): Promise<void> {
   const problems = problemsOfRole(facts);
   if (problems.length === 0) return;
   const title = `the service must not run as role "${facts.role}"`;
-  throw new Forbidden(formatProblems(title, problems), {
-    problems,
-    hint: `as an administrator: ${howToMend(facts)}; then let DATABASE_URL name that role`,
-  });
+  throw new Forbidden(formatProblems(title, problems), { problems, hint: howToMend(facts) });
 }
 
+/** What to do is said once, for all of them. */
 function problemsOfRole(facts: ServingFacts): Problem[] {
   const { role, is_superuser, bypasses_security, is_owner, missing_roles, mapping, mapped_tenant } = facts;
-  const mend = howToMend(facts);
   const problems: Problem[] = [];
-  const found = (problem: string, fix = mend) => problems.push({ path: role, problem, fix });
+  const found = (problem: string) => problems.push({ path: role, problem, fix: "" });
   if (is_superuser) found("it is a superuser: row-level security does not hold for it");
   // Whoever is a superuser is all the rest as well.
   if (is_superuser) return problems;
-  if (bypasses_security) found("it bypasses row-level security", `alter role ${name(role)} nobypassrls;`);
-  if (is_owner) found("it owns the tables, or may become their owner", `revoke fanfold_owner from ${name(role)};`);
-  if (missing_roles.length > 0) {
-    found(
-      `it is not a member of ${missing_roles.join(" and ")}`,
-      `grant ${missing_roles.join(", ")} to ${name(role)};`,
-    );
-  }
-  if (mapping === "tenant") {
-    found(`it belongs to tenant "${mapped_tenant}"`);
-  } else if (mapping === "none") {
-    found("it is not mapped as the server's role", `select app.map_role(${text(role)}, null);`);
-  }
+  if (bypasses_security) found("it bypasses row-level security");
+  if (is_owner) found("it owns the tables, or may become their owner");
+  if (missing_roles.length > 0) found(`it is not a member of ${missing_roles.join(" and ")}`);
+  if (mapping === "tenant") found(`it belongs to tenant "${mapped_tenant}"`);
+  else if (mapping === "none") found("it is not mapped as the server's role");
   return problems;
 }
 
-/** A role that can be mended is mended; any other needs one beside it. */
-function howToMend({ role, is_superuser, bypasses_security, is_owner, mapping }: ServingFacts): string {
-  const other = is_superuser || bypasses_security || is_owner || mapping === "tenant";
-  const server = other ? "fanfold_server" : role;
-  const made = other
-    ? `create role ${name(server)} login password '…' in role fanfold_api, fanfold_worker;`
-    : `grant fanfold_api, fanfold_worker to ${name(server)};`;
-  return `${made} select app.map_role(${text(server)}, null);`;
-}
-
-function name(role: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(role) ? role : `"${role.replaceAll('"', '""')}"`;
-}
-
-function text(role: string): string {
-  return `'${role.replaceAll("'", "''")}'`;
+/** A role that only lacks something is mended. Any other stays what it is (somebody must migrate) and gets one beside it. */
+function howToMend(facts: ServingFacts): string {
+  const { role, is_superuser, bypasses_security, is_owner, mapping, missing_roles, server_role_exists } = facts;
+  if (!is_superuser && !bypasses_security && !is_owner && mapping !== "tenant") {
+    return `as an administrator: ${mendRoleSql(role, missing_roles)}`;
+  }
+  const url = `postgres://${server_role}:<password>@<host>/${encodeURIComponent(facts.database)}`;
+  return `as an administrator: ${serverRoleSql(server_role_exists)} then DATABASE_URL=${url}`;
 }

@@ -5,6 +5,7 @@ import {
   judgeMigrations,
   judgeNode,
   judgeSchema,
+  judgeSecretKey,
   judgeServer,
   judgeWorkers,
   type ServerContext,
@@ -26,9 +27,11 @@ const facts: ServerFacts = {
   missing_roles: [],
   has_schema: true,
   may_use_schema: true,
+  server_role_exists: false,
 };
 const context: ServerContext = { kind: "server", url_port: 5432, asked_at_ms: now.getTime(), round_trip_ms: 3 };
 const schema: SchemaFacts = {
+  role: "worker",
   tables_without_security: [],
   tables_without_force: [],
   mapping: "tenant",
@@ -57,7 +60,13 @@ describe("doctor", () => {
         { url_port: 6432 },
       ),
       ...judgeSchema(
-        { tables_without_security: ["jobs"], tables_without_force: ["tasks"], mapping: "none", mapped_tenant: null },
+        {
+          ...schema,
+          tables_without_security: ["jobs"],
+          tables_without_force: ["tasks"],
+          mapping: "none",
+          mapped_tenant: null,
+        },
         "server",
       ),
       judgeMigrations({ database_version: 0, code_version: 1, pending: [] }),
@@ -70,6 +79,31 @@ describe("doctor", () => {
       "version", "pooler", "connections", "login", "roles", "row_security", "tenant", "schema", "node", "workers", "storage",
     ]); // biome-ignore format: one row
     expect(unwell.every((one) => one.fix)).toBe(true);
+  });
+
+  test("says how a role becomes the server's, or one tenant's", () => {
+    const [, tenant] = judgeSchema({ ...schema, role: "web", mapping: "none", mapped_tenant: null }, "server");
+    expect(tenant?.fix).toContain("select app.map_role('web', null);");
+    expect(tenant?.fix).toContain("'<tenant>'");
+    expect(finding(server({ may_use_schema: false }), "login").fix).toContain(
+      "grant fanfold_api, fanfold_worker to worker; select app.map_role('worker', null);",
+    );
+  });
+
+  test("advises a role beside the owner's, made or only granted as there is one", () => {
+    const fix = (server_role_exists: boolean) => finding(server({ is_owner: true, server_role_exists }), "login").fix;
+    expect(fix(false)).toContain("create role fanfold_server login password '<password>'");
+    expect(fix(true)).toContain("grant fanfold_api, fanfold_worker to fanfold_server;");
+    expect(fix(true)).not.toMatch(/create role|revoke|;;/);
+  });
+
+  test("warns without a key for secrets, on a server only", () => {
+    expect(judgeSecretKey("embedded", 0)).toBeNull();
+    expect(judgeSecretKey("server", 1)).toMatchObject({ level: "ok" });
+    expect(judgeSecretKey("server", 0)).toMatchObject({
+      level: "warn",
+      fix: expect.stringContaining("openssl rand -base64 32"),
+    });
   });
 
   test("fails on a Postgres older than 15", () => {

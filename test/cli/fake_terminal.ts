@@ -10,6 +10,7 @@ export interface FakeOptions {
   live?: boolean;
   colour?: boolean;
   width?: number;
+  screen_width?: number;
   user?: string | null;
 }
 
@@ -57,6 +58,7 @@ export function start(argv: readonly string[], options: FakeOptions = {}): Runni
     live: options.live ?? false,
     colour: options.colour ?? false,
     width: () => options.width ?? 100,
+    screen_width: () => options.screen_width ?? Math.min(options.width ?? 100, 1000),
     stdin: async () => Buffer.from(options.stdin ?? ""),
     cwd: options.cwd ?? process.cwd(),
     user: () => (options.user === undefined ? "tess" : options.user),

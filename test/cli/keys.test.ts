@@ -71,10 +71,19 @@ test("what is wrong with a key is told at once, before or by the database", asyn
   expect(here.code).toBe(2);
   expect(here.err).toContain("--scope");
   expect(here.err).toContain("--expires");
-  const there = await run("keys", "create", "x", "--scope", "fly", "--env", "UPPER");
+  const unknown = await run("keys", "create", "x", "--scope", "read,fly");
+  expect(unknown.code).toBe(2);
+  expect(unknown.err).toContain('"fly" is not known');
+  expect(unknown.err).toContain("submit, read, operate, work, admin");
+  const there = await run("keys", "create", "x".repeat(101), "--scope", "read", "--env", "UPPER");
   expect(there.code).toBe(2);
   expect(there.err).toContain("$.env");
-  expect(there.err).toContain("$.scopes");
+  expect(there.err).toContain("$.name");
+});
+
+test("scopes may be given with commas, one by one, or twice", async () => {
+  const made = await run("keys", "create", "x", "--scope", "submit, read", "--scope", "read", "--json");
+  expect(made.json().scopes).toEqual(["submit", "read"]);
 });
 
 test("limits are shown, set by name and lifted with none", async () => {

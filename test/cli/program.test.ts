@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 const commands = [
-  "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "resume", "retry", "skip", "approve",
+  "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "workers", "blueprints", "resume", "retry", "skip", "approve",
   "reject", "pause", "continue", "cancel", "sweep", "tenants", "keys", "limits", "connectors", "webhooks", "schedules", "groups", "doctor", "migrate",
 ]; // biome-ignore format: a list of words
 // Nothing in this file needs a database: an address where none listens proves it.
@@ -54,6 +54,18 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
   const mistakes: [string, string[], string][] = [
     ["an unknown command is answered with the nearest", ["submti", "hello_world"], "submit"],
     ["an unknown option", ["jobs", "--statsu", "failed"], "--status"],
+    [
+      "a mistake points to the help of its command",
+      ["keys", "create", "--scop", "read"],
+      "next: fanfold keys create --help",
+    ],
+    ["the nearest option stands on the same line", ["serve", "--prot", "1"], "'--prot' (did you mean --port?)"],
+    ["the help of an unknown command", ["sbumit", "--help"], 'unknown command "sbumit" (did you mean submit?)'],
+    ["the help of an unknown command of a noun", ["webhooks", "crate", "-h"], "next: fanfold webhooks --help"],
+    ["a port that is none", ["serve", "--port", "abc"], "for example --port 8080"],
+    ["a scope that does not exist", ["keys", "create", "me", "--scope", "submit,foo"], '"foo" is not known'],
+    ["a name for a pattern", ["schedules", "set", "a", "hello_world", "--cron", "@daily"], "Write 0 0 * * *"],
+    ["a day that never comes", ["schedules", "set", "a", "hello_world", "--cron", "0 0 30 2 *"], "30 February"],
     ["a missing argument", ["watch"], "missing required argument 'job'"],
     ["too many arguments", ["status", "a", "b"], "too many arguments"],
     ["an unknown job type names the nearest and the known", ["submit", "helo_world"], "hello_world"],

@@ -1,6 +1,6 @@
 // fanfold serve and the HTTP side of fanfold up, as processes and in this one; and the end of a server with a hundred calls
 // under way.
-import { mkdtemp, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -83,11 +83,16 @@ describe("serve", () => {
 
   test("refuses a superuser with the SQL to run, and a port that is taken with the next command", async () => {
     const superuser = await fanfold(["serve", "--port", "0"], { env: { ...env, DATABASE_URL: database.url } });
-    expect(superuser).toMatchObject({ code: 4, err: expect.stringContaining("create role fanfold_server") });
+    expect(superuser).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/(create role|fanfold_worker to) fanfold_server/),
+    });
     const { port, close } = await taken();
     const { code, err } = await fanfold(["serve", "--port", String(port)], { env });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(`fanfold serve --port ${port + 1}`) });
     expect((await fanfold(["serve", "--port", "99999"], { env })).code).toBe(2);
+    const elsewhere = await fanfold(["serve", "--host", "192.0.2.1", "--port", "0"], { env });
+    expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("fanfold serve --host 127.0.0.1") });
     await close();
   });
 
@@ -165,6 +170,14 @@ async function count(table: "jobs"): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
+/** The blueprint of docs/http-api.md and the submit that follows it: what is printed there must run. */
+async function documented(): Promise<{ blueprint: string; submit: string }> {
+  const text = await readFile(new URL("../../docs/http-api.md", import.meta.url), "utf8");
+  const [, blueprint = ""] = /blueprints\/greet_all -d '([^']+)'/.exec(text) ?? [];
+  const [, submit = ""] = /submit\/greet_all -d '([^']+)'/.exec(text) ?? [];
+  return { blueprint, submit };
+}
+
 describe("up", () => {
   beforeAll(() => migratedFolder(path.join(folder, "embedded")));
   const data = () => ["--data-dir", path.join(folder, "embedded")];
@@ -189,6 +202,23 @@ describe("up", () => {
     expect(jobs.status).toBe(200);
     again.signal("SIGTERM");
     expect((await again.done).code).toBe(0);
+  });
+
+  test("while it holds the embedded database, other commands are told where it answers", async () => {
+    const up = start(["up", "--port", "0", ...data()]);
+    await up.until("stop      Ctrl-C");
+    const url = urlIn(up.out());
+    const refused = await fanfold(["jobs", ...data()]);
+    expect(refused).toMatchObject({ code: 5, err: expect.stringContaining(`its HTTP API at ${url}`) });
+    up.signal("SIGTERM");
+    expect((await up.done).code).toBe(0);
+    await expect(access(path.join(folder, "embedded", "serving.json"))).rejects.toThrow();
+    const serve = start(["serve", "--port", "0", ...data()]);
+    await serve.until("stop      Ctrl-C");
+    expect(serve.out()).toContain("none in this process: fanfold serve --worker");
+    expect(serve.err()).not.toContain("FANFOLD_SECRET_KEY");
+    serve.signal("SIGTERM");
+    expect((await serve.done).code).toBe(0);
   });
 
   test("on the embedded database a port that is taken is an error; --no-http needs none", async () => {
@@ -216,5 +246,39 @@ describe("up", () => {
     expect((await fetch(`${urlIn(served.out())}/api/health/live`)).status).toBe(200);
     served.signal("SIGTERM");
     expect((await served.done).code).toBe(0);
+  });
+
+  test("the server's role sees whether there are workers, which, and what they can run", async () => {
+    const workersOf = async () => {
+      const { findings } = (await fanfold(["doctor", "--json"], { env })).json();
+      return findings.find(({ name }: { name: string }) => name === "workers");
+    };
+    expect(await workersOf()).toMatchObject({ level: "warn", message: expect.stringContaining("no live worker") });
+    expect((await fanfold(["workers"], { env })).out).toContain("start one: fanfold up");
+    const up = start(["up", "--port", "0"], { env });
+    await up.until("stop      Ctrl-C");
+    expect(up.err()).toContain("openssl rand -base64 32");
+    expect(await workersOf()).toMatchObject({ level: "ok", message: expect.stringContaining("1 live") });
+    const { out } = await fanfold(["workers"], { env, width: Number.POSITIVE_INFINITY });
+    expect(out).toMatch(/WORKER +STATUS +HOST[^\n]+TYPES\n\S+ +live .+ ago .*hello\.greet/);
+    const listed = (await fanfold(["workers", "--json"], { env })).json();
+    expect(listed.workers).toMatchObject([{ status: "live", slots: 8, held: 0 }]);
+
+    const url = urlIn(up.out());
+    const saved = await fetch(`${url}/api/blueprints/greet_all`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: (await documented()).blueprint,
+    });
+    expect(saved.status, await saved.text()).toBe(201);
+    const body = JSON.parse((await documented()).submit);
+    const { job_id } = (await (await post(`${url}/api/jobs/submit/greet_all`, body)).json()) as { job_id: string };
+    expect((await fanfold(["watch", job_id, "--json"], { env })).lines().at(-1)).toMatchObject({ status: "completed" });
+    expect((await fanfold(["blueprints"], { env })).out).toMatch(/greet_all +saved, version 1 +greet → reply/);
+    const shown = await fanfold(["blueprints", "show", "hello_world"], { env });
+    expect(shown.out).toContain("stage 2     reply: hello.reply (match_previous)");
+    expect(await fanfold(["blueprints", "show", "helo_world"], { env })).toMatchObject({ code: 2 });
+    up.signal("SIGTERM");
+    expect((await up.done).code).toBe(0);
   });
 });
