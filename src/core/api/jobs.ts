@@ -64,7 +64,7 @@ export const jobs_api = {
       .extend({ parameters: record.optional() })
       .catchall(json)
       .prefault({})
-      .meta({ examples: [{ parameters: { name: "Ada" }, priority: 5, labels: { team: "hydro" } }] }),
+      .meta({ examples: [{ parameters: { n: 3 }, priority: 5, labels: { team: "hydro" } }] }),
     reply: submitted,
     status: 201,
     other_answers: { 200: { description: "It exists already", schema: submitted } },
