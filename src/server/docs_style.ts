@@ -13,7 +13,7 @@ a:hover { text-decoration-color: var(--accent); }
 a:focus-visible, nav:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: 1rem; background: var(--ground); padding: .5rem; z-index: 1; }
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.25rem 1rem 3rem; border-right: 1px solid var(--line);
-  font-size: .8125rem; scrollbar-gutter: stable;
+  font-size: .8125rem;
   /* A shadow at the edge behind which there is more. */
   background: linear-gradient(var(--panel) 30%, transparent) top / 100% 2.5rem local no-repeat, linear-gradient(transparent, var(--panel) 70%) bottom / 100% 2.5rem local no-repeat,
     linear-gradient(var(--shade), transparent) top / 100% .875rem scroll no-repeat, linear-gradient(transparent, var(--shade)) bottom / 100% .875rem scroll no-repeat, var(--panel); }
@@ -40,13 +40,14 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8p
 h3 .m { border: 1px solid currentColor; border-radius: 5px; padding: .1rem .4rem; margin-right: .35rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .875rem; }
 td { border-top: 1px solid var(--line); padding: .375rem .75rem .375rem 0; vertical-align: top; }
-td:nth-child(1) { white-space: nowrap; } td:nth-child(2), td:nth-child(3):not(:last-child) { color: var(--soft); max-width: 16rem; min-width: 5rem; overflow-wrap: break-word; }
-details { margin: .25rem 0; } summary { cursor: pointer; } td details { font-size: .8125rem; } td details table { margin-left: .5rem; }
+td:nth-child(1) { white-space: nowrap; } td:nth-child(2), td:nth-child(3):not(:last-child) { color: var(--soft); max-width: 16rem; min-width: 5rem; overflow-wrap: anywhere; }
+td:last-child { overflow-wrap: anywhere; } td td:nth-child(n) { white-space: normal; min-width: 0; overflow-wrap: anywhere; } td td td { display: block; border: 0; padding: 0; } td td tr { border-top: 1px solid var(--line); }
+details { margin: .25rem 0; } summary { cursor: pointer; } td details { font-size: .8125rem; } .scroll .scroll { padding-left: .5rem; }
 .s { font: 600 .8125rem ui-monospace, monospace; color: var(--post); } .bad { color: var(--bad); } .refused, .type { color: var(--soft); font-size: .875rem; }
 dt { margin-top: 1rem; } dt a { text-decoration: none; } dt:target { outline: 2px solid var(--accent); outline-offset: 4px; border-radius: 2px; } dd { margin: .125rem 0 0; max-width: 46rem; }
 @media (max-width: 52rem) { body { display: block; } article { padding: .75rem; } td { padding-right: .5rem; } 
   table, tbody, tr, td { display: block; } tr { border-top: 1px solid var(--line); padding: .375rem 0; } td, td:nth-child(n) { border: 0; padding: 0; max-width: none; white-space: normal; overflow-wrap: anywhere; }
-  td details table { margin-left: 0; padding-left: .5rem; border-left: 2px solid var(--line); } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .scroll .scroll { border-left: 2px solid var(--line); } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } article { break-inside: avoid; } }
 `;
