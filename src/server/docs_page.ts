@@ -29,7 +29,8 @@ const error_words: Record<string, string> = {
   unauthenticated: "No API key, or one that is not valid, revoked or expired.",
   unavailable:
     "The service or its database cannot do this right now. Try again after <code>Retry-After</code> seconds.",
-  bad_value: "Something in it cannot be stored as it is: NUL, half a surrogate pair, a number no double can hold.",
+  bad_value:
+    "The body is not JSON, or something in it cannot be stored as it is: NUL, half a surrogate pair, a number no double can hold.",
   bad_parameters:
     "The parameters do not fit the job type. <code>problems</code> lists everything that is wrong with them.",
   bad_declaration: "The blueprint cannot be used. <code>problems</code> lists everything that is wrong with it.",

@@ -149,7 +149,7 @@ export const jobs_api = {
         .describe("key:value; all of several, with commas between them"),
       id: z
         .string()
-        .regex(/^[0-9a-f]{4,64}$/)
+        .regex(/^[0-9a-f]{4,64}$/, "is not the beginning of an id: at least 4 characters of 0-9 and a-f")
         .optional()
         .describe("The beginning of the id, at least 4 characters"),
       error: z.string().min(2).max(200).optional().describe("Text in the error of jobs that did not end well"),
