@@ -10,6 +10,7 @@ import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { usableTraceparent } from "../core/traceparent.js";
+import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
@@ -169,8 +170,11 @@ export class Engine {
   ): Promise<SubmitReply[]> {
     const blueprint = blueprintText(known);
     const replies: SubmitReply[] = [];
-    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
-      const { canonical, identity_canonical: identity } = await validateParameters(known, parameters);
+    const bad = new BadItems();
+    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }, position) => {
+      const valid = await bad.collect(position, validateParameters(known, parameters));
+      if (valid === null) return { text: "" };
+      const { canonical, identity_canonical: identity } = valid;
       return {
         text: JSON.stringify({
           ...{ parameters: canonical, identity, traceparent, ...submitOptions(options) },
@@ -180,6 +184,7 @@ export class Engine {
       };
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
+      bad.refuse(known.blueprint.type, page.length);
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
       const submitting = asked<SubmitReply[]>(
         db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
@@ -390,6 +395,7 @@ function submitOptions({
   group_id,
   webhooks,
   traceparent,
+  actor,
   depends_on,
   on_dependency_failure,
   require,
@@ -398,13 +404,14 @@ function submitOptions({
   const waiting =
     depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
   const traced = own === undefined ? {} : { traceparent: own };
-  return { priority, labels, correlation_id, group_id, webhooks, ...traced, ...waiting };
+  return { priority, labels, correlation_id, group_id, webhooks, actor, ...traced, ...waiting };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;
 
-async function* mapped<A, B>(items: Iterable<A>, change: (item: A) => Promise<B>): AsyncGenerator<B> {
-  for (const item of items) yield await change(item);
+async function* mapped<A, B>(items: Iterable<A>, change: (item: A, position: number) => Promise<B>): AsyncGenerator<B> {
+  let position = 0;
+  for (const item of items) yield await change(item, position++);
 }
 
 /** Cuts a stream of texts into pages bounded in number and size. */

@@ -11,7 +11,7 @@ import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
-import { routes } from "../route.js";
+import { type Call, routes } from "../route.js";
 
 /** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */
 const LONGEST_WAIT_MS = 25_000;
@@ -19,18 +19,21 @@ const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, service, params, query, body, reply, traceparent }) {
+    async submit({ engine, service, params, query, body, reply, traceparent, actor }) {
       const { parameters, mode, options } = readSubmit(body, query.resume === true);
       const submitted = await service.submits.submit(engine, params.job_type, parameters, {
         ...options,
         ...(mode === undefined ? {} : { mode }),
         traceparent,
+        actor: actor(),
       });
       if (!submitted.created) reply.status(200);
       return told(submitted);
     },
-    async submit_batch({ engine, params, body: { items, mode }, reply, traceparent }) {
-      const jobs = await engine.submitMany(params.job_type, items, {
+    async submit_batch({ engine, params, body: { items, mode }, reply, traceparent, actor }) {
+      const by = actor();
+      const owned = items.map((item) => ({ ...item, actor: by }));
+      const jobs = await engine.submitMany(params.job_type, owned, {
         ...(mode === undefined ? {} : { mode }),
         traceparent,
       });
@@ -38,14 +41,8 @@ export const jobsRoutes = () =>
       if (created === 0) reply.status(200);
       return { jobs: jobs.map(told), created };
     },
-    async status({ engine, params, query, reply, signal, service }) {
-      // A server that stops does not let its callers wait.
-      if (query.wait === true) await untilEnded(engine, params.job_id, AbortSignal.any([signal, service.stopping]));
-      const job = await engine.status(params.job_id);
-      const asked = query.wait === true || query.status_code === true;
-      if (asked && !isTerminal(job.status)) underWay(reply);
-      return jobView(job);
-    },
+    status: statusOf,
+    get: statusOf,
     async list({ engine, query: { label, ...filter } }) {
       return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
     },
@@ -59,6 +56,15 @@ export const jobsRoutes = () =>
       return { job_id, status, result: (await engine.result(job_id)) ?? null };
     },
   });
+
+async function statusOf({ engine, params, query, reply, signal, service }: Call<typeof jobs_api.status>) {
+  // A server that stops does not let its callers wait.
+  if (query.wait === true) await untilEnded(engine, params.job_id, AbortSignal.any([signal, service.stopping]));
+  const job = await engine.status(params.job_id);
+  const asked = query.wait === true || query.status_code === true;
+  if (asked && !isTerminal(job.status)) underWay(reply);
+  return jobView(job);
+}
 
 const option_names = new Set(Object.keys(submit_options.shape));
 
