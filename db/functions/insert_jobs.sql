@@ -15,6 +15,8 @@ declare
   v_depend boolean := strpos(jobs::text, '"depends_on"') > 0;
   v_doomed text[];
   v_tenants text[];
+  v_actor text;
+  v_actors integer := 0;
 begin
   if v_depend then
     perform app.hold_dependencies(tenant, blueprint ->> 'type', jobs, new_hashes);
@@ -92,7 +94,26 @@ begin
   ) d
   order by j.job_id, d.number;
 
-  insert into app.events (tenant_id, kind, job_id) select tenant, 'job.submitted', c from unnest(v_created) c;
+  -- Who asked: one for all as a rule, several where submits of several callers travel together.
+  if strpos(jobs::text, '"actor"') > 0 then
+    select max(j.actor), count(distinct coalesce(j.actor, '')) into v_actor, v_actors from json_to_recordset(jobs) as j(actor text);
+  end if;
+  if v_actors <= 1 then
+    insert into app.events (tenant_id, kind, job_id, actor)
+    select tenant, 'job.submitted', c, coalesce(left(v_actor, 200), session_user) from unnest(v_created) c;
+  else
+    insert into app.events (tenant_id, kind, job_id, actor)
+    select tenant, 'job.submitted', c, coalesce((
+        select left(j.actor, 200)
+          from unnest(new_hashes, new_runs) as n(hash, run)
+          join rows from (json_to_recordset(jobs) as (parameters text, identity text, actor text)) with ordinality
+            as j(parameters, identity, actor, position)
+            on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
+         where c = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), n.run)
+         order by j.position
+         limit 1), session_user)
+      from unnest(v_created) c;
+  end if;
   if strpos(jobs::text, '"group_id"') > 0 then
     perform app.join_groups(tenant, v_created);
   end if;

@@ -1,5 +1,5 @@
 -- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
--- deadline_s?, no_deadline?, group_id?, webhooks?, traceparent?, depends_on?: [job id], on_dependency_failure?: cancel | run, require?:
+-- deadline_s?, no_deadline?, group_id?, webhooks?, traceparent?, actor?, depends_on?: [job id], on_dependency_failure?: cancel | run, require?:
 -- success | completed}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
 -- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by
 -- ascending id, so that two bulk submits of the same jobs wait for each other and never in a circle.

@@ -2,7 +2,8 @@
 // declares itself, and no secret by value. Pure.
 import { z } from "zod";
 import { BadRequest, Permanent } from "./errors.js";
-import { zodProblems } from "./foreign_errors.js";
+import { unknownKeys } from "./parameter_schema.js";
+import { issueProblems } from "./parameters.js";
 import { formatProblems, jsonPath, type Problem, type Step } from "./problems.js";
 import { hasSecret, isSecretKey } from "./secrets.js";
 
@@ -44,7 +45,7 @@ export type CommonConfig = z.output<typeof common_schema>;
 export function checkedNarrowing(stored: unknown): z.output<typeof narrowing> {
   const read = z.object({ outbound: narrowing }).safeParse({ outbound: stored ?? {} });
   if (read.success) return read.data.outbound;
-  const problems = zodProblems(read.error.issues);
+  const problems = issueProblems(read.error.issues, { outbound: stored ?? {} });
   throw new Permanent(formatProblems("the connector's configuration is not right:", problems), {
     code: "wrong_config",
   });
@@ -54,7 +55,16 @@ export function checkedNarrowing(stored: unknown): z.output<typeof narrowing> {
 export function checkedConfig(config: unknown, own: z.ZodObject | undefined): CommonConfig & Record<string, unknown> {
   const schema = own === undefined ? z.looseObject(common) : z.strictObject({ ...own.shape, ...common });
   const read = schema.safeParse(config);
-  const problems = [...(read.success ? [] : zodProblems(read.error.issues)), ...secretProblems(config, [])];
+  const problems = [
+    ...unknownKeys(schema, config),
+    ...(read.success
+      ? []
+      : issueProblems(
+          read.error.issues.filter(({ code }) => code !== "unrecognized_keys"),
+          config,
+        )),
+    ...secretProblems(config, []),
+  ];
   if (problems.length > 0 || !read.success) {
     throw new BadRequest(formatProblems("This configuration cannot be kept:", problems), { problems });
   }

@@ -82,19 +82,103 @@ function parseEither(
   }
 }
 
-/** zod's words, but a key that is not there is called missing. */
+/** In our words, with what to do; the words of a schema's own checks stay as they were written. */
 export function issueProblems(told: readonly z.core.$ZodIssue[], given: unknown): Problem[] {
   return zodProblems(told.slice(0, max_problems)).map((problem, position) => {
     const issue = told[position]!;
     if (issue.code === "invalid_type" && valueAt(given, issue.path) === undefined) {
-      return { ...problem, problem: "is missing", fix: `Give a value of type ${issue.expected}.` };
+      return { ...problem, problem: "is missing", fix: `Give ${typeWord(issue.expected)}.` };
     }
     if (issue.code === "invalid_union" && issue.errors.length > 0) {
-      const alternatives = issue.errors.slice(0, 5).map((inner) => inner[0]?.message ?? "another value");
+      const value = valueAt(given, issue.path);
+      const alternatives = issue.errors.slice(0, 5).map(([first]) => {
+        if (first === undefined) return "another value";
+        return inOurWords(first, valueAt(value, first.path)).problem ?? first.message;
+      });
       return { ...problem, problem: "fits none of the alternatives", fix: alternatives.join(" · ") };
     }
-    return problem;
+    return { ...problem, ...inOurWords(issue, valueAt(given, issue.path)) };
   });
+}
+
+const type_words: Record<string, string> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+function typeWord(expected: string): string {
+  return type_words[expected] ?? `a value of type ${expected}`;
+}
+
+function gotWord(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number" && Number.isNaN(value)) return "something else";
+  return (
+    { string: "text", number: "a number", boolean: "true or false", object: "an object" }[typeof value as string] ??
+    kindOf(value)
+  );
+}
+
+/** Only where the words are zod's own: a message that the schema gives says more than we could. */
+function inOurWords(issue: z.core.$ZodIssue, value: unknown): Partial<Problem> {
+  if (issue.code === "invalid_type" && issue.message.startsWith("Invalid input")) {
+    const wanted = typeWord(issue.expected);
+    const is_number_in_quotes =
+      typeof value === "string" &&
+      /^(number|int)$/.test(issue.expected) &&
+      value.trim() !== "" &&
+      Number.isFinite(Number(value));
+    const fix = is_number_in_quotes ? `Leave the quotes out: ${Number(value)}.` : `Give ${wanted}.`;
+    return {
+      problem: `expected ${wanted}, got ${issue.expected === "int" && typeof value === "number" ? value : gotWord(value)}`,
+      fix,
+    };
+  }
+  if (issue.code === "too_small" && issue.message.startsWith("Too small"))
+    return bounds(issue.origin, "at least", issue.minimum, issue.inclusive !== false);
+  if (issue.code === "too_big" && issue.message.startsWith("Too big"))
+    return bounds(issue.origin, "at most", issue.maximum, issue.inclusive !== false);
+  if (issue.code === "invalid_format" && issue.format === "regex" && issue.message.startsWith("Invalid string")) {
+    return {
+      problem: "is not written as it must be",
+      fix: `Write it as ${issue.pattern ?? "the page of the API tells"}.`,
+    };
+  }
+  if (issue.code === "invalid_format" && issue.format === "datetime") {
+    return { problem: "is not a time", fix: "Write it as 2030-01-31T12:00:00Z." };
+  }
+  return {};
+}
+
+function bounds(
+  origin: string,
+  side: "at least" | "at most",
+  bound: number | bigint,
+  inclusive: boolean,
+): Partial<Problem> {
+  const measured = {
+    string: ["has", "characters"],
+    array: ["has", "entries"],
+    set: ["has", "entries"],
+    object: ["has", "keys"],
+  }[origin];
+  const side_word = inclusive ? side : side === "at least" ? "more than" : "less than";
+  const limit = `${side_word} ${bound}`;
+  if (measured === undefined) {
+    return { problem: `must be ${limit}`, fix: `Give a number of ${limit}.` };
+  }
+  const unit = Number(bound) === 1 ? measured[1]!.replace(/ies$/, "y").replace(/s$/, "") : measured[1];
+  return {
+    problem: `must have ${limit} ${unit}`,
+    fix: side === "at least" ? `Give ${limit} ${unit}.` : `Keep it to ${limit} ${unit}.`,
+  };
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -70,9 +70,10 @@ export function suggestion(word: string, known: Iterable<string>): string {
 
 export function didYouMean(word: string, known: Iterable<string>): string | null {
   if (word.length > 100) return null;
+  const names = [...known];
   let best: string | null = null;
   let best_distance = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const name of known) {
+  for (const name of names) {
     if (Math.abs(name.length - word.length) >= best_distance) continue;
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (distance < best_distance) {
@@ -80,7 +81,16 @@ export function didYouMean(word: string, known: Iterable<string>): string | null
       best_distance = distance;
     }
   }
-  return best;
+  if (best !== null || word.length < 3) return best;
+  // The beginning of one name, or a name and more: "group" for "group_id".
+  const started = names.filter((name) => {
+    const [short, long] = [word.toLowerCase(), name.toLowerCase()].sort((a, b) => a.length - b.length) as [
+      string,
+      string,
+    ];
+    return short.length >= 3 && long.startsWith(short);
+  });
+  return started.length === 1 ? (started[0] as string) : null;
 }
 
 /** Edits (with neighbouring swaps counted as one) that lead from a to b. */

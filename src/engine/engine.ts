@@ -12,6 +12,7 @@ import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
+import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
@@ -177,17 +178,19 @@ export class Engine {
   ): Promise<SubmitReply[]> {
     const blueprint = blueprintText(known);
     const replies: SubmitReply[] = [];
-    let count = 0;
+    const bad = new BadItems();
     const budget = { steps: STEPS_PER_CALL };
     let told_at = budget.steps;
-    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }) => {
-      if (count++ % JOBS_PER_CALL === 0) told_at = budget.steps = STEPS_PER_CALL;
-      const { canonical, identity_canonical: identity } = await validateParameters(known, parameters, budget);
+    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }, position) => {
+      if (position % JOBS_PER_CALL === 0) told_at = budget.steps = STEPS_PER_CALL;
+      const valid = await bad.collect(position, validateParameters(known, parameters, budget));
       // Others have a turn in between.
       if (told_at - budget.steps > max_check_steps) {
         told_at = budget.steps;
         await setImmediate();
       }
+      if (valid === null) return { text: "" };
+      const { canonical, identity_canonical: identity } = valid;
       return {
         text: JSON.stringify({
           ...{ parameters: canonical, identity, traceparent, ...submitOptions(options) },
@@ -197,6 +200,7 @@ export class Engine {
       };
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
+      bad.refuse(known.blueprint.type, page.length);
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
       const submitting = asked<SubmitReply[]>(
         db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
@@ -413,6 +417,7 @@ function submitOptions({
   group_id,
   webhooks,
   traceparent,
+  actor,
   depends_on,
   on_dependency_failure,
   require,
@@ -421,13 +426,14 @@ function submitOptions({
   const waiting =
     depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
   const traced = own === undefined ? {} : { traceparent: own };
-  return { priority, labels, correlation_id, group_id, webhooks, ...traced, ...waiting };
+  return { priority, labels, correlation_id, group_id, webhooks, actor, ...traced, ...waiting };
 }
 
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;
 
-async function* mapped<A, B>(items: Iterable<A>, change: (item: A) => Promise<B>): AsyncGenerator<B> {
-  for (const item of items) yield await change(item);
+async function* mapped<A, B>(items: Iterable<A>, change: (item: A, position: number) => Promise<B>): AsyncGenerator<B> {
+  let position = 0;
+  for (const item of items) yield await change(item, position++);
 }
 
 /** Cuts a stream of texts into pages bounded in number and size. */

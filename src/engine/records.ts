@@ -24,6 +24,8 @@ export interface SubmitOptions {
   on_dependency_failure?: "cancel" | "run";
   /** success (the default): a partial success is enough; completed: it is not. */
   require?: "success" | "completed";
+  /** Who submits, for the record, when that is not the database's login: a key, a person. */
+  actor?: string;
   /** W3C trace context of the caller: the job's and its tasks' spans hang below it. */
   traceparent?: string;
   /**

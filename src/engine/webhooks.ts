@@ -1,7 +1,7 @@
 // Webhook endpoints and their deliveries: secrets are made and sealed here, so that the database never sees one; everything else
 // is the database's to decide.
 import { randomBytes } from "node:crypto";
-import { Unavailable } from "../core/errors.js";
+import { NotAllowedNow } from "../core/errors.js";
 import {
   type DeliveryStatus,
   secret_bytes,
@@ -193,7 +193,7 @@ export class Webhooks {
   #secret(endpoint_id: string, named: string | undefined): { secret: string | null; kept: string } {
     if (named !== undefined) return { secret: null, kept: named };
     if (!this.sealer.can_seal) {
-      throw new Unavailable("this service has no key to seal a secret with", {
+      throw new NotAllowedNow("this service has no key to seal a secret with", {
         hint: "whoever runs it sets FANFOLD_SECRET_KEY (openssl rand -base64 32); or name a secret of your own: secret://name",
       });
     }

@@ -66,7 +66,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     const allowed = methods.of(request.url);
     if (allowed.length > 0) {
       reply.header("allow", allowed.join(", "));
-      return sendError(engine, traces, new MethodNotAllowed(request.method, allowed), request, reply);
+      return sendError(
+        engine,
+        traces,
+        new MethodNotAllowed(request.method, allowed, request.url.split("?")[0]),
+        request,
+        reply,
+      );
     }
     const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
       hint: "GET /api/docs lists what there is",
@@ -90,6 +96,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const all = allRoutes();
   const methods = new AllowedMethods(all);
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
+  // Whoever only knows where the service is finds what it is.
+  for (const url of ["/", "/api"]) app.get(url, (_request, reply) => reply.redirect("/api/docs", 302));
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;

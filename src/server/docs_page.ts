@@ -4,6 +4,9 @@ import { type Endpoint, errorStatuses } from "../core/api/endpoint.js";
 import { error_table } from "../core/errors.js";
 import { docs_style } from "./docs_style.js";
 
+/** Stands in the page where the service's own address goes: the page is made once, and read under many. */
+export const own_address = "{own-address}";
+
 type Json = Record<string, unknown>;
 interface Operation {
   operationId: string;
@@ -26,7 +29,8 @@ const error_words: Record<string, string> = {
   unauthenticated: "No API key, or one that is not valid, revoked or expired.",
   unavailable:
     "The service or its database cannot do this right now. Try again after <code>Retry-After</code> seconds.",
-  bad_value: "Something in it cannot be stored as it is: NUL, half a surrogate pair, a number no double can hold.",
+  bad_value:
+    "The body is not JSON, or something in it cannot be stored as it is: NUL, half a surrogate pair, a number no double can hold.",
   bad_parameters:
     "The parameters do not fit the job type. <code>problems</code> lists everything that is wrong with them.",
   bad_declaration: "The blueprint cannot be used. <code>problems</code> lists everything that is wrong with it.",
@@ -56,7 +60,7 @@ export function docsPage(endpoints: readonly Endpoint[], document: Json): string
 </head>
 <body>
 <a class="skip" href="#start">Skip to the calls</a>
-<nav aria-label="Calls">
+<nav aria-label="Calls" tabindex="0">
 <p class="brand"><a href="#start">${text(title!)} <span>API ${text(version!)}</span></a></p>
 ${tags.map(({ name, calls }) => navigation(name, calls)).join("\n")}
 <h2><a href="#errors">errors</a></h2>
@@ -76,8 +80,8 @@ const introduction = `<section class="intro">
 <h2 id="calling">Calling it</h2>
 <pre><code>curl -H "Authorization: Bearer $FANFOLD_KEY" \\
      -H "Content-Type: application/json" \\
-     -d '{"parameters": {"name": "Ada"}}' \\
-     https://fanfold.example/api/jobs/submit/hello_world</code></pre>
+     -d '{"parameters": {"n": 3}}' \\
+     ${own_address}/api/jobs/submit/hello_world</code></pre>
 <ul>
 <li><b>Keys.</b> The tenant is the key's. What belongs to another tenant does not exist: it is 404, never 403. A key has scopes;
 each call below names the one it needs.</li>
@@ -151,9 +155,14 @@ function parameterTable({ parameters }: Operation): string {
 function extras(schema: Json): string {
   const parts = [
     ...(schema.default === undefined ? [] : [`default <code>${text(JSON.stringify(schema.default))}</code>`]),
-    ...(Array.isArray(schema.examples) ? [`e.g. <code>${text(String(schema.examples[0]))}</code>`] : []),
+    ...(Array.isArray(schema.examples) ? [`e.g. <code>${text(plainOrJson(schema.examples[0]))}</code>`] : []),
   ];
   return parts.length === 0 ? "" : ` <small>${parts.join(", ")}</small>`;
+}
+
+/** A text as it is written in an address; anything else as JSON. */
+function plainOrJson(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function answers(endpoint: Endpoint, { responses }: Operation, document: Json): string {

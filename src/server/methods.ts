@@ -6,8 +6,10 @@ export class MethodNotAllowed extends FanfoldError {
   override readonly http_status = 405;
   override readonly code = "method_not_allowed";
 
-  constructor(method: string, allowed: readonly string[]) {
-    super("bad_request", `this path does not take ${method}`, { hint: `it takes ${allowed.join(", ")}` });
+  constructor(method: string, allowed: readonly string[], path = "") {
+    const job = method === "DELETE" ? /^\/api\/jobs\/([0-9a-f]{4,64})$/.exec(path)?.[1] : undefined;
+    const instead = job === undefined ? "" : `; a job is not deleted but cancelled: POST /api/jobs/${job}/cancel`;
+    super("bad_request", `this path does not take ${method}`, { hint: `it takes ${allowed.join(", ")}${instead}` });
   }
 }
 

@@ -102,16 +102,23 @@ function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
   const { http_status: status, code, message, hint, problems } = error;
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
-    ...{ status, code, request_id, detail: firstLine(message) },
+    ...{ status, code, request_id, detail: notJson(error) ?? firstLine(message) },
     ...(hint === null ? {} : { hint: withCalls(hint) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),
   });
 }
 
+/** The one problem there is, when the text cannot be read at all. */
+function notJson({ code, problems }: FanfoldError): string | null {
+  const words =
+    code === "bad_value" ? problems.find(({ problem }) => problem.startsWith("is not JSON"))?.problem : undefined;
+  return words === undefined ? null : `the body ${words}`;
+}
+
 /** A message lists its problems below; over HTTP they are in a field of their own. */
 function firstLine(message: string): string {
-  return (message.split("\n")[0] ?? message).slice(0, 2000);
+  return (message.split("\n")[0] ?? message).slice(0, 2000).replace(/\s*:$/, "");
 }
 
 function shape(given: Omit<ProblemDetails, "type" | "title">): ProblemDetails {

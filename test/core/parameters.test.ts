@@ -111,9 +111,9 @@ describe("bad parameters", () => {
   test("are told all at once, with their paths", async () => {
     expect(await problemsOf(raster, { sorce: "a.tif", tile_px: 1.5, target_crs: 5 })).toEqual([
       '$.sorce: "sorce" is not known → Did you mean "source"?',
-      "$.source: is missing → Give a value of type string.",
-      "$.target_crs: Invalid input: expected string, received number → ",
-      "$.tile_px: Invalid input: expected int, received number → ",
+      "$.source: is missing → Give a text.",
+      "$.target_crs: expected a text, got a number → Give a text.",
+      "$.tile_px: expected a whole number, got 1.5 → Give a whole number.",
     ]);
   });
 
@@ -223,7 +223,7 @@ describe("bad parameters", () => {
   test("that fit no alternative say what the alternatives were", async () => {
     const job = jobWith(z.object({ size: z.union([z.int(), z.literal("auto")]) }));
     expect(await problemsOf(job, { size: true })).toEqual([
-      '$.size: fits none of the alternatives → Invalid input: expected number, received boolean · Invalid input: expected "auto"',
+      '$.size: fits none of the alternatives → expected a number, got true or false · Invalid input: expected "auto"',
     ]);
   });
 

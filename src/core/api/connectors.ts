@@ -59,7 +59,7 @@ export const connectors_api = {
     params,
     body: z.strictObject({ config: record, actor }),
     body_limit: 128 * 1024,
-    reply: configuration,
+    reply: configuration.extend({ warnings: z.array(z.string()) }),
     errors: [413, 422],
   }),
   remove: endpoint({

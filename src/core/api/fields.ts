@@ -4,11 +4,11 @@ import { z } from "zod";
 /** A whole id, or the beginning of one that is unambiguous. */
 export const job_id = z
   .string()
-  .regex(/^[0-9a-f]{4,64}$/)
+  .regex(/^[0-9a-f]{4,64}$/, "is not a job's id: at least 4 characters of 0-9 and a-f, as submit told it")
   .describe("The job's id, or at least its first 4 characters where that is unambiguous");
 export const task_id = z
   .string()
-  .regex(/^\d{1,18}-\d{1,18}$/)
+  .regex(/^\d{1,18}-\d{1,18}$/, "is not a task's id: two numbers, such as 12-0")
   .describe("The task's id: stage and ordinal");
 export const job_type = z.string().min(1).max(63);
 export const task_type = z.string().min(1).max(63);

@@ -50,6 +50,21 @@ const by_content =
   "Submitting is idempotent by content: the same type and parameters are the same job, however often they are sent, and " +
   "`created` tells whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
 
+const looked_at = {
+  tag: "jobs",
+  scope: "read",
+  params: z.strictObject({ job_id }),
+  query: z.strictObject({ wait: flag.optional(), status_code: flag.optional() }),
+  reply: job_record,
+  other_answers: {
+    202: {
+      description: "It is under way, and the caller asked to be told so",
+      schema: job_record,
+      headers: { "Retry-After": "Seconds after which to ask again" },
+    },
+  },
+} as const;
+
 export const jobs_api = {
   submit: endpoint({
     method: "POST",
@@ -67,7 +82,7 @@ export const jobs_api = {
       .extend({ parameters: record.optional() })
       .catchall(json)
       .prefault({})
-      .meta({ examples: [{ parameters: { name: "Ada" }, priority: 5, labels: { team: "hydro" } }] }),
+      .meta({ examples: [{ parameters: { n: 3 }, priority: 5, labels: { team: "hydro" } }] }),
     reply: submitted,
     status: 201,
     other_answers: { 200: { description: "It exists already", schema: submitted } },
@@ -107,22 +122,18 @@ export const jobs_api = {
   status: endpoint({
     method: "GET",
     path: "/api/jobs/status/{job_id}",
-    tag: "jobs",
+    ...looked_at,
     summary: "Everything about one job",
     description:
       "With `status_code=true` a job that is under way is told as 202 with Retry-After, an ended one as 200. With `wait=true` " +
       "the call is held until the job has ended, at most 25 s, and then answers in the same way.",
-    scope: "read",
-    params: z.strictObject({ job_id }),
-    query: z.strictObject({ wait: flag.optional(), status_code: flag.optional() }),
-    reply: job_record,
-    other_answers: {
-      202: {
-        description: "It is under way, and the caller asked to be told so",
-        schema: job_record,
-        headers: { "Retry-After": "Seconds after which to ask again" },
-      },
-    },
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/jobs/{job_id}",
+    ...looked_at,
+    summary: "Everything about one job, by its own address",
+    description: "The same as `/api/jobs/status/{job_id}`.",
   }),
   list: endpoint({
     method: "GET",
@@ -153,7 +164,7 @@ export const jobs_api = {
         .describe("key:value; all of several, with commas between them"),
       id: z
         .string()
-        .regex(/^[0-9a-f]{4,64}$/)
+        .regex(/^[0-9a-f]{4,64}$/, "is not the beginning of an id: at least 4 characters of 0-9 and a-f")
         .optional()
         .describe("The beginning of the id, at least 4 characters"),
       error: z.string().min(2).max(200).optional().describe("Text in the error of jobs that did not end well"),

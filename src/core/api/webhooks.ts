@@ -54,6 +54,9 @@ const webhook = z.object({
 });
 /** The secret, where one was made here; it is in no other answer. */
 const with_secret = webhook.extend({ secret: z.string().nullable() });
+const warnings = z
+  .array(z.string())
+  .describe("What will not work as it stands, unless the operator of the workers opens it");
 
 const delivery = z.object({
   delivery_id: z.string(),
@@ -100,9 +103,9 @@ export const webhooks_api = {
     summary: "Make a webhook endpoint; its secret is shown once",
     scope: "admin",
     body: z.strictObject({ ...settings, secret: secret_reference.optional(), actor }),
-    reply: with_secret,
+    reply: with_secret.extend({ warnings }),
     status: 201,
-    errors: [409, 422, 503],
+    errors: [409, 422],
   }),
   list: endpoint({
     method: "GET",
@@ -132,7 +135,7 @@ export const webhooks_api = {
     scope: "admin",
     params: of_one,
     body: z.strictObject({ ...settings, url: url.optional(), enabled: z.boolean().optional(), reason, actor }),
-    reply: webhook,
+    reply: webhook.extend({ warnings }),
     errors: [404],
     repeatable: true,
   }),
@@ -160,7 +163,7 @@ export const webhooks_api = {
       actor,
     }),
     reply: with_secret,
-    errors: [404, 409, 503],
+    errors: [404, 409],
   }),
   ping: endpoint({
     method: "POST",

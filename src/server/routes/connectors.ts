@@ -1,11 +1,25 @@
 import { connectors_api } from "../../core/api/connectors.js";
+import { connector_prefix } from "../../core/connector_config.js";
+import { quoted, suggestion } from "../../core/problems.js";
+import type { Registry } from "../../core/registry.js";
 import { routes } from "../route.js";
+
+/** Workers may know more than this process: it is kept all the same. */
+function unknownConnector(connector: string, { handlers }: Registry): string[] {
+  const known = [...handlers.keys()]
+    .filter((type) => type.startsWith(connector_prefix))
+    .map((type) => type.slice(connector_prefix.length));
+  if (known.includes(connector)) return [];
+  return [`this service knows no connector ${quoted(connector)}. ${suggestion(connector, known)}`];
+}
 
 export const connectorsRoutes = () =>
   routes(connectors_api, {
     list: async ({ engine, query }) => ({ connectors: await engine.connectors.list(query.connector ?? null) }),
-    set: ({ engine, params, body, actor }) =>
-      engine.connectors.set(params.connector, params.name, body.config, actor(body.actor)),
+    async set({ engine, params, body, actor }) {
+      const written = await engine.connectors.set(params.connector, params.name, body.config, actor(body.actor));
+      return { ...written, warnings: unknownConnector(params.connector, engine.registry) };
+    },
     remove: ({ engine, params, actor }) => engine.connectors.remove(params.connector, params.name, actor()),
     hosts: async ({ engine }) => ({ hosts: await engine.connectors.hosts() }),
   });

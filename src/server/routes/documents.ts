@@ -1,9 +1,11 @@
 // The API's own description, made of the routes there are; made once.
+
+import type { FastifyRequest } from "fastify";
 import { package_version } from "../../config.js";
 import { documents_api } from "../../core/api/documents.js";
 import type { Endpoint } from "../../core/api/endpoint.js";
 import { openApi } from "../../core/api/openapi.js";
-import { docsPage } from "../docs_page.js";
+import { docsPage, own_address } from "../docs_page.js";
 import { type Route, routes } from "../route.js";
 
 /** Locked down: the page runs nothing, loads nothing and is framed nowhere; its style is in itself. */
@@ -20,10 +22,17 @@ export function documentsRoutes(others: readonly Route[]): Route[] {
   };
   return routes(documents_api, {
     openapi: async () => described(),
-    async docs({ reply }) {
+    async docs({ reply, request }) {
       reply.headers({ "content-security-policy": policy, "x-frame-options": "DENY", "referrer-policy": "no-referrer" });
       page ??= docsPage(endpoints, described());
-      return page;
+      return page.replaceAll(own_address, addressOf(request));
     },
   });
+}
+
+/** As the reader reached it, so that the example runs as it stands; only what can be nothing but an address. */
+function addressOf({ host, protocol, headers }: FastifyRequest): string {
+  if (!/^[a-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]{2,45}\](:\d{1,5})?$/i.test(host ?? ""))
+    return "http://localhost:8080";
+  return `${headers["x-forwarded-proto"] === "https" ? "https" : protocol}://${host}`;
 }

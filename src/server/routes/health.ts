@@ -3,6 +3,11 @@ import { health_api } from "../../core/api/health.js";
 import { Unavailable } from "../../core/errors.js";
 import { routes } from "../route.js";
 
+/** Probes look every few seconds. */
+class NotReady extends Unavailable {
+  readonly retry_after_s = 2;
+}
+
 export const healthRoutes = () =>
   routes(health_api, {
     async health({ service }) {
@@ -20,7 +25,7 @@ export const healthRoutes = () =>
     live: async () => ({ status: "alive" as const, version }),
     async ready({ service }) {
       const problem = await service.health.notReady();
-      if (problem !== null) throw new Unavailable(problem, { hint: "send calls elsewhere until this is 200 again" });
+      if (problem !== null) throw new NotReady(problem, { hint: "send calls elsewhere until this is 200 again" });
       return { status: "ready" as const, version };
     },
     async preflight({ service }) {

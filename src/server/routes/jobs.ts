@@ -11,7 +11,7 @@ import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
-import { routes } from "../route.js";
+import { type Call, routes } from "../route.js";
 
 /** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */
 const LONGEST_WAIT_MS = 25_000;
@@ -19,18 +19,21 @@ const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, service, params, query, body, reply, traceparent }) {
+    async submit({ engine, service, params, query, body, reply, traceparent, actor }) {
       const { parameters, mode, options } = readSubmit(body, query.resume === true);
       const submitted = await service.submits.submit(engine, params.job_type, parameters, {
         ...options,
         ...(mode === undefined ? {} : { mode }),
         traceparent,
+        actor: actor(),
       });
       if (!submitted.created) reply.status(200);
       return told(submitted);
     },
-    async submit_batch({ engine, params, body: { items, mode }, reply, traceparent }) {
-      const jobs = await engine.submitMany(params.job_type, items, {
+    async submit_batch({ engine, params, body: { items, mode }, reply, traceparent, actor }) {
+      const by = actor();
+      const owned = items.map((item) => ({ ...item, actor: by }));
+      const jobs = await engine.submitMany(params.job_type, owned, {
         ...(mode === undefined ? {} : { mode }),
         traceparent,
       });
@@ -38,17 +41,8 @@ export const jobsRoutes = () =>
       if (created === 0) reply.status(200);
       return { jobs: jobs.map(told), created };
     },
-    async status({ engine, params, query, reply, signal, service, place }) {
-      if (query.wait === true) {
-        place.wait();
-        // A server that stops does not let its callers wait.
-        await untilEnded(engine, params.job_id, AbortSignal.any([signal, service.stopping]));
-      }
-      const job = await engine.status(params.job_id);
-      const asked = query.wait === true || query.status_code === true;
-      if (asked && !isTerminal(job.status)) underWay(reply);
-      return jobView(job);
-    },
+    status: statusOf,
+    get: statusOf,
     async list({ engine, query: { label, ...filter } }) {
       return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
     },
@@ -74,6 +68,18 @@ function gone(job_id: string, cause: StorageError): NotFound {
     hint: `GET /api/jobs/${job_id}/verify names the task; run it again`,
     cause,
   });
+}
+
+async function statusOf({ engine, params, query, reply, signal, service, place }: Call<typeof jobs_api.status>) {
+  if (query.wait === true) {
+    place.wait();
+    // A server that stops does not let its callers wait.
+    await untilEnded(engine, params.job_id, signal, service.stopping);
+  }
+  const job = await engine.status(params.job_id);
+  const asked = query.wait === true || query.status_code === true;
+  if (asked && !isTerminal(job.status)) underWay(reply);
+  return jobView(job);
 }
 
 const option_names = new Set(Object.keys(submit_options.shape));
@@ -115,11 +121,13 @@ function underWay(reply: FastifyReply): void {
 }
 
 /** Looks often at first, then once a second. */
-async function untilEnded(engine: Engine, job_id: string, signal: AbortSignal): Promise<void> {
+async function untilEnded(engine: Engine, job_id: string, ...signals: AbortSignal[]): Promise<void> {
   let left_ms = LONGEST_WAIT_MS;
-  for (let pause_ms = 25; left_ms > 0 && !signal.aborted; pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
+  // A pause is a second at most: the signals need not cut it short.
+  const goesOn = () => left_ms > 0 && signals.every((signal) => !signal.aborted);
+  for (let pause_ms = 25; goesOn(); pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
     if (isTerminal((await engine.queries.jobState(job_id)).status)) return;
-    await sleep(Math.min(pause_ms, left_ms), undefined, { signal }).catch(() => {});
+    await sleep(Math.min(pause_ms, left_ms));
     left_ms -= pause_ms;
   }
 }

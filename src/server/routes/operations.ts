@@ -2,7 +2,7 @@
 import { operations_api } from "../../core/api/operations.js";
 import type { Why } from "../../engine/recovery_records.js";
 import type { Principal } from "../auth.js";
-import { callFor } from "../http_calls.js";
+import { callFor, withCalls } from "../http_calls.js";
 import { routes } from "../route.js";
 
 export const operationsRoutes = () =>
@@ -47,7 +47,14 @@ export const operationsRoutes = () =>
 /** The server's role sees on which machines all workers run; its callers do not, unless they run the service. */
 export function explained(why: Why, { operator }: Principal): Why & { call: string | null } {
   const evidence = operator ? why.evidence : (withoutMachines(why.evidence) as Why["evidence"]);
-  return { ...why, evidence, call: callFor(why.command) };
+  // Sentences name commands too; `command` alone stays what one types.
+  const told = Object.fromEntries(
+    Object.entries(why).map(([key, text]) => [
+      key,
+      typeof text === "string" && key !== "command" ? withCalls(text) : text,
+    ]),
+  ) as unknown as Why;
+  return { ...told, evidence, call: callFor(why.command) };
 }
 
 function withoutMachines(value: unknown): unknown {

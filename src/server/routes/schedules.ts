@@ -1,5 +1,6 @@
 import { schedules_api } from "../../core/api/schedules.js";
 import type { ScheduleGiven, ScheduleRecord } from "../../engine/schedule_records.js";
+import { withCalls } from "../http_calls.js";
 import { routes } from "../route.js";
 
 /** The same record with its options as plain JSON. */
@@ -32,8 +33,10 @@ export const schedulesRoutes = () =>
       const { changed, schedule } = await engine.schedules.continue(params.name, { reason, actor: actor(person) });
       return { changed, schedule: told(schedule) };
     },
-    run: ({ engine, params, body: { reason = null, actor: person }, actor }) =>
-      engine.schedules.runNow(params.name, { reason, actor: actor(person) }),
+    async run({ engine, params, body: { reason = null, actor: person }, actor }) {
+      const ran = await engine.schedules.runNow(params.name, { reason, actor: actor(person) });
+      return { ...ran, hint: withCalls(ran.hint) };
+    },
     ticks: ({ engine, params, query: { limit, cursor } }) =>
       engine.schedules.ticks(params.name, { limit, cursor: cursor ?? null }),
     async preview({ engine, params, query }) {

@@ -1,13 +1,19 @@
 import { deliveries_api, webhooks_api } from "../../core/api/webhooks.js";
+import { addressWarnings } from "../address_warnings.js";
 import { routes } from "../route.js";
 
 export const webhooksRoutes = () => [
   ...routes(webhooks_api, {
-    create: ({ engine, body, actor }) => engine.webhooks.create({ ...body, actor: actor(body.actor) }),
+    async create({ engine, body, actor }) {
+      const made = await engine.webhooks.create({ ...body, actor: actor(body.actor) });
+      return { ...made, warnings: addressWarnings(made.url) };
+    },
     list: async ({ engine }) => ({ endpoints: await engine.webhooks.list() }),
     get: ({ engine, params }) => engine.webhooks.get(params.endpoint_id),
-    update: ({ engine, params, body, actor }) =>
-      engine.webhooks.update(params.endpoint_id, { ...body, actor: actor(body.actor) }),
+    async update({ engine, params, body, actor }) {
+      const changed = await engine.webhooks.update(params.endpoint_id, { ...body, actor: actor(body.actor) });
+      return { ...changed, warnings: addressWarnings(changed.url) };
+    },
     remove: ({ engine, params, actor }) => engine.webhooks.remove(params.endpoint_id, actor()),
     rotate: ({ engine, params, body: { secret, overlap_s, actor: person }, actor }) =>
       engine.webhooks.rotate(params.endpoint_id, {

@@ -1,0 +1,14 @@
+// What workers will most likely refuse about an address, told to whoever gives it. They decide by the operator's policy, which this
+// process does not know: so it is kept all the same. Only what the address itself says is judged, never what a name resolves to.
+import { default_policy, judgeUrl } from "../core/outbound.js";
+
+const unless = "workers refuse it unless the operator opens it for them";
+
+export function addressWarnings(url: string): string[] {
+  const is_http = /^http:/i.test(url);
+  const judged = judgeUrl(url, { ...default_policy, allow_http: true });
+  return [
+    ...(is_http && !default_policy.allow_http ? [`it is http: and not https: ${unless}`] : []),
+    ...("refused" in judged ? [`${judged.refused}: ${unless}`] : []),
+  ];
+}
