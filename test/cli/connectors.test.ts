@@ -14,7 +14,7 @@ function fanfold(...argv: string[]): Promise<Ended> {
 }
 
 test("a configuration is set from pairs, listed, and removed", async () => {
-  expect((await fanfold("connectors", "list")).out).toContain("fanfold connectors set http.request");
+  expect((await fanfold("connectors")).out).toContain("fanfold connectors set http.request");
   const pairs = [
     "base_url=https://crm.example.com",
     "headers.authorization=Bearer secret://crm_key",

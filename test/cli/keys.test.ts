@@ -83,7 +83,7 @@ test("what is wrong with a key is told at once, before or by the database", asyn
 
 test("scopes may be given with commas, one by one, or twice", async () => {
   const made = await run("keys", "create", "x", "--scope", "submit, read", "--scope", "read", "--json");
-  expect(made.json().scopes).toEqual(["submit", "read"]);
+  expect(made.json().scopes).toEqual(["read", "submit"]);
 });
 
 test("limits are shown, set by name and lifted with none", async () => {

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { explain } from "../../src/cli/failure.js";
+import { Stopping, Unavailable } from "../../src/core/errors.js";
 import { fanfold } from "./fake_terminal.js";
 
 let folder: string;
@@ -48,6 +50,12 @@ describe("help", () => {
     const { version } = (await import("../../package.json", { with: { type: "json" } })).default;
     expect(await fanfold(["--version"])).toMatchObject({ code: 0, out: `${version}\n` });
   });
+});
+
+test("only a job that failed ends with 1: what is out of reach ends with 5, what is refused with 4", () => {
+  for (const error of [new Unavailable("away"), new Stopping("stopping")]) expect(explain(error).exit_code).toBe(5);
+  expect(explain(Object.assign(new Unavailable("x"), { code: "storage" })).exit_code).toBe(5);
+  expect(explain(Object.assign(new Unavailable("x"), { code: "throttled" })).exit_code).toBe(4);
 });
 
 describe("mistakes of usage end with 2, before any database is asked", () => {

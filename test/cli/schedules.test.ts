@@ -16,6 +16,9 @@ test("schedules are set, listed, shown, paused, continued, run and deleted", asy
   expect((await fanfold(["schedules", "show", "morning"])).out).toContain("cron        30 6 * * 1-5");
   expect((await fanfold(["schedules"])).out).toMatch(/morning .*hello_world/);
   expect((await asked("schedules", "preview", "morning")).next).toHaveLength(5);
+  // By the clocks of its zone, wherever it is read.
+  expect(set.out).toMatch(/next: \d{4}-\d\d-\d\d 06:30:00 Europe\/Zurich/);
+  expect((await fanfold(["schedules", "preview", "morning"])).out.match(/ 06:30:00 Europe\/Zurich /g)).toHaveLength(5);
   expect((await fanfold(["schedules", "preview", "--cron", "0 0 L * *"])).out).toContain(
     "on the last day of the month",
   );

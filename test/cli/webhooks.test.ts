@@ -55,7 +55,7 @@ test("an endpoint is made, tried, told of a job, rotated, disabled, and gets wha
   expect(made.code).toBe(0);
   const [, endpoint_id] = /made {2}(we_\w+)/.exec(made.out)!;
   const [, secret] = /secret {2}(whsec_\S+) {3}\(shown once/.exec(made.out)!;
-  expect((await fanfold("webhooks", "list")).out).toMatch(new RegExp(`${endpoint_id} +enabled +completed +http://127`));
+  expect((await fanfold("webhooks")).out).toMatch(new RegExp(`${endpoint_id} +enabled +completed +http://127`));
 
   const { delivery_id } = await asked("webhooks", "ping", endpoint_id!);
   await eventually(() => receiver.requests.length === 1);
@@ -74,6 +74,7 @@ test("an endpoint is made, tried, told of a job, rotated, disabled, and gets wha
 
   const rotated = await fanfold("webhooks", "rotate", endpoint_id!, "--overlap", "60");
   expect(rotated.out).toMatch(/rotated {2}we_\w+\n {2}secret {2}whsec_/);
+  expect(rotated.out).toContain("the old secret stays good until ");
   expect((await fanfold("webhooks", "show", endpoint_id!)).out).toMatch(/secret {4}sealed, since .*, until /);
 
   answer = 500;
