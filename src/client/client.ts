@@ -2,6 +2,7 @@
 import { health_api } from "../core/api/health.js";
 import { Blueprints } from "./blueprints.js";
 import type { Caller } from "./call.js";
+import { Connectors } from "./connectors.js";
 import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
 import { Groups, Schedules } from "./schedules.js";
@@ -20,6 +21,7 @@ export class Client extends Operator {
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly groups: Groups;
+  readonly connectors: Connectors;
   /** For whoever runs the service. */
   readonly tenants: Tenants;
 
@@ -33,6 +35,7 @@ export class Client extends Operator {
     this.webhooks = new Webhooks(transport);
     this.schedules = new Schedules(transport);
     this.groups = new Groups(transport);
+    this.connectors = new Connectors(transport);
     this.tenants = new Tenants(transport);
   }
 

@@ -2,7 +2,7 @@
 // and goes nowhere but into the Authorization header.
 import type { Endpoint, ReplyOf } from "../core/api/endpoint.js";
 import { BadRequest, ContractViolation, type FanfoldError, isFanfoldError, NotFound } from "../core/errors.js";
-import { formatProblems, kindOf, type Problem } from "../core/problems.js";
+import { formatProblems, kindOf, type Problem, shorten, suggestion } from "../core/problems.js";
 import { type Deadline, deadline, pause } from "./abort.js";
 import type { Answered, Caller, CallOptions } from "./call.js";
 import {
@@ -215,10 +215,23 @@ function networkError(url: string, error: unknown, limit: Deadline): ConnectionE
   });
 }
 
+const option_names = [
+  "url",
+  "key",
+  "fetch",
+  "retries",
+  "timeout_ms",
+  "longest_wait_ms",
+] as const satisfies readonly (keyof ClientOptions)[];
+
 function checkedOptions(options: ClientOptions) {
   const problems: Problem[] = [];
   const { key, retries = 4, timeout_ms = 30_000, longest_wait_ms = 60_000 } = options;
   const add = (path: string, problem: string, fix: string) => problems.push({ path, problem, fix });
+  for (const name of Object.keys(options)) {
+    if (!(option_names as readonly string[]).includes(name))
+      add(shorten(name), "is not an option of a client", suggestion(name, option_names));
+  }
   const url = typeof options.url === "string" && URL.canParse(options.url) ? new URL(options.url) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     add("url", "is not an http(s) address", "Give e.g. https://jobs.example.com");
