@@ -7,7 +7,7 @@ import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
 import { Groups, Schedules } from "./schedules.js";
 import { type Streamed, type StreamOptions, streamEvents } from "./stream.js";
-import { type ClientOptions, createTransport, type Transport } from "./transport.js";
+import { type ClientOptions, client_options, createTransport, type Transport } from "./transport.js";
 import { Webhooks } from "./webhooks.js";
 
 export class Client extends Operator {
@@ -51,5 +51,5 @@ export class Client extends Operator {
 }
 
 export function createClient(options: ClientOptions): Client {
-  return new Client(createTransport(options));
+  return new Client(createTransport(options, client_options));
 }

@@ -43,8 +43,9 @@ export interface Transport {
   open<E extends Endpoint>(endpoint: E, options: CallOptions<E> & { signal: AbortSignal }): Promise<Response>;
 }
 
-export function createTransport(options: ClientOptions): Transport {
-  const { url, readKey, timeout_ms, policy } = checkedOptions(options);
+/** `known`: the options there are, where no others may stand beside them. */
+export function createTransport(options: ClientOptions, known?: readonly string[]): Transport {
+  const { url, readKey, timeout_ms, policy } = checkedOptions(options, known);
   const send = options.fetch ?? globalThis.fetch;
 
   /** The same for every try; what cannot be sent is told here, and not taken for trouble on the way. */
@@ -215,7 +216,7 @@ function networkError(url: string, error: unknown, limit: Deadline): ConnectionE
   });
 }
 
-const option_names = [
+export const client_options = [
   "url",
   "key",
   "fetch",
@@ -224,13 +225,12 @@ const option_names = [
   "longest_wait_ms",
 ] as const satisfies readonly (keyof ClientOptions)[];
 
-function checkedOptions(options: ClientOptions) {
+function checkedOptions(options: ClientOptions, known?: readonly string[]) {
   const problems: Problem[] = [];
   const { key, retries = 4, timeout_ms = 30_000, longest_wait_ms = 60_000 } = options;
   const add = (path: string, problem: string, fix: string) => problems.push({ path, problem, fix });
   for (const name of Object.keys(options)) {
-    if (!(option_names as readonly string[]).includes(name))
-      add(shorten(name), "is not an option of a client", suggestion(name, option_names));
+    if (known?.includes(name) === false) add(shorten(name), "is not an option of a client", suggestion(name, known));
   }
   const url = typeof options.url === "string" && URL.canParse(options.url) ? new URL(options.url) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {

@@ -1,14 +1,14 @@
 // What somebody meets who calls the service for the first time: examples that run, errors that say where and what to do instead.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.js";
-import { jobs } from "../../src/jobs/index.js";
+import { builtinRegistry } from "../../src/jobs/index.js";
 import { withCalls } from "../../src/server/http_calls.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;
 let key: string;
 beforeAll(async () => {
-  service = await openService({ jobs });
+  service = await openService(builtinRegistry());
   key = await service.key("acme");
 });
 afterAll(() => service?.close());
