@@ -1,5 +1,6 @@
 -- How one try went, once per ticket, and what follows: delivered, another try at its time, or failed for good. The one authority
--- about retries. request: {tenant?, delivery_id, ticket, status?, duration_ms?, bytes?, error?, body?, retry_after_s?, final?}
+-- about retries. request: {tenant?, delivery_id, ticket, status?, duration_ms?, bytes?, error?, body?, retry_after_s?, final?,
+-- postponed?}; postponed: nothing was sent for a reason on our own side, so no try is counted, and it waits
 create or replace function app.record_delivery(request json)
 returns json
 language plpgsql security definer
@@ -7,6 +8,7 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   c_longest_wait_s constant double precision := 86400;
+  c_postponed_s constant double precision := 300;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
   v_id text := request ->> 'delivery_id';
   v_ticket integer := (request ->> 'ticket')::integer;
@@ -28,6 +30,17 @@ begin
   select * into v_delivery from app.webhook_deliveries d where d.tenant_id = v_tenant and d.delivery_id = v_id for update;
   if not found then
     raise exception 'there is no delivery "%"', left(coalesce(v_id, 'null'), 80) using errcode = 'FF001';
+  end if;
+  if coalesce((request ->> 'postponed')::boolean, false) then
+    if v_delivery.ticket <> v_ticket or v_delivery.status <> 'pending' then
+      return json_build_object('recorded', false, 'status', v_delivery.status, 'next_at', v_delivery.next_at);
+    end if;
+    perform app.requeue_delivery(v_delivery, now() + make_interval(secs => c_postponed_s * (1 + 0.1 * random())));
+    update app.webhook_deliveries d
+       set reason = v_error, last_error = v_error
+     where d.tenant_id = v_tenant and d.delivery_id = v_id
+    returning * into v_delivery;
+    return json_build_object('recorded', true, 'status', v_delivery.status, 'next_at', v_delivery.next_at, 'reason', v_delivery.reason);
   end if;
   insert into app.webhook_attempts (tenant_id, delivery_id, ticket, series, duration_ms, status, bytes, error, body)
   values (v_tenant, v_id, v_ticket, v_delivery.series, (request ->> 'duration_ms')::integer, v_status, (request ->> 'bytes')::bigint,

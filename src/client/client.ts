@@ -2,11 +2,12 @@
 import { health_api } from "../core/api/health.js";
 import { Blueprints } from "./blueprints.js";
 import type { Caller } from "./call.js";
+import { Connectors } from "./connectors.js";
 import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
 import { Groups, Schedules } from "./schedules.js";
 import { type Streamed, type StreamOptions, streamEvents } from "./stream.js";
-import { type ClientOptions, createTransport, type Transport } from "./transport.js";
+import { type ClientOptions, client_options, createTransport, type Transport } from "./transport.js";
 import { Webhooks } from "./webhooks.js";
 
 export class Client extends Operator {
@@ -20,6 +21,7 @@ export class Client extends Operator {
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly groups: Groups;
+  readonly connectors: Connectors;
   /** For whoever runs the service. */
   readonly tenants: Tenants;
 
@@ -33,6 +35,7 @@ export class Client extends Operator {
     this.webhooks = new Webhooks(transport);
     this.schedules = new Schedules(transport);
     this.groups = new Groups(transport);
+    this.connectors = new Connectors(transport);
     this.tenants = new Tenants(transport);
   }
 
@@ -48,5 +51,5 @@ export class Client extends Operator {
 }
 
 export function createClient(options: ClientOptions): Client {
-  return new Client(createTransport(options));
+  return new Client(createTransport(options, client_options));
 }

@@ -5,6 +5,7 @@ export type { BlueprintDeclaration } from "./blueprints.js";
 export type { BulkOptions } from "./bulk.js";
 export type { Answered, Caller, CallOptions } from "./call.js";
 export { Client, createClient } from "./client.js";
+export type { ConnectorConfigRecord } from "./connectors.js";
 export type { KeyRecord, NewKey, TenantRecord } from "./keys.js";
 export type {
   EventRecord,

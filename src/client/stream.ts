@@ -5,9 +5,11 @@ import {
   stream_api,
   streamed_event,
   streamed_progress,
+  streamed_ready,
 } from "../core/api/stream.js";
 import { BadRequest, ContractViolation } from "../core/errors.js";
 import { shorten } from "../core/problems.js";
+import { terminal_job_statuses } from "../core/statuses.js";
 import { pause } from "./abort.js";
 import { waitMs } from "./retries.js";
 import { EventReader, type ServerEvent } from "./sse.js";
@@ -17,6 +19,8 @@ import { isPassing } from "./wait.js";
 export interface StreamOptions {
   /** Only what happens to this job. */
   job_id?: string;
+  /** With job_id: stay after the job has ended. Without it the stream ends with the job. */
+  follow?: boolean;
   /** Go on after this `position`; when left out, from now on. */
   last_event_id?: string;
   signal?: AbortSignal;
@@ -33,14 +37,17 @@ export type Streamed =
   | { type: "event"; position: string; event: StreamedEvent }
   | { type: "progress"; position: string; stages: StreamedProgress["stages"] };
 
+const terminal_kinds: ReadonlySet<string> = new Set(terminal_job_statuses.map((status) => `job.${status}`));
+
 const most_remembered = 10_000;
 
-/** Ends only by `break`, by its signal, or by an error that will not pass. */
+/** That of one job ends with the job, unless it is told to follow; any other only by `break`, by its signal, or by an error that will not pass. */
 export async function* streamEvents(transport: Transport, options: StreamOptions): AsyncGenerator<Streamed, void> {
   const { signal, patience_ms = 60_000, last_event_id = "" } = options;
   if (!/^[\x20-\x7e]{0,2000}$/.test(last_event_id)) {
     throw new BadRequest("last_event_id is not a position this service gave", { hint: "give one unchanged, or none" });
   }
+  const ends = options.job_id !== undefined && options.follow !== true;
   const seen = new Seen();
   let position = last_event_id;
   let failures = 0;
@@ -48,14 +55,22 @@ export async function* streamEvents(transport: Transport, options: StreamOptions
   for (;;) {
     signal?.throwIfAborted();
     const line = new Line(options);
+    const resumes = position;
     try {
       for await (const { id, event, data } of line.read(transport, position)) {
         failures = 0;
         away_since = null;
         if (id !== "") position = id;
-        if (event === "ready") options.on_open?.(position);
+        if (event === "ready") {
+          options.on_open?.(position);
+          // From a position on, what was missed comes first: its last event ends the stream.
+          if (ends && resumes === "" && hasEnded(data)) return;
+        }
         const told = streamed(event, data, position);
-        if (told !== null && !(told.type === "event" && seen.has(told.event.event_id))) yield told;
+        if (told !== null && !(told.type === "event" && seen.has(told.event.event_id))) {
+          yield told;
+          if (ends && told.type === "event" && terminal_kinds.has(told.event.kind)) return;
+        }
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -126,6 +141,15 @@ class BrokenLine extends Error {}
 /** What reading a body throws when the line breaks: fetch's own TypeError, or our own silence. */
 function isBroken(error: unknown): boolean {
   return error instanceof BrokenLine || error instanceof TypeError;
+}
+
+/** An older service tells nothing here: then events alone end it. */
+function hasEnded(data: string): boolean {
+  try {
+    return streamed_ready.parse(JSON.parse(data)).ended === true;
+  } catch {
+    return false;
+  }
 }
 
 function streamed(kind: string, data: string, position: string): Streamed | null {

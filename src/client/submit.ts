@@ -3,6 +3,7 @@ import type { BodyIn, ReplyOf } from "../core/api/endpoint.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { tasks_api } from "../core/api/tasks.js";
 import type { Input, Job } from "../core/declare.js";
+import { BadRequest } from "../core/errors.js";
 import { type BulkOptions, inBatches, itemText } from "./bulk.js";
 import type { Transport } from "./transport.js";
 
@@ -52,7 +53,7 @@ export class Submitter {
     const job_type = typeOf(job);
     const limits = { count: 1_000, bytes: jobs_api.submit_batch.body_limit };
     const replies = await inBatches(
-      items,
+      withParameters(items),
       limits,
       async ({ text }) => {
         const { body } = await this.transport.answer(jobs_api.submit_batch, {
@@ -114,6 +115,20 @@ export class Submitter {
       ...(signal === undefined ? {} : { signal }),
     });
     return body;
+  }
+}
+
+/** Bare parameters in place of items would be told as as many unknown keys as there are. */
+async function* withParameters<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {
+  let number = 0;
+  for await (const item of items) {
+    if (typeof item !== "object" || item === null || !Object.hasOwn(item, "parameters")) {
+      throw new BadRequest(`item ${number} has no parameters`, {
+        hint: "wrap them: { parameters: { … } }, options beside",
+      });
+    }
+    number++;
+    yield item;
   }
 }
 

@@ -2,7 +2,7 @@
 // and goes nowhere but into the Authorization header.
 import type { Endpoint, ReplyOf } from "../core/api/endpoint.js";
 import { BadRequest, ContractViolation, type FanfoldError, isFanfoldError, NotFound } from "../core/errors.js";
-import { formatProblems, kindOf, type Problem } from "../core/problems.js";
+import { formatProblems, kindOf, type Problem, shorten, suggestion } from "../core/problems.js";
 import { type Deadline, deadline, pause } from "./abort.js";
 import type { Answered, Caller, CallOptions } from "./call.js";
 import {
@@ -43,8 +43,9 @@ export interface Transport {
   open<E extends Endpoint>(endpoint: E, options: CallOptions<E> & { signal: AbortSignal }): Promise<Response>;
 }
 
-export function createTransport(options: ClientOptions): Transport {
-  const { url, readKey, timeout_ms, policy } = checkedOptions(options);
+/** `known`: the options there are, where no others may stand beside them. */
+export function createTransport(options: ClientOptions, known?: readonly string[]): Transport {
+  const { url, readKey, timeout_ms, policy } = checkedOptions(options, known);
   const send = options.fetch ?? globalThis.fetch;
 
   /** The same for every try; what cannot be sent is told here, and not taken for trouble on the way. */
@@ -215,10 +216,22 @@ function networkError(url: string, error: unknown, limit: Deadline): ConnectionE
   });
 }
 
-function checkedOptions(options: ClientOptions) {
+export const client_options = [
+  "url",
+  "key",
+  "fetch",
+  "retries",
+  "timeout_ms",
+  "longest_wait_ms",
+] as const satisfies readonly (keyof ClientOptions)[];
+
+function checkedOptions(options: ClientOptions, known?: readonly string[]) {
   const problems: Problem[] = [];
   const { key, retries = 4, timeout_ms = 30_000, longest_wait_ms = 60_000 } = options;
   const add = (path: string, problem: string, fix: string) => problems.push({ path, problem, fix });
+  for (const name of Object.keys(options)) {
+    if (known?.includes(name) === false) add(shorten(name), "is not an option of a client", suggestion(name, known));
+  }
   const url = typeof options.url === "string" && URL.canParse(options.url) ? new URL(options.url) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     add("url", "is not an http(s) address", "Give e.g. https://jobs.example.com");

@@ -19,6 +19,8 @@ export interface StreamParts {
   position: string | undefined;
   raw: ServerResponse;
   headers: Record<string, string>;
+  /** Data of the first event; asked for once the feed is followed, so that nothing falls in between. */
+  ready(): Promise<Record<string, unknown>>;
 }
 
 const PAGE = 500;
@@ -86,6 +88,7 @@ class Stream {
       onProgress: (stages) => this.#onProgress(stages),
     });
     this.#unfollow = leave;
+    const ready = JSON.stringify(await this.parts.ready());
     raw.on("close", () => this.#close());
     raw.on("error", () => this.#close());
     if (raw.destroyed || raw.closed) {
@@ -102,7 +105,7 @@ class Stream {
       "x-accel-buffering": "no",
     });
     const id = from === null ? service.feed.positionAt(head) : this.parts.position;
-    this.#write(`retry: 2000\n\nid: ${id}\nevent: ready\ndata: {}\n\n`);
+    this.#write(`retry: 2000\n\nid: ${id}\nevent: ready\ndata: ${ready}\n\n`);
     service.stopping.addEventListener("abort", this.#onStop);
     this.#every(service.stream.heartbeat_ms, () => this.#write(": \n\n"));
     this.#every(service.stream.recheck_ms, () => void this.#recheck());

@@ -150,6 +150,7 @@ export class Runner {
     } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, withEnd(classify(ctx.reason), error));
     else if (error === undefined) {
       if (ctx.ordinal >= 0) {
+        if (typeof value === "object" && value !== null) this.tellOperator(ctx, value, "task told");
         this.finish(ctx, duration_ms, value);
         return;
       }
@@ -214,11 +215,12 @@ export class Runner {
   }
 
   /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
-  private tellOperator(ctx: TaskContext, error: unknown): void {
-    const operator_detail = readProperty(error, "operator_detail");
-    if (typeof operator_detail !== "string") return;
+  private tellOperator(ctx: TaskContext, told: unknown, words = "task refused"): void {
+    const operator_detail = readProperty(told, "operator_detail");
+    // One that is enumerable is a field of somebody's result.
+    if (typeof operator_detail !== "string" || Object.keys(told as object).includes("operator_detail")) return;
     const detail = ctx.redaction?.text(operator_detail) ?? operator_detail;
-    this.parts.log.warn({ ...facts(ctx), operator_detail: storableText(detail, max_message_bytes) }, "task refused");
+    this.parts.log.warn({ ...facts(ctx), operator_detail: storableText(detail, max_message_bytes) }, words);
   }
 
   /** The database gave the task to others or took it out: there is nobody to tell. */

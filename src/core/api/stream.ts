@@ -41,6 +41,13 @@ export const streamed_progress = z.object({
 });
 export type StreamedProgress = z.output<typeof streamed_progress>;
 
+/** `data:` of `event: ready`, the first one; of one job it tells how that stands. */
+export const streamed_ready = z.object({
+  job_id: z.string().optional(),
+  status: z.string().optional(),
+  ended: z.boolean().optional(),
+});
+
 /** `data:` of `event: end`, the last one: why, and whether to come back. */
 export const streamed_end = z.object({
   reason: z.enum(["stopping", "revoked", "slow", "unavailable"]),
@@ -56,7 +63,7 @@ export const stream_api = {
     summary: "Follow what happens, as server-sent events",
     description:
       "`event:` is the kind (job.completed, stage.planned, …), `data:` its JSON, `id:` where to go on: send it as Last-Event-ID " +
-      "and nothing is lost. `event: ready` comes first, `event: progress` tells counts of running stages at most four times a " +
+      "and nothing is lost. `event: ready` comes first, with `job_id` its data tells the job's `status` and whether it has `ended`; `event: progress` tells counts of running stages at most four times a " +
       "second, `event: end` is the last one and says why. Lines that start with a colon are heartbeats.",
     scope: "read",
     headers: z.object({ "last-event-id": position }),

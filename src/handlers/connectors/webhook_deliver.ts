@@ -37,6 +37,8 @@ interface Tried {
   retry_after_s?: number;
   /** No later try could go better. */
   final?: boolean;
+  /** Nothing was sent, for a reason on our side: it waits, and no try is used up. */
+  postponed?: boolean;
 }
 
 interface Recorded {
@@ -66,7 +68,10 @@ export const webhookDeliver = defineHandler(
       (session) => session.sql<{ reply: Recorded }>`select app.record_delivery(${request}::text::json) as reply`,
     );
     const { status, next_at } = told!.reply;
-    return { delivery_id, sent: true, status, http_status: tried.status ?? null, error: tried.error ?? null, next_at };
+    const { error = null, postponed = false } = tried;
+    const went = { delivery_id, sent: !postponed, status, http_status: tried.status ?? null, error, next_at };
+    const failed = error !== null || (tried.status ?? 0) >= 300;
+    return failed ? withOperatorDetail(went, order, tried) : went;
   },
 );
 
@@ -74,10 +79,11 @@ async function tryOnce(delivery_id: string, order: Order, ctx: TaskContext): Pro
   const began = performance.now();
   try {
     const body = Buffer.from(order.payload, "utf8");
+    const keys = await keysOf(order, ctx);
     const headers = {
       "content-type": "application/json",
       "user-agent": "fanfold-webhooks",
-      ...signedHeaders(delivery_id, order.now_s, body, await keysOf(order, ctx)),
+      ...signedHeaders(delivery_id, order.now_s, body, keys),
     };
     const policy = policyOf(order, ctx.outbound);
     const { url } = order;
@@ -95,8 +101,28 @@ async function tryOnce(delivery_id: string, order: Order, ctx: TaskContext): Pro
       error: `${code}: ${message}`.slice(0, 200),
       // What policy forbids today it forbids tomorrow; once it is changed, the delivery can be replayed.
       ...(error instanceof OutboundRefused ? { final: true } : {}),
+      ...(error instanceof NoKeys ? { postponed: true, error: error.message.slice(0, 200) } : {}),
     };
   }
+}
+
+/** A secret is missing or cannot be opened here: the receiver has no part in it. */
+class NoKeys extends Error {
+  constructor(why: string) {
+    super(`it cannot be signed yet: ${why}`);
+  }
+}
+
+/** A try that failed stands in the operator's log: not enumerable, so that it is no part of the result, which the tenant reads. */
+function withOperatorDetail<Result extends { delivery_id: string }>(
+  result: Result,
+  order: Order,
+  tried: Tried,
+): Result {
+  const what = tried.error ?? `HTTP ${tried.status}`;
+  const origin = URL.canParse(order.url) ? new URL(order.url).origin : "its address";
+  const value = `webhook delivery ${result.delivery_id} to ${origin}, try ${order.attempt}: ${what}`;
+  return Object.defineProperty(result, "operator_detail", { enumerable: false, value });
 }
 
 /** All that can be opened: during a rotation one that is gone must not stop the other. */
@@ -112,7 +138,7 @@ async function keysOf({ secrets, endpoint_id }: Order, ctx: TaskContext): Promis
       if (keys.length === 0) failure = error;
     }
   }
-  if (keys.length === 0) throw failure;
+  if (keys.length === 0) throw new NoKeys(classify(failure).message);
   return keys;
 }
 

@@ -1,4 +1,5 @@
 import { stream_api } from "../../core/api/stream.js";
+import { isTerminal } from "../../core/statuses.js";
 import { routes } from "../route.js";
 import { openStream } from "../stream.js";
 
@@ -7,10 +8,17 @@ export const streamRoutes = () =>
     async stream({ engine, principal, query, request, reply, service, place }) {
       const header = request.headers["last-event-id"];
       const position = query.last_event_id ?? (Array.isArray(header) ? header[0] : header);
-      const job_id = query.job_id === undefined ? null : (await engine.status(query.job_id)).job_id;
+      const job = query.job_id === undefined ? null : await engine.queries.jobState(query.job_id);
+      const job_id = job?.job_id ?? null;
       if (request.method === "HEAD") return "";
       await openStream({
         ...{ service, engine, principal, job_id, position },
+        // Without a status when it cannot be asked just now: the events tell it all the same.
+        ready: async () => {
+          if (job_id === null) return {};
+          const now = await engine.queries.jobState(job_id).catch(() => null);
+          return now === null ? { job_id } : { job_id, status: now.status, ended: isTerminal(now.status) };
+        },
         authorization: request.headers.authorization,
         raw: reply.raw,
         headers: { "x-request-id": request.id, "x-content-type-options": "nosniff" },
