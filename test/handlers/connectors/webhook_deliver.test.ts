@@ -276,7 +276,7 @@ describe("a hostile receiver", () => {
     expect(await ping(made.endpoint_id)).toMatchObject({ status: "failed", reason: expect.stringContaining("410") });
     expect(await call("GET", `/api/webhooks/${made.endpoint_id}`)).toMatchObject({ status: "disabled" });
     const refused = await service.call("POST", `/api/webhooks/${made.endpoint_id}/ping`);
-    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining("webhooks enable") } });
+    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining("PATCH /api/webhooks") } });
     await call("PATCH", `/api/webhooks/${made.endpoint_id}`, { enabled: true });
     expect(await call("POST", `/api/webhooks/${made.endpoint_id}/replay`, {})).toMatchObject({ deliveries: 1 });
     await eventually(() => receiver.requests.length === 2);
