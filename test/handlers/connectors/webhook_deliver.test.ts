@@ -276,7 +276,7 @@ describe("a hostile receiver", () => {
     expect(await ping(made.endpoint_id)).toMatchObject({ status: "failed", reason: expect.stringContaining("410") });
     expect(await call("GET", `/api/webhooks/${made.endpoint_id}`)).toMatchObject({ status: "disabled" });
     const refused = await service.call("POST", `/api/webhooks/${made.endpoint_id}/ping`);
-    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining("webhooks enable") } });
+    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining("PATCH /api/webhooks/") } });
     await call("PATCH", `/api/webhooks/${made.endpoint_id}`, { enabled: true });
     expect(await call("POST", `/api/webhooks/${made.endpoint_id}/replay`, {})).toMatchObject({ deliveries: 1 });
     await eventually(() => receiver.requests.length === 2);
@@ -325,12 +325,14 @@ describe("a hostile receiver", () => {
     await forget(made);
   });
 
-  test("a secret that nobody knows is a failure of this try, and nothing is sent unsigned", async () => {
+  test("a secret that nobody knows uses up no try: the delivery waits and says why, and nothing is sent unsigned", async () => {
     const made = await endpoint({ secret: "secret://nobody_knows" });
     expect(made.secret).toBeNull();
-    expect(await ping(made.endpoint_id)).toMatchObject({
-      status: "pending",
-      tries: [{ error: expect.stringContaining("secret_missing") }],
+    const { delivery_id } = await service.engine.webhooks.ping(made.endpoint_id);
+    await eventually(async () => (await service.engine.webhooks.delivery(delivery_id)).reason !== null);
+    expect(await service.engine.webhooks.delivery(delivery_id)).toMatchObject({
+      ...{ status: "pending", attempts: 0, tries: [], url: made.url },
+      reason: expect.stringContaining("it cannot be signed yet"),
     });
     expect(receiver.requests).toEqual([]);
     await forget(made);
