@@ -51,7 +51,7 @@ async function follow(count: number, options: StreamOptions, ...steps: Step[]) {
 test("events come in order, and a line that ends or is cut goes on where it broke off", async () => {
   const { events, asked, positions } = await follow(
     5,
-    { job_id: "abcd" },
+    { job_id: "abcd", follow: true },
     line("end", ready("10"), told(11), ": \n\n", told(12)),
     line("cut", ready("12"), told(13).slice(0, 30), told(13).slice(30), told(14).slice(0, 20)),
     line("silence", ready("13"), told(14), told(15)),

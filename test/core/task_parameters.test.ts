@@ -26,7 +26,7 @@ describe("a task's parameters", () => {
     } catch (error) {
       expect(classify(error)).toMatchObject({
         category: "contract",
-        message: "The task's parameters do not fit handler t:\n- $.n: is missing\n  Give a value of type number.",
+        message: "The task's parameters do not fit handler t:\n- $.n: is missing\n  Give a number.",
       });
     }
     expect.assertions(2);
