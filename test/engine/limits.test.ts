@@ -17,7 +17,7 @@ let number = 0;
 async function limited(db: Database, limits: Partial<LimitValues>): Promise<Engine> {
   const tenant = `limited-${++number}`;
   const engine = new Engine({
-    ...{ db, tenant, registry: createRegistry({}), store: undefined as never },
+    ...{ db, tenant, registry: createRegistry({}), store: {} as never },
     openConnection: () => db,
     close: async () => {},
   });

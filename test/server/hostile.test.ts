@@ -286,10 +286,10 @@ describe("a body of very many small values", () => {
     [
       "/api/tasks/enqueue/t.say",
       `{"items":[${"{},".repeat(400_000)}0]}`,
-      "Too big: expected array to have <=5000 items",
+      "must have at most 5000 entries",
     ],
-    [`${worker}/finish`, `{"tasks":[${"0,".repeat(400_000)}0]}`, "Too big: expected array to have <=1000 items"],
-    [`${worker}/heartbeat`, `{"claims":[${'"",'.repeat(100_000)}0]}`, "Too big: expected array to have <=10000 items"],
+    [`${worker}/finish`, `{"tasks":[${"0,".repeat(400_000)}0]}`, "must have at most 1000 entries"],
+    [`${worker}/heartbeat`, `{"claims":[${'"",'.repeat(100_000)}0]}`, "must have at most 10000 entries"],
   ])("in a list that is too long is one problem: %s", async (path, body, problem) => {
     const answered = await service.call("POST", path, { key, body });
     expect([answered.status, first(answered.body)]).toEqual([400, [problem]]);
