@@ -98,7 +98,12 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
       // Whole ids: the first characters of one may be those of another tomorrow.
       const depends_on: string[] = [];
       for (const id of options.dependsOn ?? []) depends_on.push((await session.engine.status(id)).job_id);
-      const reply = await session.engine.submit(type, parameters, { ...submit_options, depends_on });
+      const user = cli.io.user();
+      const reply = await session.engine.submit(type, parameters, {
+        ...{ ...submit_options, depends_on },
+        // Who did it, for the job's story: the database knows only the role.
+        ...(user === null ? {} : { actor: user }),
+      });
       if (!options.wait) return answer(cli, reply, () => replyLines(session.engine.db.kind, reply));
       if (!globals(cli).json) note(cli.io, announcement(type, reply));
       cli.exit_code = await waitForEnd(cli, session, reply.job_id, { timeout_s, reply });

@@ -10,10 +10,10 @@ import { max_check_steps } from "../core/schema_work.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
-import { usableTraceparent } from "../core/traceparent.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
+import { blueprintText, mapped, pages, submitOptions } from "./bulk.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
@@ -65,7 +65,6 @@ const JOBS_PER_CALL = 1_000;
 /** Of checks by a schema that was sent, for as many jobs. */
 const STEPS_PER_CALL = 8 * max_check_steps;
 const TASKS_PER_CALL = 5_000;
-const BYTES_PER_CALL = 4 * 1024 * 1024;
 
 export class Engine {
   readonly db: Database;
@@ -398,56 +397,4 @@ export class Engine {
   }
 }
 
-const blueprint_texts = new WeakMap<Job, string>();
-
-/** A job's blueprint never changes, and a service submits it thousands of times. */
-function blueprintText(job: Job): string {
-  let text = blueprint_texts.get(job);
-  if (text === undefined) {
-    text = JSON.stringify(job.blueprint);
-    blueprint_texts.set(job, text);
-  }
-  return text;
-}
-
-function submitOptions({
-  priority,
-  labels,
-  correlation_id,
-  group_id,
-  webhooks,
-  traceparent,
-  actor,
-  depends_on,
-  on_dependency_failure,
-  require,
-}: Omit<SubmitOptions, "mode" | "db">) {
-  const own = usableTraceparent(traceparent);
-  const waiting =
-    depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
-  const traced = own === undefined ? {} : { traceparent: own };
-  return { priority, labels, correlation_id, group_id, webhooks, actor, ...traced, ...waiting };
-}
-
 type JobInput<J> = J extends Job<infer Schema> ? Input<Schema> : Record<string, unknown>;
-
-async function* mapped<A, B>(items: Iterable<A>, change: (item: A, position: number) => Promise<B>): AsyncGenerator<B> {
-  let position = 0;
-  for (const item of items) yield await change(item, position++);
-}
-
-/** Cuts a stream of texts into pages bounded in number and size. */
-async function* pages<Item extends { text: string }>(items: AsyncIterable<Item>, most: number): AsyncGenerator<Item[]> {
-  let page: Item[] = [];
-  let bytes = 0;
-  for await (const item of items) {
-    if (page.length === most || (page.length > 0 && bytes + item.text.length > BYTES_PER_CALL)) {
-      yield page;
-      page = [];
-      bytes = 0;
-    }
-    page.push(item);
-    bytes += item.text.length;
-  }
-  if (page.length > 0) yield page;
-}
