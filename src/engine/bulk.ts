@@ -1,0 +1,64 @@
+// What one SQL call of a submit or an enqueue carries: texts made once, cut into pages bounded in number and size.
+import type { Job } from "../core/declare.js";
+import { usableTraceparent } from "../core/traceparent.js";
+import type { SubmitOptions } from "./records.js";
+
+const BYTES_PER_CALL = 4 * 1024 * 1024;
+
+const blueprint_texts = new WeakMap<Job, string>();
+
+/** A job's blueprint never changes, and a service submits it thousands of times. */
+export function blueprintText(job: Job): string {
+  let text = blueprint_texts.get(job);
+  if (text === undefined) {
+    text = JSON.stringify(job.blueprint);
+    blueprint_texts.set(job, text);
+  }
+  return text;
+}
+
+export function submitOptions({
+  priority,
+  labels,
+  correlation_id,
+  group_id,
+  webhooks,
+  traceparent,
+  actor,
+  depends_on,
+  on_dependency_failure,
+  require,
+}: Omit<SubmitOptions, "mode" | "db">) {
+  const own = usableTraceparent(traceparent);
+  const waiting =
+    depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
+  const traced = own === undefined ? {} : { traceparent: own };
+  return { priority, labels, correlation_id, group_id, webhooks, actor, ...traced, ...waiting };
+}
+
+export async function* mapped<A, B>(
+  items: Iterable<A>,
+  change: (item: A, position: number) => Promise<B>,
+): AsyncGenerator<B> {
+  let position = 0;
+  for (const item of items) yield await change(item, position++);
+}
+
+/** Cuts a stream of texts into pages bounded in number and size. */
+export async function* pages<Item extends { text: string }>(
+  items: AsyncIterable<Item>,
+  most: number,
+): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    if (page.length === most || (page.length > 0 && bytes + item.text.length > BYTES_PER_CALL)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(item);
+    bytes += item.text.length;
+  }
+  if (page.length > 0) yield page;
+}
