@@ -17,7 +17,8 @@ const done = {
 
 function watcher() {
   const notes: string[] = [];
-  const io = { out: () => {}, err: (text: string) => notes.push(text), live: false, colour: false, width: () => 80 };
+  const err = (text: string) => notes.push(text);
+  const io = { out: () => {}, err, live: false, colour: false, width: () => 80, screen_width: () => 80 };
   const cli = { io, program: new Command(), env: {}, exit_code: 0 } as unknown as Cli;
   return { cli, notes };
 }
