@@ -1,6 +1,7 @@
 // The bell of a server: a LISTEN that was not to be had once is asked for again.
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { hintOf } from "../../src/core/hint.js";
 import { WorkBell } from "../../src/server/bell.js";
 import { freshDatabase } from "../postgres.js";
 
@@ -17,7 +18,7 @@ test("after a LISTEN that failed it listens again a few seconds later, and rings
   for (let n = 0; n < 3; n++) await bell.listen();
   expect(listen).toHaveBeenCalledTimes(2);
   const rung = bell.rings(new Set(["t.only"]), bell.now(), 60_000, new AbortController().signal);
-  await db.sql`select pg_notify('fanfold_ready', 't.only')`;
+  await db.sql`select pg_notify('fanfold_ready', ${hintOf("t.only")})`;
   await rung;
   expect(bell.now()).toBe(1);
   await bell.stop();
