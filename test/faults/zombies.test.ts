@@ -90,7 +90,9 @@ fault("F12 a zombie writes outputs after it lost the lease", async (scene) => {
   const refused = await scene.db.sql<{ stage_id: number; ordinal: number }>`
     select stage_id, ordinal from app.attempts where outcome = 'refused'`;
   for (const { stage_id, ordinal } of refused) {
-    expect(readdirSync(join(scene.storage_dir, "tenant-default", "results", String(stage_id), String(ordinal)))).toHaveLength(2);
+    expect(
+      readdirSync(join(scene.storage_dir, "tenant-default", "results", String(stage_id), String(ordinal))),
+    ).toHaveLength(2);
   }
   expect(await owners(scene)).toEqual(accepted);
 });

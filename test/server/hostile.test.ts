@@ -283,11 +283,7 @@ describe("a body of very many small values", () => {
   });
 
   test.each([
-    [
-      "/api/tasks/enqueue/t.say",
-      `{"items":[${"{},".repeat(400_000)}0]}`,
-      "must have at most 5000 entries",
-    ],
+    ["/api/tasks/enqueue/t.say", `{"items":[${"{},".repeat(400_000)}0]}`, "must have at most 5000 entries"],
     [`${worker}/finish`, `{"tasks":[${"0,".repeat(400_000)}0]}`, "must have at most 1000 entries"],
     [`${worker}/heartbeat`, `{"claims":[${'"",'.repeat(100_000)}0]}`, "must have at most 10000 entries"],
   ])("in a list that is too long is one problem: %s", async (path, body, problem) => {

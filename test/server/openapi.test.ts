@@ -142,7 +142,9 @@ test("the page has a place for every call and every error code, and runs and loa
   for (const code of Object.keys(error_table).filter((one) => !inside.has(one))) expect(ids).toContain(code);
   const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!);
   expect(links.filter((link) => !ids.includes(link))).toEqual([]);
-  expect(page.replaceAll(service.url, "")).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|src=|https?:\/\/(?!fanfold\.example)/);
+  expect(page.replaceAll(service.url, "")).not.toMatch(
+    /<script|<link|<img|<iframe|@import|url\(|src=|https?:\/\/(?!fanfold\.example)/,
+  );
   for (const tag of ["section", "article", "table", "details", "nav", "main", "dl", "ul", "pre"]) {
     const opened = page.match(new RegExp(`<${tag}[ >]`, "g"))?.length;
     expect([tag, opened]).toEqual([tag, page.match(new RegExp(`</${tag}>`, "g"))?.length]);
