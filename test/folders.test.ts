@@ -19,7 +19,7 @@ const may_import: Record<string, readonly string[]> = {
   engine: ["core", "storage", "fault.ts"],
   worker: ["core", "storage", "engine", "config.ts", "fault.ts"],
   platform: ["core", "engine", "fault.ts"],
-  server: ["core", "storage", "catalog", "engine", "platform", "config.ts", "log.ts", "fault.ts"],
+  server: ["core", "geo", "storage", "catalog", "engine", "platform", "config.ts", "log.ts", "fault.ts"],
   cli: [
     "core",
     "geo",
@@ -55,7 +55,7 @@ const may_import: Record<string, readonly string[]> = {
 
 /** Pure folders compute: the clock, chance and the outside world are arguments. */
 const pure = ["core", "geo"];
-const pure_modules = new Set(["node:crypto", "zod", "croner"]);
+const pure_modules = new Set(["node:crypto", "zod", "croner", "@cogeotiff/core"]);
 const impure_code =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.|\bset(Timeout|Interval|Immediate)\(|\brandom(UUID|Bytes|Int)\b|\bfetch\(|\bprocess\./;
 

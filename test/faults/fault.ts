@@ -69,7 +69,8 @@ export function fault(
   const patient_s = limit_s * patience;
   test(name, { timeout: (patient_s + 30) * 1000 * rounds }, async () => {
     const all: Verdict["counts"][] = [];
-    for (let round = 1; round <= rounds; round++) all.push(await once(name, body, { round, rounds, limit_s: patient_s }));
+    for (let round = 1; round <= rounds; round++)
+      all.push(await once(name, body, { round, rounds, limit_s: patient_s }));
     if (rounds > 1) say(`${name}: ${rounds} rounds, together ${inWords(sumOf(all))}`);
   });
 }
