@@ -63,6 +63,14 @@ export interface SqlSession {
   ): Promise<Row[]>;
 }
 
+/**
+ * Keeps statements for the finish of the task. Nothing runs yet, so nothing can be read: each answers an empty list at once.
+ * Fits wherever a SqlSession is only written to.
+ */
+export interface RecordingSession {
+  sql(strings: TemplateStringsArray, ...values: (string | number | boolean | null)[]): Promise<never[]>;
+}
+
 export interface JobFacts<Parameters = Record<string, Loose>> {
   job_id: string;
   job_type: string;
@@ -104,7 +112,15 @@ export interface TaskContext {
   readonly storage: Store;
   /** A directory of this attempt, made when first asked for and removed afterwards. */
   scratch(): Promise<string>;
+  /** One short transaction, now, on a connection of the worker's: compute first, then write. */
   db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /**
+   * Writes that commit with the finish of this task, or not at all. `work` is called at once and only says which statements; they
+   * run in order when the handler has returned, in the transaction that ends the task, as the same role and tenant as above.
+   * Nothing of it happens if the task fails, is lost or is cancelled; if a statement fails, so does the task. At most 4 MB of
+   * text and values in a task. Not for the engine's own tables, whose locks come after these.
+   */
+  db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
   /** W3C trace context to send along with outgoing calls; null when nobody has begun a trace. */
   readonly traceparent: string | null;
   /**

@@ -9,6 +9,7 @@ import type {
   Loose,
   Predecessor,
   Previous,
+  RecordingSession,
   SqlSession,
   TaskContext as TaskContextShape,
   TaskLog,
@@ -25,6 +26,7 @@ import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
+import { Recorded, type RecordedStatement } from "./recorded.js";
 import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";
 
@@ -70,8 +72,12 @@ export class TaskContext implements TaskContextShape {
   trace: AttemptTrace | undefined;
   /** An isolated handler has returned, and its process is writing the result to storage. */
   storing = false;
+  /** The handler has returned, and what it kept for the finish is being written together with it. */
+  committing = false;
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
+  /** What it keeps for its finish; undefined while there is nothing. */
+  recorded: Recorded | undefined;
   handed_over: unknown = undefined;
   delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
@@ -176,9 +182,27 @@ export class TaskContext implements TaskContextShape {
     return { commands: desk.commands, store: this.storage, connection, signal: () => this.signal };
   }
 
-  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
-  async db<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+  db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
+  async db<T>(work: (session: SqlSession) => Promise<T>, options?: { with_finish?: boolean }): Promise<T> {
     this.signal.throwIfAborted();
+    return options?.with_finish === true ? this.record(work) : this.now(work);
+  }
+
+  /** Needs no connection: any number at a time, also inside a burst. */
+  private record<T>(work: (session: RecordingSession) => Promise<T>): Promise<T> {
+    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.recorded ??= new Recorded();
+    return this.recorded.record(work, (statements) => this.keep(statements));
+  }
+
+  protected keep(statements: readonly RecordedStatement[]): void | Promise<void> {
+    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.recorded!.keep(statements);
+  }
+
+  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
+  private async now<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
     if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
     this.in_burst = true;
     try {

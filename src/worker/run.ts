@@ -12,6 +12,7 @@ import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
+import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim, Holdings } from "./held.js";
 import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
@@ -31,6 +32,7 @@ export interface RunnerParts {
   handlers: ReadonlyMap<string, Handler>;
   holdings: Holdings;
   finisher: Finisher;
+  writing_finisher: Pick<WritingFinisher, "finish">;
   desk: Desk;
   spill: Spill;
   stats: Stats;
@@ -178,18 +180,51 @@ export class Runner {
     // Given up while its file was being written: it was settled then, and a second time would let go of its claim too early.
     if (ctx.given_up) return;
     if (ctx.claim.lost) this.drop(ctx);
-    else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
+    else if (ctx.recorded !== undefined && (typeof outcome === "string" || "result" in outcome)) {
+      void this.finishWithWrites(ctx, duration_ms, outcome);
+      return;
+    } else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
     else if ("result" in outcome) this.complete(ctx, duration_ms, outcome.result, outcome.extra);
     else this.fail(ctx, duration_ms, outcome);
     this.free(ctx);
   }
 
+  /** The slot stays taken until the database has answered: there are few connections for it, and statements wait in memory. */
+  private async finishWithWrites(ctx: TaskContext, duration_ms: number, outcome: string | Done): Promise<void> {
+    const { parts } = this;
+    const { claim, ordinal } = ctx;
+    const { result, extra } = typeof outcome === "string" ? { result: outcome, extra: null } : outcome;
+    const { statements } = ctx.recorded!;
+    ctx.committing = true;
+    const told = { claim, ordinal, duration_ms, result, extra, statements, timeout_s: this.timeoutOf(ctx) };
+    const end = await parts.writing_finisher.finish(told);
+    ctx.committing = false;
+    // Given up meanwhile (the worker stops): it was settled then, and the database has decided which of the two came first.
+    if (ctx.given_up) return;
+    if (end === "dropped") this.drop(ctx);
+    else if (end === "accepted") {
+      this.completed(ctx, duration_ms);
+      parts.holdings.settle(claim, 1);
+    } else if (end === "refused") {
+      parts.stats.refused++;
+      claim.tally.refused();
+      ctx.trace?.end("lost");
+      parts.holdings.settle(claim, 1);
+      parts.log.info(facts(ctx), "a late result was refused, and its writes were rolled back");
+    } else this.fail(ctx, duration_ms, end.failure);
+    this.free(ctx);
+  }
+
   private complete(ctx: TaskContext, duration_ms: number, result: string, extra: DoneExtra | null): void {
-    const { finisher, stats, log } = this.parts;
+    this.completed(ctx, duration_ms);
+    this.parts.finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
+  }
+
+  private completed(ctx: TaskContext, duration_ms: number): void {
+    const { stats, log } = this.parts;
     stats.completed++;
     ctx.claim.tally.completed(duration_ms);
     ctx.trace?.end("completed");
-    finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
     if (log.isLevelEnabled("debug")) log.debug({ ...facts(ctx), duration_ms }, "task completed");
   }
 

@@ -9,6 +9,7 @@ import { newPace } from "../batch.js";
 import { type Desk, TaskContext } from "../context.js";
 import { deepFreeze } from "../freeze.js";
 import { HeldClaim } from "../held.js";
+import type { RecordedStatement } from "../recorded.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
 
@@ -49,6 +50,12 @@ export class ChildContext extends TaskContext {
     }
     await this.ask({ what: "commit" });
     return value;
+  }
+
+  /** Sent at once, so that the worker has them in the order in which they were said, among those of its own. */
+  protected override async keep(statements: readonly RecordedStatement[]): Promise<void> {
+    const sent = statements.map(({ strings, values }) => ({ strings: [...strings], values }));
+    await this.ask({ what: "record", statements: sent });
   }
 
   /** Of the attempt's span, which is the worker's. */
