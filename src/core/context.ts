@@ -2,6 +2,7 @@
 // touch the queue.
 import type { OutboundPolicy } from "./outbound.js";
 import type { Store } from "./store.js";
+import type { TaskZones } from "./zones.js";
 
 /** A stored result, as loose as JSON.parse gives it: the reader knows what the stage before returned. */
 // biome-ignore lint/suspicious/noExplicitAny: `const { tiles } = await previous.one()` must stay writable
@@ -110,6 +111,8 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   readonly log: TaskLog;
   readonly storage: Store;
+  /** Where data rests: bronze, silver, gold. What is published there is seen when this task has finished. */
+  readonly zones: TaskZones;
   /** A directory of this attempt, made when first asked for and removed afterwards. */
   scratch(): Promise<string>;
   /** One short transaction, now, on a connection of the worker's: compute first, then write. */

@@ -233,10 +233,7 @@ export const worker_commands = {
     ),
 
   /** Completed, and by this worker in this attempt. */
-  is_finished_by: (
-    db: Queryable,
-    request: { worker_id: string; stage_id: number; ordinal: number; attempt: number },
-  ) =>
+  is_finished_by: (db: Queryable, request: { worker_id: string; stage_id: number; ordinal: number; attempt: number }) =>
     reply<boolean>(
       db.sql`select app.is_finished_by(
         ${request.worker_id}::text::uuid, ${request.stage_id}::bigint, ${request.ordinal}::bigint,

@@ -21,6 +21,7 @@ import type { OutboundPolicy } from "../core/outbound.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
+import type { TaskZones } from "../core/zones.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
@@ -37,8 +38,18 @@ export interface Desk extends ResultSource {
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
   outbound: OutboundPolicy;
+  /** The zones as this attempt sees them; left out where there are none. */
+  zones?: (ctx: TaskContext) => AttemptZones;
   secret(tenant_id: string, name: string): Promise<string>;
   unseal(tenant_id: string, sealed: string, purpose: string): Promise<string>;
+}
+
+/** What is told of the attempt's end besides. */
+export interface AttemptZones extends TaskZones {
+  /** Its finish was taken. */
+  finished?(): Promise<void>;
+  /** It will certainly not be finished: what it has put there is nobody's. */
+  failed?(): Promise<void>;
 }
 
 /** Why a task was asked to stop. */
@@ -87,6 +98,7 @@ export class TaskContext implements TaskContextShape {
   reason: unknown;
   private reader: Previous | undefined;
   private own_store: Store | undefined;
+  protected own_zones: AttemptZones | undefined;
   private logger: TaskLog | undefined;
   private scratch_made: Promise<string> | undefined;
   private in_burst = false;
@@ -303,6 +315,17 @@ export class TaskContext implements TaskContextShape {
   get storage(): Store {
     this.own_store ??= storeOfTenant(this.desk.store, this.tenant_id);
     return this.own_store;
+  }
+
+  get zones(): TaskZones {
+    if (this.desk.zones === undefined) throw new Permanent("this worker has no zones", { code: "no_zones" });
+    this.own_zones ??= this.desk.zones(this);
+    return this.own_zones;
+  }
+
+  /** How the attempt ended, for what it may have left in zones; undefined when it never asked for them. */
+  tellZones(how: "finished" | "failed"): Promise<void> | undefined {
+    return this.own_zones?.[how]?.();
   }
 
   scratch(): Promise<string> {

@@ -81,8 +81,9 @@ export class WritingFinisher {
         } else if (isConnectionLost(error)) unsure ||= step === "commit";
         else if (step === "write" || step === "commit") {
           // A try that came through after all can be what this one stumbled over.
-          if (unsure && (await this.isDone(end).catch(() => false))) return "accepted";
-          return { failure: failureOfWrites(error) };
+          const is_done = unsure ? await this.isDone(end).catch(() => null) : false;
+          if (is_done === true) return "accepted";
+          if (is_done === false) return { failure: failureOfWrites(error) };
         } else if (sendTrouble(error) === "content") return { failure: unstorable(error) };
         else {
           odd_since ??= performance.now();

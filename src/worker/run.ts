@@ -148,6 +148,7 @@ export class Runner {
     }
     if (ctx.claim.lost || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
       this.drop(ctx);
+      this.tellZones(ctx, "failed");
       parts.log.info({ ...facts(ctx), duration_ms }, "task no longer held when it ended; its result is dropped");
     } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, withEnd(classify(ctx.reason), error));
     else if (error === undefined) {
@@ -157,8 +158,10 @@ export class Runner {
         return;
       }
       this.planned(ctx, duration_ms);
-    } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else {
+    } else if (ctx.aborted === "stopping") {
+      this.handBack(ctx);
+      this.tellZones(ctx, "failed");
+    } else {
       this.tellOperator(ctx, error);
       this.fail(ctx, duration_ms, failureFrom(error));
     }
@@ -205,11 +208,13 @@ export class Runner {
     else if (end === "accepted") {
       this.completed(ctx, duration_ms);
       parts.holdings.settle(claim, 1);
+      this.tellZones(ctx, "finished");
     } else if (end === "refused") {
       parts.stats.refused++;
       claim.tally.refused();
       ctx.trace?.end("lost");
       parts.holdings.settle(claim, 1);
+      this.tellZones(ctx, "failed");
       parts.log.info(facts(ctx), "a late result was refused, and its writes were rolled back");
     } else this.fail(ctx, duration_ms, end.failure);
     this.free(ctx);
@@ -245,6 +250,8 @@ export class Runner {
     ctx.trace?.end("failed", failure);
     const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
     parts.finisher.failed(ctx.claim, item);
+    // A handler that was given up may still be writing: what it leaves is found by the sweep.
+    if (!ctx.given_up) this.tellZones(ctx, "failed");
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
   }
@@ -263,6 +270,12 @@ export class Runner {
     this.parts.stats.dropped++;
     ctx.trace?.end(ctx.aborted === "cancelled" ? "cancelled" : "lost");
     this.parts.holdings.settle(ctx.claim, 1);
+  }
+
+  private tellZones(ctx: TaskContext, how: "finished" | "failed"): void {
+    ctx.tellZones(how)?.catch((error: unknown) => {
+      this.parts.log.warn({ ...facts(ctx), err: error, how }, "files in zones were left to the sweep");
+    });
   }
 
   private handBack(ctx: TaskContext): void {

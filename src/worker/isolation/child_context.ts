@@ -12,6 +12,7 @@ import { HeldClaim } from "../held.js";
 import type { RecordedStatement } from "../recorded.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
+import { remoteZones } from "./zone_calls.js";
 
 const PROGRESS_MS = 100;
 
@@ -115,7 +116,9 @@ function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): D
   const secret = (_tenant: string, name: string) => channel.call(run, { what: "secret", name }) as Promise<string>;
   const unseal = (_tenant: string, sealed: string, purpose: string) =>
     channel.call(run, { what: "unseal", sealed, purpose }) as Promise<string>;
+  const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
+    zones: () => zones,
     ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
     ...{ outbound, secret, unseal },
   };

@@ -8,6 +8,7 @@ import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engi
 import type { AbortKind, Progress } from "../context.js";
 import type { Done } from "../outcome.js";
 import type { SentStatement } from "../recorded.js";
+import type { ZoneCall } from "./zone_calls.js";
 
 export type ReadRequest = Parameters<WorkerCommands["read_results"]>[1];
 
@@ -65,6 +66,7 @@ export type Call =
   | { what: "sql"; strings: readonly string[]; values: readonly Scalar[] }
   | { what: "commit" }
   | { what: "rollback" }
+  | { what: "zone"; call: ZoneCall }
   /** Kept for the finish. */
   | { what: "record"; statements: readonly SentStatement[] };
 
