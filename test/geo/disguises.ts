@@ -71,7 +71,7 @@ const texts: [string, string | Buffer, BrokenFile["code"]][] = [
   ["nothing", "", "file_empty"],
   ["one byte", "I", "not_a_tiff"],
   ["zeros", Buffer.alloc(512), "not_a_tiff"],
-  ["noise", Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 197 + 91) % 251)), "not_a_tiff"],
+  ["noise", Buffer.from(Array.from({ length: 512 }, (_, i) => (i * 197 + 200) % 251)), "not_a_tiff"],
   ["a web page", "<!DOCTYPE html><html><body>404 Not Found</body></html>", "web_page"],
   ["a web page after blank lines", "\n\n  <html><head><title>Sign in</title></head></html>", "web_page"],
   ["a web page with a byte order mark", "\ufeff<!doctype HTML><p>moved", "web_page"],
