@@ -232,6 +232,14 @@ export const worker_commands = {
         ${logs}::text::json) as reply`,
     ),
 
+  /** Completed, and by this worker in this attempt. */
+  is_finished_by: (db: Queryable, request: { worker_id: string; stage_id: number; ordinal: number; attempt: number }) =>
+    reply<boolean>(
+      db.sql`select app.is_finished_by(
+        ${request.worker_id}::text::uuid, ${request.stage_id}::bigint, ${request.ordinal}::bigint,
+        ${request.attempt}::integer) as reply`,
+    ),
+
   release: (db: Queryable, { worker_id, items }: { worker_id: string; items: readonly ReleaseItem[] }) =>
     reply<{ released: number }>(
       db.sql`select app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import { traceIdOf } from "../core/traceparent.js";
-import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
+import type { FinishReply, HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
@@ -18,6 +18,7 @@ import { Connections } from "./connections.js";
 import type { TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
+import { WritingFinisher } from "./finish_writes.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import type { ProcessPool } from "./isolation/pool.js";
@@ -123,23 +124,29 @@ export class Incarnation {
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { holdings, lease, logs, tallies } = this;
     const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
+    const onAnswer = (reply: FinishReply, jobs: boolean) => {
+      if (reply.advanced || jobs) this.fetcher.wake();
+      else this.fetcher.consider();
+      // Tasks may have been kept from starting because too much was unanswered.
+      if (this.holdings.queued > 0) this.runner.pump();
+    };
     this.finisher = new Finisher({
       ...shared,
       lease,
       logs,
+      onAnswer,
       onQuiet: () => this.quiet.look(),
-      onAnswer: (reply, jobs) => {
-        if (reply.advanced || jobs) this.fetcher.wake();
-        else this.fetcher.consider();
-        // Tasks may have been kept from starting because too much was unanswered.
-        if (this.holdings.queued > 0) this.runner.pump();
-      },
     });
     const planning = { worker_id, registry, db, commands, onPlanned: () => this.fetcher.wake() };
     const connection = () => connections.burst(settings.burst_connections);
+    const logsWritten = async () => {
+      logs.send();
+      await Promise.all(this.writing);
+    };
     this.runner = new Runner({
       ...shared,
       finisher: this.finisher,
+      writing_finisher: new WritingFinisher({ ...shared, connection, lease, logsWritten, onAnswer }),
       handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
@@ -227,6 +234,8 @@ export class Incarnation {
     const gone = new Set(lost.map((claim_id) => this.holdings.lose(claim_id)));
     const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
     for (const ctx of this.runner.running) {
+      // Its own finish may be what has ended the claim.
+      if (ctx.committing) continue;
       if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
       else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
         this.take(ctx, "cancelled", "the task was cancelled");

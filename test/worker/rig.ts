@@ -58,6 +58,7 @@ export function openRig(options: RigOptions) {
     onQuiet: () => {},
   });
   const runner: Runner = new Runner({
+    writing_finisher: { finish: () => Promise.reject(new Error("there is no database here")) },
     ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
     desk: { logs, store } as unknown as Desk,
