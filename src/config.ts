@@ -20,6 +20,8 @@ export interface Config {
   readonly log_level: LogLevel;
   readonly prepare: boolean;
   readonly slots: number;
+  /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
+  readonly worker_memory_mb: number | undefined;
   /** Where the HTTP server listens. */
   readonly host: string;
   readonly port: number;
@@ -62,6 +64,7 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
 }
@@ -85,6 +88,7 @@ const settings = {
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
@@ -207,6 +211,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
+    worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
@@ -404,6 +409,13 @@ function readPort(text: string): Answer<number> {
   return Number.isInteger(port) && port >= 0 && port <= 65_535
     ? { value: port }
     : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
+}
+
+function readMemory(text: string): Answer<number> {
+  const mb = Number(text);
+  return Number.isInteger(mb) && mb >= 1 && mb <= 2 ** 31 - 1
+    ? { value: mb }
+    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "6144, or leave it to the worker" };
 }
 
 function readSlots(text: string): Answer<number> {

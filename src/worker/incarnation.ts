@@ -23,6 +23,7 @@ import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
+import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
@@ -44,6 +45,7 @@ export interface Shop {
   stats: Stats;
   paces: Map<string, Pace>;
   processes: ProcessPool;
+  memory: MemoryBudget;
   secrets: Secrets;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
@@ -72,6 +74,8 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       slots,
       connections: own,
       lease_s,
+      memory_mb: settings.memory_mb,
+      too_large: settings.too_large,
     };
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
     const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
@@ -111,7 +115,7 @@ export class Incarnation {
     lease_s: number,
     registered_at: number,
   ) {
-    const { engine, settings, secrets, stats, paces } = shop;
+    const { engine, settings, secrets, stats, paces, memory } = shop;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
@@ -123,7 +127,7 @@ export class Incarnation {
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { holdings, lease, logs, tallies } = this;
-    const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
+    const shared = { worker_id, db, commands, holdings, stats, memory, log, onStale, onSilent };
     const onAnswer = (reply: FinishReply, jobs: boolean) => {
       if (reply.advanced || jobs) this.fetcher.wake();
       else this.fetcher.consider();
@@ -162,6 +166,10 @@ export class Incarnation {
       spill: { store, worker_id },
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
+      onMemory: () => {
+        if (memory.is_short) this.fetcher.wake();
+        if (holdings.queued > 0) this.runner.pump();
+      },
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();
@@ -214,7 +222,7 @@ export class Incarnation {
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };
 
-  private state(): { running: RunningItem[]; claims: number[] } {
+  private state(): { running: RunningItem[]; claims: number[]; memory_used_mb?: number } {
     const now = performance.now();
     const running = Array.from(this.runner.running, (ctx) => ({
       claim_id: ctx.claim.claim_id,
@@ -226,7 +234,9 @@ export class Incarnation {
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
-    return { running, claims: [...this.holdings.claims.keys()] };
+    const { memory } = this.shop;
+    const used = memory.needs.size === 0 ? {} : { memory_used_mb: memory.used_mb };
+    return { running, claims: [...this.holdings.claims.keys()], ...used };
   }
 
   /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
