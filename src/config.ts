@@ -7,7 +7,7 @@ import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
 import { parseZonePlace } from "./core/zone_place.js";
-import { type ZoneName, zone_names } from "./core/zones.js";
+import type { ZoneName } from "./core/zones.js";
 
 export type LogLevel = (typeof log_levels)[number];
 
@@ -197,19 +197,8 @@ function azureCredentials(env: Environment): AzureCredentials {
   };
 }
 
-/** The way into the zones: hidden from the processes of isolated handlers where a zone uses it. They reach zones through the worker. */
-const zone_credentials: Record<string, RegExp> = {
-  s3: /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|PROFILE|WEB_IDENTITY_TOKEN_FILE|CONTAINER_.*)$/,
-  az: /^AZURE_(STORAGE_.*|CLIENT_.*|FEDERATED_TOKEN_FILE|PASSWORD)$/,
-};
-
-function zoneCredentialNames(env: Environment): RegExp[] {
-  const schemes = zone_names.map(
-    (zone) => env[settings[`zone_${zone}`].name]?.trim().split("://")[0]?.toLowerCase() ?? "",
-  );
-  return schemes.flatMap((scheme) => (Object.hasOwn(zone_credentials, scheme) ? [zone_credentials[scheme]!] : []));
-}
-
+/** Ways into zones, whether one uses them or not: isolated handlers reach zones through the worker. And every name of a secret. */
+const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|FANFOLD_SECRET)/;
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
@@ -221,10 +210,9 @@ const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 export function environmentForHandlers(env: Environment = process.env): Environment {
   const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token].map(({ name }) => name);
   const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
-  const zones = zoneCredentialNames(env);
   const isHidden = (name: string, value = "") =>
     hidden.has(name) ||
-    zones.some((one) => one.test(name)) ||
+    cloud_name.test(name) ||
     secret_name.test(name) ||
     tenant_secret.test(name) ||
     secret_value.test(value);

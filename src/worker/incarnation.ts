@@ -7,15 +7,17 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import { traceIdOf } from "../core/traceparent.js";
+import { Assets } from "../engine/assets.js";
 import type { FinishReply, HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
 import { sealedFor } from "../engine/sealing.js";
+import { openTaskZones } from "../engine/task_zones.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
-import type { TaskContext } from "./context.js";
+import type { AttemptZones, TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
@@ -156,6 +158,7 @@ export class Incarnation {
       abort_grace_ms: settings.abort_grace_s * 1000,
       desk: {
         ...{ commands, connection, store, logs, scratch_dir: this.scratch_dir, outbound: settings.outbound },
+        zones: (ctx) => this.zonesOf(ctx),
         secret: (tenant_id, name) => secrets.tell(tenant_id, name),
         unseal: async (tenant_id, sealed, purpose) => {
           const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
@@ -201,6 +204,18 @@ export class Incarnation {
     const scheduler = new Scheduler({ engine, db, log, on_alert: (alert) => this.alerted(alert) });
     this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler);
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
+  }
+
+  private zonesOf(ctx: TaskContext): AttemptZones {
+    const { engine } = this.shop;
+    const { tenant_id, job_id, ordinal, attempt } = ctx;
+    return openTaskZones({
+      ...{ tenant_id, job_id, ordinal, attempt, stage_id: ctx.claim.stage.stage_id, zones: engine.zones },
+      // On the connection that finishes use: nothing of it is urgent, and there are few.
+      assets: new Assets(this.connections.work, tenant_id, engine.zones),
+      record: (work) => ctx.db(work, { with_finish: true }),
+      signal: () => ctx.signal,
+    });
   }
 
   async listen(): Promise<void> {
