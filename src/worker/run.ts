@@ -15,6 +15,7 @@ import type { DoneExtra } from "./finish_batch.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim, Holdings } from "./held.js";
 import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
+import type { MemoryBudget } from "./memory.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
 import { AttemptTrace } from "./tracing.js";
@@ -32,6 +33,7 @@ export interface RunnerParts {
   handlers: ReadonlyMap<string, Handler>;
   holdings: Holdings;
   finisher: Finisher;
+  memory: MemoryBudget;
   writing_finisher: Pick<WritingFinisher, "finish">;
   desk: Desk;
   spill: Spill;
@@ -43,6 +45,8 @@ export interface RunnerParts {
   isolated(ctx: TaskContext, handler: Handler): Promise<Outcome>;
   /** Something started or ended: there may be room for more. */
   onRoom(): void;
+  /** A process has let go of its memory. */
+  onMemory(): void;
 }
 
 type Outcome = string | Done | Failure;
@@ -68,7 +72,7 @@ export class Runner {
     const { holdings, slots, finisher } = this.parts;
     this.pumping = true;
     while (this.running.size < slots && !finisher.full) {
-      const claim = holdings.first();
+      const claim = holdings.first(this.mayStart);
       if (claim === undefined) break;
       const now = performance.now();
       if (this.turn_ends_at === 0) {
@@ -85,6 +89,10 @@ export class Runner {
     this.turn_ends_at = 0;
     this.pump();
   };
+
+  /** Whoever has to wait for memory is passed by. */
+  private readonly mayStart = (claim: HeldClaim): boolean =>
+    claim.memory_mb === 0 || this.parts.memory.mayStart(claim.stage.task_type, performance.now());
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
@@ -124,7 +132,19 @@ export class Runner {
     const handler = this.parts.handlers.get(task_type);
     if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
     if (handler.options.isolation !== "process") return invoke(handler, ctx);
-    return this.parts.isolated(ctx, handler).then((outcome) => new Settled(outcome));
+    return this.isolated(ctx, handler);
+  }
+
+  /** Its memory is held until its process has done with it, also when the task was given up before. */
+  private async isolated(ctx: TaskContext, handler: Handler): Promise<Settled> {
+    const { memory, isolated, onMemory } = this.parts;
+    memory.take(ctx.task_type);
+    try {
+      return new Settled(await isolated(ctx, handler));
+    } finally {
+      memory.give(ctx.task_type, performance.now());
+      setImmediate(onMemory);
+    }
   }
 
   /** The handler has settled. `error` undefined: it returned `value`. */

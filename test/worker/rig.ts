@@ -17,6 +17,7 @@ import { Finisher } from "../../src/worker/finish.js";
 import { Lease } from "../../src/worker/heartbeat.js";
 import { HeldClaim, Holdings } from "../../src/worker/held.js";
 import { TaskLogs } from "../../src/worker/logs.js";
+import { MemoryBudget } from "../../src/worker/memory.js";
 import { Runner } from "../../src/worker/run.js";
 import { Stats } from "../../src/worker/stats.js";
 
@@ -64,6 +65,8 @@ export function openRig(options: RigOptions) {
     desk: { logs, store } as unknown as Desk,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
+    memory: new MemoryBudget(1, new Map()),
+    onMemory: () => {},
     isolated: () => Promise.reject(new Error("there are no processes here")),
     onRoom: () => {},
   });
