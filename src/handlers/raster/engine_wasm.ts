@@ -1,7 +1,8 @@
 // The WASM build of GDAL in this process: slower than the system's by three or four times, with fewer codecs, but always there. One call
 // at a time; a call cannot be interrupted, so whoever gives up on one ends the process. After a crash inside, the next call gets a new
 // module.
-import { dirname, join, relative } from "node:path";
+import { createHash } from "node:crypto";
+import { basename, dirname, join } from "node:path";
 import { Permanent } from "../../core/errors.js";
 import type { RasterEngine } from "./engine.js";
 import { codecsIn, is_harmless } from "./engine_cli.js";
@@ -39,7 +40,7 @@ class WasmPrograms implements GdalPrograms {
 
   info(source: SourceFile, options: readonly string[], signal: AbortSignal): Promise<string> {
     const failing = "the file cannot be read as a raster";
-    return this.work(failing, [source.file], signal, (call, [file]) =>
+    return this.work(failing, [source.file, ...(source.needs ?? [])], signal, (call, [file]) =>
       call.opened(file!, source.driver, (dataset) =>
         call.withOptions("GDALInfoOptions", options, (parsed) => call.text("GDALInfo", [dataset, parsed])),
       ),
@@ -47,26 +48,34 @@ class WasmPrograms implements GdalPrograms {
   }
 
   async translate(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.work("the raster cannot be read", [source.file, target], signal, (call, [file, out]) =>
-      call.opened(file!, source.driver, (dataset) =>
-        call.withOptions("GDALTranslateOptions", options, (parsed) => {
-          const types = ["string", "number", "number", "number"];
-          call.close(call.number("GDALTranslate", types, [out, dataset, parsed, 0]));
-        }),
-      ),
+    await this.work(
+      "the raster cannot be read",
+      [source.file, target, ...(source.needs ?? [])],
+      signal,
+      (call, [file, out]) =>
+        call.opened(file!, source.driver, (dataset) =>
+          call.withOptions("GDALTranslateOptions", options, (parsed) => {
+            const types = ["string", "number", "number", "number"];
+            call.close(call.number("GDALTranslate", types, [out, dataset, parsed, 0]));
+          }),
+        ),
     );
   }
 
   async warp(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.work("the raster cannot be converted", [source.file, target], signal, (call, [file, out]) =>
-      call.opened(file!, source.driver, (dataset) =>
-        call.withOptions("GDALWarpAppOptions", options, (parsed) =>
-          call.withArray(Uint32Array.of(dataset), (list) => {
-            const types = ["string", "number", "number", "number", "number", "number"];
-            call.close(call.number("GDALWarp", types, [out, 0, 1, list, parsed, 0]));
-          }),
+    await this.work(
+      "the raster cannot be converted",
+      [source.file, target, ...(source.needs ?? [])],
+      signal,
+      (call, [file, out]) =>
+        call.opened(file!, source.driver, (dataset) =>
+          call.withOptions("GDALWarpAppOptions", options, (parsed) =>
+            call.withArray(Uint32Array.of(dataset), (list) => {
+              const types = ["string", "number", "number", "number", "number", "number"];
+              call.close(call.number("GDALWarp", types, [out, 0, 1, list, parsed, 0]));
+            }),
+          ),
         ),
-      ),
     );
   }
 
@@ -136,41 +145,35 @@ function crashed(failing: string, lines: readonly string[], error: unknown, reas
 
 /** The folders of the files of one call, and nothing else of this machine. */
 class Mounts {
-  private readonly places = new Map<string, string>();
+  private readonly places = new Set<string>();
 
   constructor(
     private readonly wasm: WasmModule,
     files: readonly string[],
   ) {
     for (const root of new Set(files.map((file) => dirname(file)))) {
-      // A folder in another one is reached through that.
-      if (this.placeOf(root) !== null) continue;
-      const place = `/folder${this.places.size}`;
+      const place = placeOf(root);
       this.wasm.FS.mkdir(place);
       this.wasm.FS.mount(this.wasm.NODEFS, { root }, place);
-      this.places.set(root, place);
+      this.places.add(place);
     }
-  }
-
-  private placeOf(folder: string): string | null {
-    for (const [root, place] of this.places) {
-      const below = relative(root, folder);
-      if (below === "") return place;
-      if (!below.startsWith("..") && !below.startsWith("/")) return join(place, below);
-    }
-    return null;
   }
 
   inside(file: string): string {
-    return join(this.placeOf(dirname(file))!, file.slice(dirname(file).length + 1));
+    return join(placeOf(dirname(file)), basename(file));
   }
 
   release(): void {
-    for (const place of this.places.values()) {
+    for (const place of this.places) {
       this.wasm.FS.unmount(place);
       this.wasm.FS.rmdir(place);
     }
   }
+}
+
+/** The same for a folder in every call: a VRT that one call writes is read by the next. */
+function placeOf(folder: string): string {
+  return `/folder-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
 }
 
 /** Calls into the module, with everything given back that was taken. */

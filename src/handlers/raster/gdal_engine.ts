@@ -12,7 +12,7 @@ import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import { readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
 import { checkedSource, freeTarget } from "./local_file.js";
 import { paintedPng, type Stretch } from "./quicklook_png.js";
-import { readRawPixels } from "./raw_pixels.js";
+import { type Pixels, readRawPixels } from "./raw_pixels.js";
 import { stackProblems } from "./stack_check.js";
 
 type Signal = AbortSignal;
@@ -107,7 +107,7 @@ export class GdalEngine implements RasterEngine {
     await this.throughText(target, async (vrt) => {
       await this.gdal.translate(source, vrt, options, signal);
       if (band_names !== undefined) await writeFile(vrt, renamedBands(await readFile(vrt, "utf8"), band_names));
-      await work({ file: vrt, driver: "VRT" });
+      await work({ file: vrt, driver: "VRT", needs: [source.file] });
     });
   }
 
@@ -155,6 +155,13 @@ export class GdalEngine implements RasterEngine {
     const data = new Uint8Array(width * height);
     for (const mask of valid) for (let at = 0; at < data.length; at++) if (mask[at] !== 0) data[at] = 1;
     return { width, height, data };
+  }
+
+  /** Bands at a smaller size, and which of their pixels are valid. */
+  async readPixels(file: string, options: { bands: number[]; size: number }, signal: Signal): Promise<Pixels> {
+    const source = await checkedSource(file);
+    const info = await this.look(source, signal);
+    return this.pixels(source, file, info, options.bands, options.size, signal);
   }
 
   private async pixels(

@@ -63,7 +63,7 @@ function bandInfo(band: Json): BandInfo {
   const color_interpretation = String(band.colorInterpretation ?? "Undefined").toLowerCase();
   return {
     data_type,
-    nodata: nodataOf(band.noDataValue),
+    nodata: nodataOf(band.noDataValue, data_type),
     color_interpretation,
     description: typeof band.description === "string" && band.description !== "" ? band.description : null,
     has_color_table: isRecord(band.colorTable),
@@ -74,8 +74,9 @@ function bandInfo(band: Json): BandInfo {
 }
 
 /** Infinities are no values anybody compares with: they are kept apart from "none" by being text in GDAL's answer. */
-function nodataOf(value: unknown): BandInfo["nodata"] {
-  if (typeof value === "number") return value;
+function nodataOf(value: unknown, type: DataType): BandInfo["nodata"] {
+  // GDAL writes as few digits as name a float32; the value of the pixels is the one that is compared with.
+  if (typeof value === "number") return type === "float32" ? Math.fround(value) : value;
   if (typeof value !== "string") return null;
   if (/nan/i.test(value)) return "nan";
   const number = /^-inf/i.test(value)

@@ -8,6 +8,8 @@ export type SourceDriver = "GTiff" | "VRT";
 export interface SourceFile {
   file: string;
   driver: SourceDriver;
+  /** Of a VRT: files in other folders that its text leads to. */
+  needs?: readonly string[];
 }
 
 export interface GdalPrograms {
