@@ -69,7 +69,7 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
+  const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound, raster } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
@@ -88,7 +88,7 @@ export async function withSession<T>(
       config,
       registry,
       engine,
-      startWorker: () => startWorker(engine, { slots: config.slots, secrets_dir, outbound, log }),
+      startWorker: () => startWorker(engine, { slots: config.slots, secrets_dir, outbound, raster, log }),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
     });
   } finally {

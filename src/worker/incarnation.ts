@@ -151,7 +151,15 @@ export class Incarnation {
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
       desk: {
-        ...{ commands, connection, store, logs, scratch_dir: this.scratch_dir, outbound: settings.outbound },
+        ...{
+          commands,
+          connection,
+          store,
+          logs,
+          scratch_dir: this.scratch_dir,
+          outbound: settings.outbound,
+          raster: settings.raster,
+        },
         secret: (tenant_id, name) => secrets.tell(tenant_id, name),
         unseal: async (tenant_id, sealed, purpose) => {
           const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
