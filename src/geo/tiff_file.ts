@@ -78,7 +78,7 @@ export function encodeTiff(parts: TiffParts): Uint8Array {
       if (block.length === 0) return;
       bytes.set(block, at);
       if (!parts.leaders) return;
-      view.setUint32(at - 4, block.length, little);
+      view.setUint32(at - 4, block.length, true);
       bytes.set(block.subarray(Math.max(0, block.length - 4)), at + block.length);
     });
   });

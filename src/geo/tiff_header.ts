@@ -53,6 +53,8 @@ export interface TiffHeader {
   big_tiff: boolean;
   file_size: number;
   ghost: GhostArea | null;
+  /** The byte behind GDAL's note; null without it. */
+  ghost_end: number | null;
   /** In the order of the chain; the first is the raster. */
   images: [TiffImageHeader, ...TiffImageHeader[]];
   georeference: Georeference;
@@ -83,13 +85,15 @@ export async function readTiffHeader(
   const images: TiffImageHeader[] = [];
   for (const directory of directories) images.push(await readImage(reader, directory));
   const main = directories[0]!;
+  const ghost = await readGhost(reader, first);
   const xml = await reader.text(main, tags.gdal_metadata, 1024 * 1024);
   const { bands, metadata } = bandMetadata(xml, Math.min(images[0]!.band_count, 65535));
   return {
     byte_order: reader.little ? "little" : "big",
     big_tiff: reader.big_tiff,
     file_size,
-    ghost: await readGhost(reader, first),
+    ghost: ghost?.area ?? null,
+    ghost_end: ghost?.end ?? null,
     images: images as [TiffImageHeader, ...TiffImageHeader[]],
     georeference: await readGeoreference(reader, main),
     nodata: parseNodata(await reader.text(main, tags.gdal_nodata, 1024)),
@@ -158,7 +162,10 @@ function dataType(bits: number[], formats: number[]): DataType | null {
 }
 
 /** GDAL's note between header and first directory; anything else there is ignored. */
-async function readGhost(reader: TiffReader, first_directory: number): Promise<GhostArea | null> {
+async function readGhost(
+  reader: TiffReader,
+  first_directory: number,
+): Promise<{ area: GhostArea; end: number } | null> {
   const from = reader.header_size;
   const intro = "GDAL_STRUCTURAL_METADATA_SIZE=";
   const intro_length = intro.length + 13;
@@ -171,7 +178,7 @@ async function readGhost(reader: TiffReader, first_directory: number): Promise<G
     .split("\n")
     .map((line) => line.trim().split("=", 2))
     .filter((pair): pair is [string, string] => pair.length === 2);
-  return { options: Object.fromEntries(pairs) };
+  return { area: { options: Object.fromEntries(pairs) }, end: from + intro_length + Number(size) };
 }
 
 function ascii(view: DataView): string {

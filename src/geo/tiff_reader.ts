@@ -76,11 +76,11 @@ export class TiffReader {
       throw new HeaderError("header_truncated", `The header needs ${place}, but the file has ${this.file_size} bytes.`);
     }
     const known = this.pieces.find((piece) => offset >= piece.offset && offset + length <= end(piece));
-    const piece = known ?? (await this.fetch(offset, length));
+    const piece = known ?? (await this.load(offset, length));
     return new DataView(piece.bytes.buffer, piece.bytes.byteOffset + offset - piece.offset, length);
   }
 
-  private async fetch(offset: number, length: number) {
+  private async load(offset: number, length: number) {
     const wanted = Math.min(Math.max(length, chunk), this.file_size - offset);
     if (this.bytes_read + wanted > this.limits.bytes) {
       throw new HeaderError(
