@@ -11,6 +11,7 @@ import type { InvokedContext } from "../core/invoke.js";
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
 import { default_policy, type OutboundPolicy } from "../core/outbound.js";
 import { openPrevious, type ResultRange } from "../core/previous.js";
+import { default_raster_settings, type RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import { checkedSecretName } from "../core/secrets.js";
 import type { Store } from "../core/store.js";
@@ -187,6 +188,11 @@ export class RemoteContext implements InvokedContext {
     throw new Permanent("this worker was given no storage", { code: "no_storage" });
   }
 
+  get zones(): never {
+    const why = "ctx.zones is not to be had here: this worker has no way into the zones";
+    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_zones" });
+  }
+
   scratch(): Promise<string> {
     const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.given.claim_id}`);
     this.#scratch ??= mkdir(dir, { recursive: true }).then(() => dir);
@@ -205,6 +211,10 @@ export class RemoteContext implements InvokedContext {
 
   get traceparent(): string | null {
     return usableTraceparent(this.facts.traceparent ?? undefined) ?? null;
+  }
+
+  get raster(): RasterSettings {
+    return default_raster_settings;
   }
 
   get outbound(): OutboundPolicy {

@@ -9,8 +9,10 @@ import { newPace } from "../batch.js";
 import { type Desk, TaskContext } from "../context.js";
 import { deepFreeze } from "../freeze.js";
 import { HeldClaim } from "../held.js";
+import type { RecordedStatement } from "../recorded.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
+import { remoteZones } from "./zone_calls.js";
 
 const PROGRESS_MS = 100;
 
@@ -51,6 +53,12 @@ export class ChildContext extends TaskContext {
     return value;
   }
 
+  /** Sent at once, so that the worker has them in the order in which they were said, among those of its own. */
+  protected override async keep(statements: readonly RecordedStatement[]): Promise<void> {
+    const sent = statements.map(({ strings, values }) => ({ strings: [...strings], values }));
+    await this.ask({ what: "record", statements: sent });
+  }
+
   /** Of the attempt's span, which is the worker's. */
   override get traceparent(): string | null {
     return this.order.traceparent;
@@ -86,7 +94,7 @@ export class ChildContext extends TaskContext {
   }
 }
 
-function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): Desk {
+function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel, store: Store): Desk {
   const commands = {
     read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
       channel.call(run, { what: "read_results", request }),
@@ -108,8 +116,10 @@ function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): D
   const secret = (_tenant: string, name: string) => channel.call(run, { what: "secret", name }) as Promise<string>;
   const unseal = (_tenant: string, sealed: string, purpose: string) =>
     channel.call(run, { what: "unseal", sealed, purpose }) as Promise<string>;
+  const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
+    zones: () => zones,
     ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
-    ...{ outbound, secret, unseal },
+    ...{ outbound, raster, secret, unseal },
   };
 }

@@ -3,10 +3,13 @@
 import { FanfoldError, isFanfoldError } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
 import type { OutboundPolicy } from "../../core/outbound.js";
+import type { RasterSettings } from "../../core/raster_settings.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
 import type { AbortKind, Progress } from "../context.js";
 import type { Done } from "../outcome.js";
+import type { SentStatement } from "../recorded.js";
+import type { ZoneCall } from "./zone_calls.js";
 
 export type ReadRequest = Parameters<WorkerCommands["read_results"]>[1];
 
@@ -23,6 +26,7 @@ export interface TaskOrder {
   /** For the calls its handler makes. */
   traceparent: string | null;
   outbound: OutboundPolicy;
+  raster: RasterSettings;
 }
 
 export type ToChild =
@@ -63,7 +67,10 @@ export type Call =
   | { what: "begin" }
   | { what: "sql"; strings: readonly string[]; values: readonly Scalar[] }
   | { what: "commit" }
-  | { what: "rollback" };
+  | { what: "rollback" }
+  | { what: "zone"; call: ZoneCall }
+  /** Kept for the finish. */
+  | { what: "record"; statements: readonly SentStatement[] };
 
 export interface PackedError {
   name: string;
