@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+import { parseZonePlace } from "./core/zone_place.js";
+import { type ZoneName, zone_names } from "./core/zones.js";
 
 export type LogLevel = (typeof log_levels)[number];
 
@@ -16,6 +18,12 @@ export interface Config {
   /** Where in `data_dir` the embedded database is. */
   readonly database_dir: string;
   readonly storage_dir: string;
+  /** Where the zones are, and how to reach what is not on disk. */
+  readonly zones: ZonesConfig;
+  /** Files that attempts left behind are removed when they are so old. */
+  readonly leftovers_after_h: number;
+  /** Web pages of these origins may read files under /assets; "*": of any. */
+  readonly cors_origins: readonly string[];
   readonly tenant: string;
   readonly log_level: LogLevel;
   readonly prepare: boolean;
@@ -40,6 +48,17 @@ export interface Config {
   readonly secret_keys: readonly Uint8Array[];
   /** What handlers may call besides the public internet over TLS. */
   readonly outbound: Readonly<Partial<OutboundPolicy>>;
+}
+
+export interface ZonesConfig extends Readonly<Record<ZoneName, string>> {
+  readonly s3: { readonly endpoint?: string; readonly region?: string; readonly path_style?: boolean };
+  readonly azure: { readonly endpoint?: string; readonly credentials: () => AzureCredentials };
+}
+
+interface AzureCredentials {
+  connection_string?: string | undefined;
+  account_key?: string | undefined;
+  sas_token?: string | undefined;
 }
 
 export type TrustedProxies = number | readonly string[];
@@ -83,6 +102,14 @@ const settings = {
   database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
   data_dir: setting("FANFOLD_DATA_DIR", ".fanfold", readText),
   storage_dir: setting<string | undefined>("FANFOLD_STORAGE_DIR", undefined, readText),
+  zone_bronze: setting<string | undefined>("FANFOLD_ZONE_BRONZE", undefined, readZone),
+  zone_silver: setting<string | undefined>("FANFOLD_ZONE_SILVER", undefined, readZone),
+  zone_gold: setting<string | undefined>("FANFOLD_ZONE_GOLD", undefined, readZone),
+  s3_endpoint: setting<string | undefined>("FANFOLD_S3_ENDPOINT", undefined, readEndpoint),
+  s3_path_style: setting<boolean | undefined>("FANFOLD_S3_PATH_STYLE", undefined, readSwitch),
+  azure_endpoint: setting<string | undefined>("FANFOLD_AZURE_ENDPOINT", undefined, readEndpoint),
+  leftovers_after_h: setting("FANFOLD_LEFTOVERS_AFTER_H", 24, readHours),
+  cors_origins: setting<string[]>("FANFOLD_CORS_ORIGINS", [], readOrigins),
   tenant: setting("FANFOLD_TENANT", "default", readTenant),
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
@@ -159,6 +186,29 @@ export function environment(): Environment {
   return process.env;
 }
 
+/** The vendor's own names: what its tools read, we read. Kept nowhere else. */
+function azureCredentials(env: Environment): AzureCredentials {
+  const text = (name: string) => env[name]?.trim() || undefined;
+  return {
+    connection_string: text("AZURE_STORAGE_CONNECTION_STRING"),
+    account_key: text("AZURE_STORAGE_KEY"),
+    sas_token: text("AZURE_STORAGE_SAS_TOKEN"),
+  };
+}
+
+/** The way into the zones: hidden from the processes of isolated handlers where a zone uses it. They reach zones through the worker. */
+const zone_credentials: Record<string, RegExp> = {
+  s3: /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|PROFILE|WEB_IDENTITY_TOKEN_FILE|CONTAINER_.*)$/,
+  az: /^AZURE_(STORAGE_.*|CLIENT_.*|FEDERATED_TOKEN_FILE|PASSWORD)$/,
+};
+
+function zoneCredentialNames(env: Environment): RegExp[] {
+  const schemes = zone_names.map(
+    (zone) => env[settings[`zone_${zone}`].name]?.trim().split("://")[0]?.toLowerCase() ?? "",
+  );
+  return schemes.flatMap((scheme) => (Object.hasOwn(zone_credentials, scheme) ? [zone_credentials[scheme]!] : []));
+}
+
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
@@ -170,8 +220,13 @@ const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 export function environmentForHandlers(env: Environment = process.env): Environment {
   const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token].map(({ name }) => name);
   const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
+  const zones = zoneCredentialNames(env);
   const isHidden = (name: string, value = "") =>
-    hidden.has(name) || secret_name.test(name) || tenant_secret.test(name) || secret_value.test(value);
+    hidden.has(name) ||
+    zones.some((one) => one.test(name)) ||
+    secret_name.test(name) ||
+    tenant_secret.test(name) ||
+    secret_value.test(value);
   const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
   return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
 }
@@ -199,13 +254,23 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
+  const files_dir = data_dir === memory_dir ? settings.data_dir.initial : data_dir;
+  const zoneAt = (zone: ZoneName) => value(settings[`zone_${zone}`]) ?? join(files_dir, "zones", zone);
   const config: Config = {
     database_url: value(settings.database_url, flags.database_url),
     data_dir,
     database_dir: data_dir === memory_dir ? memory_dir : join(data_dir, "database"),
-    storage_dir:
-      value(settings.storage_dir, flags.storage_dir) ??
-      join(data_dir === memory_dir ? settings.data_dir.initial : data_dir, "storage"),
+    storage_dir: value(settings.storage_dir, flags.storage_dir) ?? join(files_dir, "storage"),
+    zones: {
+      ...{ bronze: zoneAt("bronze"), silver: zoneAt("silver"), gold: zoneAt("gold") },
+      s3: s3Settings(env, value(settings.s3_endpoint), value(settings.s3_path_style)),
+      azure: {
+        ...given("endpoint", value(settings.azure_endpoint)),
+        credentials: () => azureCredentials(env),
+      },
+    },
+    leftovers_after_h: value(settings.leftovers_after_h),
+    cors_origins: value(settings.cors_origins),
     tenant: value(settings.tenant, flags.tenant),
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
@@ -225,6 +290,20 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
   return Object.freeze(config);
+}
+
+/** The SDK finds the region itself, but where there is none: services other than AWS need just any. */
+function s3Settings(env: Environment, endpoint: string | undefined, path_style: boolean | undefined) {
+  const region = [env.AWS_REGION, env.AWS_DEFAULT_REGION].find((text) => text !== undefined && text.trim() !== "");
+  return {
+    ...given("endpoint", endpoint),
+    ...given("path_style", path_style),
+    ...given("region", region ?? (endpoint === undefined ? undefined : "us-east-1")),
+  };
+}
+
+function given<Name extends string, T>(name: Name, value: T | undefined): { [N in Name]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: T };
 }
 
 /** Half of it set is a mistake: a service that was meant to take tokens must not start without. */
@@ -372,6 +451,35 @@ function readKeys(text: string): Answer<readonly Uint8Array[]> {
   if (keys.every(({ length }) => length === 32)) return { value: keys };
   const fix = "32 random bytes in base64 (openssl rand -base64 32); several with commas, the one that seals first";
   return { problem: "is not a key of 32 bytes in base64", fix };
+}
+
+/** The text itself is not shown: it may hold a password by mistake. */
+function readZone(text: string): Answer<string> {
+  const parsed = parseZonePlace(text);
+  return "place" in parsed ? { value: text } : parsed;
+}
+
+function readEndpoint(text: string): Answer<string> {
+  const fix = "http://127.0.0.1:9000 or https://…; credentials come from the vendor's usual environment";
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: "is not an http(s):// address", fix };
+  const { username, password, search, hash } = new URL(text);
+  if (username + password + search + hash !== "") return { problem: "has more in it than an address", fix };
+  return { value: text.replace(/\/+$/, "") };
+}
+
+function readHours(text: string): Answer<number> {
+  const hours = Number(text);
+  return Number.isFinite(hours) && hours >= 1 && hours <= 8_760
+    ? { value: hours }
+    : { problem: `${quoted(text)} is not a number of hours from 1 to 8760`, fix: "24" };
+}
+
+function readOrigins(text: string): Answer<string[]> {
+  const origins = text.split(",").map((one) => one.trim());
+  const wrong = origins.find((one) => one !== "*" && !(URL.canParse(one) && new URL(one).origin === one));
+  return wrong === undefined
+    ? { value: origins }
+    : { problem: `${quoted(wrong)} is not an origin`, fix: "https://maps.example.com, several with commas, or *" };
 }
 
 function readList(policyOf: (list: string[]) => Partial<OutboundPolicy>) {

@@ -56,9 +56,12 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     port: options.port,
   };
   if (options.embedded_dir === undefined) return loadConfig(cli.env, flags);
-  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined };
+  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined, ...no_zones };
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
 }
+
+/** The demo's data stays in its own folder. */
+const no_zones = { FANFOLD_ZONE_BRONZE: undefined, FANFOLD_ZONE_SILVER: undefined, FANFOLD_ZONE_GOLD: undefined };
 
 export async function withSession<T>(
   cli: Cli,
@@ -69,11 +72,12 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
+  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
     storage_dir,
+    zones,
     tenant,
     prepare,
     secret_keys,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "../core/registry.js";
 import { openFolderStore } from "../storage/folder_store.js";
+import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
 import { openEmbedded } from "./embedded_database.js";
 import { Engine } from "./engine.js";
 import { assertCurrent, migrate } from "./migrate.js";
@@ -17,6 +18,8 @@ export interface EngineOptions {
   database_url?: string;
   data_dir?: string;
   storage_dir?: string;
+  /** Where bronze, silver and gold are; those left out lie in `data_dir`. */
+  zones?: Partial<ZoneSettings>;
   tenant?: string;
   /** Connections of the engine's own pool; a worker opens its own. */
   connections?: number;
@@ -39,13 +42,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const store = openFolderStore(
     options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
   );
-  const shared = { tenant, registry, store, log };
+  const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
+  const shared = { tenant, registry, store, zones, log };
   return options.database_url === undefined
     ? openOnEmbedded(shared, data_dir, options.secret_keys)
     : openOnServer(shared, options.database_url, options);
 }
 
-type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "log">;
+/** Beside the stored files of whoever names only a place for those. */
+function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
+  if (data_dir !== undefined && data_dir !== "memory://") return join(data_dir, "zones");
+  return join(storage_dir ?? ".fanfold", "zones");
+}
+
+type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "zones" | "log">;
 
 async function openOnEmbedded(shared: Shared, data_dir: string, keys: readonly Uint8Array[] = []): Promise<Engine> {
   const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"));
