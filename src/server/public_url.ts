@@ -28,7 +28,11 @@ function ownAddress({ socket }: FastifyRequest): string {
 
 /** The path that a proxy takes off before it hands the call on; of the last proxy, as they add themselves at the end. */
 function prefixOf({ headers }: FastifyRequest): string {
-  const given = String(headers["x-forwarded-prefix"] ?? "").split(",").at(-1)?.trim() ?? "";
+  const given =
+    String(headers["x-forwarded-prefix"] ?? "")
+      .split(",")
+      .at(-1)
+      ?.trim() ?? "";
   const prefix = given.replace(/\/+$/, "");
   return /^(\/[A-Za-z0-9._~-]{1,100}){1,10}$/.test(prefix) && !/\/\.{1,2}(\/|$)/.test(prefix) ? prefix : "";
 }

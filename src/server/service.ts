@@ -51,7 +51,17 @@ export class Service {
   readonly #stopping = new AbortController();
 
   constructor(options: ServiceOptions) {
-    const { engine, authenticator, jwt = null, stream, calls, database_port, catalog, public_url, trust_proxy } = options;
+    const {
+      engine,
+      authenticator,
+      jwt = null,
+      stream,
+      calls,
+      database_port,
+      catalog,
+      public_url,
+      trust_proxy,
+    } = options;
     this.engine = engine;
     this.catalogs = new Catalogs(catalog);
     this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });

@@ -38,9 +38,22 @@ const of_item = z.strictObject({ collection_id, item_id });
 
 const text = (most: number, description: string, ...examples: string[]) =>
   z.string().max(most).optional().describe(description).meta({ examples });
-const limit = text(30, `Items of a page, 1 to ${max_items_of_page}; 10 when left out, more is taken for the most`, "10");
+const limit = text(
+  30,
+  `Items of a page, 1 to ${max_items_of_page}; 10 when left out, more is taken for the most`,
+  "10",
+);
 const token = text(4000, "As a `next` or `prev` link has it, unchanged");
-const paged = { limit, token: z.string().max(4000).optional().describe(token.description ?? "") };
+const paged = {
+  limit,
+  token: z
+    .string()
+    .max(4000)
+    .optional()
+    .describe(token.description ?? ""),
+};
+
+const only_crs84 = "Only longitude and latitude, by the URI of OGC CRS84; so it is when left out";
 
 /** Texts in an address; objects and arrays in a body. */
 const in_address = {
@@ -60,15 +73,8 @@ const in_address = {
   sortby: text(1000, "Fields with commas between, each after + (ascending) or -", "-properties.datetime", "id"),
   fields: text(4000, "Fields with commas between; one after - is left out", "id,properties.datetime", "-geometry"),
   filter: text(12_000, "CQL2, in the language of `filter-lang`", "id IS NOT NULL", "collection = 'dem'"),
-  "filter-lang": z
-    .enum(["cql2-text", "cql2-json"])
-    .optional()
-    .describe("cql2-text when left out"),
-  "filter-crs": text(
-    200,
-    "Only longitude and latitude: http://www.opengis.net/def/crs/OGC/1.3/CRS84",
-    "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
-  ),
+  "filter-lang": z.enum(["cql2-text", "cql2-json"]).optional().describe("cql2-text when left out"),
+  "filter-crs": z.string().max(200).optional().describe(only_crs84),
 };
 
 const geometry = z
@@ -86,13 +92,29 @@ const search_body = z
       .describe("west, south, east, north in degrees; or six numbers with heights")
       .meta({ examples: [[5.9, 45.8, 10.5, 47.8]] }),
     intersects: geometry.nullable().optional(),
-    datetime: z.string().max(200).nullable().optional().describe(in_address.datetime.description ?? "").meta({
-      examples: ["2024-01-01T00:00:00Z/.."],
-    }),
+    datetime: z
+      .string()
+      .max(200)
+      .nullable()
+      .optional()
+      .describe(in_address.datetime.description ?? "")
+      .meta({
+        examples: ["2024-01-01T00:00:00Z/.."],
+      }),
     ids: z.array(z.string().max(255)).max(10_000).nullable().optional(),
     collections: z.array(z.string().max(255)).max(1000).nullable().optional(),
-    limit: z.int().min(1).nullable().optional().describe(limit.description ?? ""),
-    token: z.string().max(4000).nullable().optional().describe(paged.token.description ?? ""),
+    limit: z
+      .int()
+      .min(1)
+      .nullable()
+      .optional()
+      .describe(limit.description ?? ""),
+    token: z
+      .string()
+      .max(4000)
+      .nullable()
+      .optional()
+      .describe(paged.token.description ?? ""),
     sortby: z
       .array(z.strictObject({ field: z.string().min(1).max(255), direction: z.enum(["asc", "desc"]).default("asc") }))
       .max(10)
@@ -117,7 +139,7 @@ const search_body = z
       .describe("CQL2; JSON unless `filter-lang` is cql2-text")
       .meta({ examples: [{ op: "=", args: [{ property: "collection" }, "dem"] }] }),
     "filter-lang": z.enum(["cql2-text", "cql2-json"]).nullable().optional(),
-    "filter-crs": z.string().max(200).nullable().optional().meta({ examples: ["http://www.opengis.net/def/crs/OGC/1.3/CRS84"] }),
+    "filter-crs": z.string().max(200).nullable().optional().describe(only_crs84),
     query: z
       .record(z.string().max(255), record)
       .nullable()
@@ -129,11 +151,30 @@ const search_body = z
 
 const written_item = record
   .describe("A STAC item, whole")
-  .meta({ examples: [{ type: "Feature", stac_version: "1.1.0", id: "scene-1", geometry: null, properties: { datetime: "2024-05-06T07:08:09Z" }, links: [], assets: {} }] });
+  .meta({
+    examples: [
+      {
+        type: "Feature",
+        stac_version: "1.1.0",
+        id: "scene-1",
+        geometry: null,
+        properties: { datetime: "2024-05-06T07:08:09Z" },
+        links: [],
+        assets: {},
+      },
+    ],
+  });
 const written_collection = record.describe("A STAC collection, whole").meta({
   examples: [
     {
-      ...{ type: "Collection", stac_version: "1.1.0", id: "dem", description: "Heights", license: "CC-BY-4.0", links: [] },
+      ...{
+        type: "Collection",
+        stac_version: "1.1.0",
+        id: "dem",
+        description: "Heights",
+        license: "CC-BY-4.0",
+        links: [],
+      },
       extent: { spatial: { bbox: [[-180, -90, 180, 90]] }, temporal: { interval: [[null, null]] } },
     },
   ],

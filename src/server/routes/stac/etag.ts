@@ -20,7 +20,12 @@ export function setTag(reply: FastifyReply, answer: unknown, stored: unknown = a
 }
 
 /** Sets the ETag; undefined, with 304, when the caller has this very answer. */
-export function unlessKnown<T>(request: FastifyRequest, reply: FastifyReply, answer: T, stored: unknown = answer): T | undefined {
+export function unlessKnown<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: T,
+  stored: unknown = answer,
+): T | undefined {
   const etag = setTag(reply, answer, stored);
   const given = request.headers["if-none-match"];
   if (given === undefined || !(given.trim() === "*" || listed(given).includes(etag))) return answer;
@@ -34,7 +39,9 @@ export function assertUnchanged(request: FastifyRequest, stored: unknown): void 
   if (given === undefined || given.trim() === "*") return;
   const now = hash(stored);
   if (listed(given).some((one) => one.startsWith(`"${now}.`))) return;
-  throw new ChangedMeanwhile("conflict", "it was changed since it was read", { hint: "read it again, and change that" });
+  throw new ChangedMeanwhile("conflict", "it was changed since it was read", {
+    hint: "read it again, and change that",
+  });
 }
 
 /** Proxies that pack an answer make its ETag a weak one. */

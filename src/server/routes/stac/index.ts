@@ -1,4 +1,6 @@
 // The STAC API at /stac: the catalogue of the caller's tenant, as STAC clients know how to read it.
+
+import type { SearchPage, SearchQuery } from "../../../catalog/catalog.js";
 import { package_version } from "../../../config.js";
 import type { Endpoint } from "../../../core/api/endpoint.js";
 import { openApi } from "../../../core/api/openapi.js";
@@ -13,9 +15,8 @@ import { bodyPageLinks, pageLinks } from "./links.js";
 import { queryablesOf } from "./queryables.js";
 import { pageOfAddress, searchOfAddress, searchOfBody } from "./search_request.js";
 import { servedCollection, servedItem, servedPart } from "./served.js";
-import { transactions } from "./transactions.js";
 import { collectionOf, itemOf, type Shelf, shelfOf } from "./shelf.js";
-import type { SearchPage, SearchQuery } from "../../../catalog/catalog.js";
+import { transactions } from "./transactions.js";
 
 /** Collections that the landing page links to; the others are found at /stac/collections. */
 const most_children = 200;
@@ -42,7 +43,8 @@ export function stacRoutes(): Route[] {
     async api() {
       document ??= openApi(Object.values(stac_api) as Endpoint[], {
         ...{ version: package_version, title: "Fanfold: STAC API", openapi: "3.0" },
-        description: "The STAC part of Fanfold's API. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
+        description:
+          "The STAC part of Fanfold's API. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
       }) as { openapi: string };
       return document;
     },
@@ -76,7 +78,12 @@ export function stacRoutes(): Route[] {
     async collection(call) {
       const shelf = await shelfOf(call);
       const stored = await collectionOf(shelf, call.params.collection_id);
-      return unlessKnown(call.request, call.reply, servedCollection(stored, shelf.links, shelf.address), stored) as never;
+      return unlessKnown(
+        call.request,
+        call.reply,
+        servedCollection(stored, shelf.links, shelf.address),
+        stored,
+      ) as never;
     },
     async items(call) {
       const { collection_id } = call.params;

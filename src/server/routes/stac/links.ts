@@ -85,7 +85,12 @@ export interface Page {
 }
 
 /** Of a page that was asked for in an address: the same address with another token. */
-export function pageLinks(path: string, query: Record<string, string | undefined>, page: Page, type: string): StacLink[] {
+export function pageLinks(
+  path: string,
+  query: Record<string, string | undefined>,
+  page: Page,
+  type: string,
+): StacLink[] {
   const at = (token: string | undefined) => {
     const given = Object.entries({ ...query, token }).filter((pair): pair is [string, string] => pair[1] !== undefined);
     const text = new URLSearchParams(given).toString();

@@ -35,10 +35,12 @@ export function queryablesOf(url: string, title: string, collection?: StacCollec
 /** A summary is a list of the values there are, a range, or a schema. */
 function summarised(collection: StacCollection | undefined): Record<string, Schema> {
   const known = Object.entries(collection?.summaries ?? {}).filter(([name]) => /^[A-Za-z_][\w:.-]{0,100}$/.test(name));
-  return Object.fromEntries(known.slice(0, 200).flatMap(([name, summary]) => {
-    const schema = schemaOf(summary);
-    return schema === null ? [] : [[name, { title: name, ...schema }]];
-  }));
+  return Object.fromEntries(
+    known.slice(0, 200).flatMap(([name, summary]) => {
+      const schema = schemaOf(summary);
+      return schema === null ? [] : [[name, { title: name, ...schema }]];
+    }),
+  );
 }
 
 function schemaOf(summary: unknown): Schema | null {

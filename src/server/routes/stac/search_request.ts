@@ -1,7 +1,8 @@
 // A search as it came, by GET or POST, made into the one that stores understand. Everything that is wrong is told at once.
+
+import type { SearchQuery } from "../../../catalog/catalog.js";
 import type { BodyOf, QueryOf } from "../../../core/api/endpoint.js";
 import { max_items_of_page, type stac_api } from "../../../core/api/stac.js";
-import type { SearchQuery } from "../../../catalog/catalog.js";
 import { BadRequest } from "../../../core/errors.js";
 import { parseJson } from "../../../core/json.js";
 import { formatProblems, max_problems, type Problem, quoted } from "../../../core/problems.js";

@@ -7,7 +7,18 @@ import type { StacLinks } from "./links.js";
 export type AssetAddress = (href: string) => string;
 
 /** Of the tree we serve: a stored one would lead elsewhere. */
-const own_rels = new Set(["self", "root", "parent", "collection", "items", "item", "child", "next", "prev", "queryables"]);
+const own_rels = new Set([
+  "self",
+  "root",
+  "parent",
+  "collection",
+  "items",
+  "item",
+  "child",
+  "next",
+  "prev",
+  "queryables",
+]);
 const queryables_rel = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 
 export function servedItem(item: StacItem, links: StacLinks, address: AssetAddress): StacItem {

@@ -1,9 +1,10 @@
 // Changes of the catalogue by hand: the transaction extensions. What a job makes is registered by the job; this is for what others
 // made, and for mending. Each call is one transaction, and those that touch one collection come one after another.
-import type { StacCollection, StacItem } from "../../../geo/stac.js";
+
 import type { stac_api } from "../../../core/api/stac.js";
 import { Conflict } from "../../../core/errors.js";
 import { quoted, shorten } from "../../../core/problems.js";
+import type { StacCollection, StacItem } from "../../../geo/stac.js";
 import type { Answering, Call } from "../../route.js";
 import { assertUnchanged, setTag } from "./etag.js";
 import { servedCollection, servedItem } from "./served.js";
@@ -125,9 +126,12 @@ async function assertNew({ catalog, db }: Shelf, collection: string, items: read
 }
 
 function isThere(what: string, id: string): Conflict {
-  return new Conflict(`there is ${what === "items" ? "" : "already "}${what} ${quoted(id)}${what === "items" ? " already" : ""}`, {
-    hint: "replace it with PUT, or change it with PATCH",
-  });
+  return new Conflict(
+    `there is ${what === "items" ? "" : "already "}${what} ${quoted(id)}${what === "items" ? " already" : ""}`,
+    {
+      hint: "replace it with PUT, or change it with PATCH",
+    },
+  );
 }
 
 /** As it is stored now: what the caller sees is what everybody sees. */

@@ -26,7 +26,11 @@ export function writtenItems(body: Given, collection: string): StacItem[] {
   const ids = new Set<string>();
   for (const [at, { id }] of items.entries()) {
     if (ids.has(id))
-      problems.push({ path: `body.features[${at}].id`, problem: `${quoted(id)} is there twice`, fix: "Give each its own." });
+      problems.push({
+        path: `body.features[${at}].id`,
+        problem: `${quoted(id)} is there twice`,
+        fix: "Give each its own.",
+      });
     ids.add(id);
   }
   refuse(problems, not_right);
@@ -49,13 +53,21 @@ function itemOf(given: unknown, collection: string, path: string, problems: Prob
     problems.push({ path, problem: `is ${kindOf(given)}, not an item`, fix: "Give a STAC item." });
     return { id: path } as StacItem;
   }
-  const item = { stac_version, stac_extensions: [], links: [], assets: {}, collection, ...given } as unknown as StacItem;
+  const item = {
+    stac_version,
+    stac_extensions: [],
+    links: [],
+    assets: {},
+    collection,
+    ...given,
+  } as unknown as StacItem;
   const found = itemProblems(item, null).map((one) => ({ ...one, path: path + one.path.slice(1) }));
   problems.push(...found);
   const tell = (at: string, problem: string, fix: string) => problems.push({ path: `${path}.${at}`, problem, fix });
   if (item.collection !== collection) problems.push(notTheOne(`${path}.collection`, item.collection, collection));
   checkCommon(item, tell);
-  if (Array.isArray(item.bbox)) problems.push(...bboxProblems(item.bbox, `${path}.bbox`).slice(0, found.length > 0 ? 0 : 5));
+  if (Array.isArray(item.bbox))
+    problems.push(...bboxProblems(item.bbox, `${path}.bbox`).slice(0, found.length > 0 ? 0 : 5));
   else if (item.geometry !== null && item.geometry !== undefined && item.bbox === undefined)
     tell("bbox", "is missing, and there is a geometry", "Give west, south, east, north.");
   if (isRecord(item.assets)) for (const [name, asset] of Object.entries(item.assets)) checkAsset(name, asset, tell);
@@ -64,7 +76,10 @@ function itemOf(given: unknown, collection: string, path: string, problems: Prob
 
 type Tell = (at: string, problem: string, fix: string) => void;
 
-function checkCommon({ stac_version: version, stac_extensions: extensions, links }: StacItem | StacCollection, tell: Tell): void {
+function checkCommon(
+  { stac_version: version, stac_extensions: extensions, links }: StacItem | StacCollection,
+  tell: Tell,
+): void {
   if (!versions.includes(version as string))
     tell("stac_version", `${quoted(version)} is not known here`, `Use ${versions.join(" or ")}.`);
   const is_uris = Array.isArray(extensions) && extensions.every((one) => typeof one === "string" && URL.canParse(one));
@@ -87,7 +102,11 @@ function checkAsset(name: string, asset: unknown, tell: Tell): void {
 /** A relative one means nothing in an answer that has no place of its own. */
 function checkHref(href: string, at: string, tell: Tell): void {
   if (!schemes.test(href) || !URL.canParse(href))
-    tell(at, `${quoted(href)} is not an address that others can follow`, "Give an absolute one: https://…, s3://… or fanfold://….");
+    tell(
+      at,
+      `${quoted(href)} is not an address that others can follow`,
+      "Give an absolute one: https://…, s3://… or fanfold://….",
+    );
 }
 
 export function writtenCollection(given: Given, id?: string): StacCollection {
@@ -95,7 +114,8 @@ export function writtenCollection(given: Given, id?: string): StacCollection {
   const whole = { stac_version, stac_extensions: [], links: [], ...(id === undefined ? {} : { id }), ...given };
   const collection = whole as unknown as StacCollection;
   const tell: Tell = (at, problem, fix) => problems.push({ path: `body.${at}`, problem, fix });
-  if (collection.type !== "Collection") tell("type", `${quoted(collection.type)} is not "Collection"`, 'Give "Collection".');
+  if (collection.type !== "Collection")
+    tell("type", `${quoted(collection.type)} is not "Collection"`, 'Give "Collection".');
   if (typeof collection.id !== "string" || !/^[^\p{Cc}]{1,255}$/u.test(collection.id))
     tell("id", "is not a name of 1 to 255 visible characters", "Give a short name.");
   else if (id !== undefined && collection.id !== id) problems.push(notTheOne("body.id", collection.id, id));
@@ -117,7 +137,9 @@ function checkExtent(extent: unknown, tell: Tell): void {
   const { spatial, temporal } = (isRecord(extent) ? extent : {}) as { spatial?: Given; temporal?: Given };
   const boxes: unknown = spatial?.bbox;
   const boxes_fit =
-    Array.isArray(boxes) && boxes.length > 0 && boxes.every((one) => Array.isArray(one) && bboxProblems(one, "").length === 0);
+    Array.isArray(boxes) &&
+    boxes.length > 0 &&
+    boxes.every((one) => Array.isArray(one) && bboxProblems(one, "").length === 0);
   if (!boxes_fit) tell("extent.spatial.bbox", "is not a list of boxes", "[[west, south, east, north]], in degrees.");
   const intervals: unknown = temporal?.interval;
   const is_end = (one: unknown) => one === null || (typeof one === "string" && !Number.isNaN(Date.parse(one)));
@@ -130,7 +152,11 @@ function checkExtent(extent: unknown, tell: Tell): void {
 }
 
 function notTheOne(path: string, given: unknown, asked: string): Problem {
-  return { path, problem: `${quoted(given)} is not ${quoted(asked)}, which the address names`, fix: "Leave it out, or make them one." };
+  return {
+    path,
+    problem: `${quoted(given)} is not ${quoted(asked)}, which the address names`,
+    fix: "Leave it out, or make them one.",
+  };
 }
 
 /** RFC 7396; what is not an object replaces whatever was there. */
