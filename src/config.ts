@@ -46,6 +46,8 @@ export interface Config {
   readonly secrets_dir: string | undefined;
   /** The first seals what the service keeps for tenants, any opens. */
   readonly secret_keys: readonly Uint8Array[];
+  /** Which catalogue: pgSTAC where it is installed, else the built-in one; or one of them, or none. */
+  readonly catalog: CatalogSetting;
   /** What handlers may call besides the public internet over TLS. */
   readonly outbound: Readonly<Partial<OutboundPolicy>>;
 }
@@ -60,6 +62,7 @@ interface AzureCredentials {
   account_key?: string | undefined;
   sas_token?: string | undefined;
 }
+export type CatalogSetting = (typeof catalog_settings)[number];
 
 export type TrustedProxies = number | readonly string[];
 
@@ -87,6 +90,7 @@ export interface ConfigFlags {
   port?: number | undefined;
 }
 
+const catalog_settings = ["auto", "stac", "pgstac", "off"] as const;
 const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The value, or what is wrong with the text. */
@@ -130,6 +134,7 @@ const settings = {
   jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
   secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
   secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
+  catalog: setting<CatalogSetting>("FANFOLD_CATALOG", "auto", readCatalog),
   outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
   outbound_private: setting(
     "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
@@ -285,6 +290,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),
+    catalog: value(settings.catalog),
     outbound: outbound(),
   };
   if (problems.length > 0)
@@ -505,6 +511,13 @@ function readTenant(text: string): Answer<string> {
 function readLevel(text: string): Answer<LogLevel> {
   const level = log_levels.find((one) => one === text.toLowerCase());
   return level ? { value: level } : { problem: `${quoted(text)} is not a level`, fix: suggestion(text, log_levels) };
+}
+
+function readCatalog(text: string): Answer<CatalogSetting> {
+  const found = catalog_settings.find((one) => one === text.toLowerCase());
+  return found
+    ? { value: found }
+    : { problem: `${quoted(text)} is not a catalogue`, fix: suggestion(text, catalog_settings) };
 }
 
 function readSwitch(text: string): Answer<boolean> {

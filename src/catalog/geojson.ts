@@ -27,48 +27,52 @@ class Walk {
 
   geometry(value: unknown, at: readonly Step[], depth: number): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.tell(at, `is ${kindOf(value)}, not a GeoJSON geometry`, 'give {"type": …, "coordinates": …}');
+      this.tell(at, `is ${kindOf(value)}, not a GeoJSON geometry`, 'give {"type": …, "coordinates": …}');
+      return;
     }
     const { type, coordinates, geometries } = value as Record<string, unknown>;
-    if (type === "GeometryCollection") {
-      if (!Array.isArray(geometries)) return this.tell([...at, "geometries"], "is not an array", "give the geometries");
-      if (depth >= deepest_collection) return this.tell(at, "is nested too deeply", "give one flat collection");
+    const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+    if (type === "GeometryCollection") this.collection(geometries, at, depth);
+    else if (shape !== undefined) this.nested(coordinates, [...at, "coordinates"], shape.depth, shape);
+    else {
+      const known = [...Object.keys(shapes), "GeometryCollection"].join(", ");
+      this.tell([...at, "type"], `${quoted(type)} is not a type of geometry`, `one of ${known}`);
+    }
+  }
+
+  private collection(geometries: unknown, at: readonly Step[], depth: number): void {
+    if (!Array.isArray(geometries)) this.tell([...at, "geometries"], "is not an array", "give the geometries");
+    else if (depth >= deepest_collection) this.tell(at, "is nested too deeply", "give one flat collection");
+    else {
       for (const [place, one] of geometries.entries()) {
         if (this.isFull()) return;
         this.geometry(one, [...at, "geometries", place], depth + 1);
       }
-      return;
     }
-    const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
-    if (shape === undefined) {
-      const known = [...Object.keys(shapes), "GeometryCollection"].join(", ");
-      return this.tell([...at, "type"], `${quoted(type)} is not a type of geometry`, `one of ${known}`);
-    }
-    this.nested(coordinates, [...at, "coordinates"], shape.depth, shape);
   }
 
   private nested(value: unknown, at: readonly Step[], depth: number, shape: { least: number; closed?: boolean }): void {
     if (this.isFull()) return;
-    if (depth === 0) return this.position(value, at);
-    if (!Array.isArray(value)) return this.tell(at, `is ${kindOf(value)}, not an array`, "nest it as RFC 7946 says");
-    if (depth === 1) {
-      if (value.length < shape.least)
-        return this.tell(at, `has ${value.length} positions`, `give at least ${shape.least}`);
-      if (shape.closed && !samePosition(value[0], value.at(-1)))
+    if (depth === 0) this.position(value, at);
+    else if (!Array.isArray(value)) this.tell(at, `is ${kindOf(value)}, not an array`, "nest it as RFC 7946 says");
+    else if (depth === 1 && value.length < shape.least)
+      this.tell(at, `has ${value.length} positions`, `give at least ${shape.least}`);
+    else {
+      if (depth === 1 && shape.closed && !samePosition(value[0], value.at(-1)))
         this.tell(at, "is a ring that does not end where it begins", "repeat the first position at the end");
+      for (const [place, one] of value.entries()) this.nested(one, [...at, place], depth - 1, shape);
     }
-    for (const [place, one] of value.entries()) this.nested(one, [...at, place], depth - 1, shape);
   }
 
   private position(value: unknown, at: readonly Step[]): void {
     this.positions++;
-    if (this.positions > most_positions)
-      return this.tell(at, `is one of more than ${most_positions} positions`, "simplify the geometry");
     const is_position =
       Array.isArray(value) && value.length >= 2 && value.length <= 4 && value.every((one) => Number.isFinite(one));
-    if (!is_position) return this.tell(at, "is not a position", "give [longitude, latitude] as numbers");
+    if (this.positions > most_positions)
+      this.tell(at, `is one of more than ${most_positions} positions`, "simplify the geometry");
+    else if (!is_position) this.tell(at, "is not a position", "give [longitude, latitude] as numbers");
     // Beyond this the database's own geometry would not be the one that was meant.
-    if (value.some((one) => Math.abs(one) > 1e9)) this.tell(at, "is nowhere on Earth", "give degrees (WGS 84)");
+    else if (value.some((one) => Math.abs(one) > 1e9)) this.tell(at, "is nowhere on Earth", "give degrees (WGS 84)");
   }
 
   private isFull(): boolean {

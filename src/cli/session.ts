@@ -72,7 +72,8 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
+  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir, outbound, catalog } =
+    config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
@@ -82,6 +83,7 @@ export async function withSession<T>(
     prepare,
     secret_keys,
     registry,
+    catalog,
     migrate: options.migrate,
     connections: options.connections,
     ...(options.statement_timeout_s === undefined ? {} : { statement_timeout_s: options.statement_timeout_s }),

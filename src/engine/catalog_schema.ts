@@ -1,7 +1,7 @@
 // Installs the catalogue: schema `stac` on PostGIS, and the functions that reach into pgSTAC where that is installed. Apart from
 // the migrations of `app`, because a database without PostGIS is a whole Fanfold but for its catalogue.
 import { join } from "node:path";
-import { type Database, DatabaseError, type Queryable, quoteName } from "./database.js";
+import { type Database, type Queryable, quoteName } from "./database.js";
 import {
   type Migration,
   readRelease,
@@ -24,7 +24,11 @@ export interface CatalogState {
   obstacle: { problem: string; fix: string } | null;
 }
 
+/** "auto": what the database can have. "stac": the built-in one even beside pgSTAC. "pgstac": on pgSTAC or not at all. */
+export type CatalogChoice = "auto" | "stac" | "pgstac" | "off";
+
 export interface CatalogOptions {
+  choice?: CatalogChoice;
   /** Where `migrations/`, `functions/` and `pgstac/` are (default: the package's own `db/catalog`). */
   folder?: string;
   lock_timeout_s?: number;
@@ -50,7 +54,8 @@ const oldest_postgis = [3, 3];
 
 export async function migrateCatalog(db: Database, options: CatalogOptions = {}): Promise<CatalogState> {
   const code = await readCatalogFolder(options.folder);
-  const before = await stateOf(db, code);
+  const { choice = "auto" } = options;
+  const before = await stateOf(db, code, choice);
   if (before.obstacle !== null || before.pending.length === 0) return before;
   return db.transaction(async (tx) => {
     await tx.script(`
@@ -58,23 +63,23 @@ export async function migrateCatalog(db: Database, options: CatalogOptions = {})
       select pg_advisory_xact_lock(${lock_key});
       set local client_min_messages = warning;
       set local check_function_bodies = off`);
-    if ((await surroundings(tx)).postgis === null) await tx.script("create extension if not exists postgis");
-    const around = await surroundings(tx);
-    const obstacle = obstacleIn(around);
+    if ((await surroundings(tx, choice)).postgis === null) await tx.script("create extension if not exists postgis");
+    const around = await surroundings(tx, choice);
+    const obstacle = obstacleIn(around, choice);
     if (obstacle !== null) throw new SchemaMismatch(`${obstacle.problem}: ${obstacle.fix}`);
     await install(tx, code, around);
-    return stateOf(tx, code);
+    return stateOf(tx, code, choice);
   });
 }
 
 export async function catalogState(db: Queryable, options: CatalogOptions = {}): Promise<CatalogState> {
-  return stateOf(db, await readCatalogFolder(options.folder));
+  return stateOf(db, await readCatalogFolder(options.folder), options.choice ?? "auto");
 }
 
-async function stateOf(db: Queryable, code: CatalogFolder): Promise<CatalogState> {
-  const around = await surroundings(db);
+async function stateOf(db: Queryable, code: CatalogFolder, choice: CatalogChoice): Promise<CatalogState> {
+  const around = await surroundings(db, choice);
   const installed = await readInstalled(db);
-  const obstacle = obstacleIn(around);
+  const obstacle = obstacleIn(around, choice);
   const schema = around.postgis?.schema ?? "public";
   const { migrations, functions, vanished } = differences(code, installed, around, schema);
   return {
@@ -92,7 +97,16 @@ async function stateOf(db: Queryable, code: CatalogFolder): Promise<CatalogState
   };
 }
 
-function obstacleIn({ postgis, postgis_available, is_superuser }: Surroundings): CatalogState["obstacle"] {
+function obstacleIn(
+  { postgis, postgis_available, is_superuser, pgstac }: Surroundings,
+  choice: CatalogChoice,
+): CatalogState["obstacle"] {
+  if (choice === "pgstac" && pgstac === null) {
+    return {
+      problem: "FANFOLD_CATALOG=pgstac, and pgSTAC is not installed in this database",
+      fix: "install it (pip install pypgstac; pypgstac migrate), then run: fanfold migrate; or set FANFOLD_CATALOG=auto",
+    };
+  }
   if (postgis !== null) {
     const [major = 0, minor = 0] = postgis.version.split(".").map(Number);
     const [least_major = 0, least_minor = 0] = oldest_postgis;
@@ -115,39 +129,55 @@ function obstacleIn({ postgis, postgis_available, is_superuser }: Surroundings):
   };
 }
 
-async function surroundings(db: Queryable): Promise<Surroundings> {
+async function surroundings(db: Queryable, choice: CatalogChoice): Promise<Surroundings> {
   const [row] = await db.sql<{
     version: string | null;
     schema: string | null;
     available: boolean;
     is_superuser: boolean;
     has_pgstac: boolean;
+    reads_pgstac: boolean;
   }>`
     select
       (select extversion from pg_extension where extname = 'postgis') as version,
       (select nspname::text from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'postgis') as schema,
       exists (select from pg_available_extensions where name = 'postgis') as available,
       (select rolsuper from pg_roles where rolname = current_user) as is_superuser,
-      to_regclass('pgstac.migrations') is not null and to_regclass('pgstac.items') is not null as has_pgstac`;
-  const { version = null, schema = null, available = false, is_superuser = false, has_pgstac = false } = row ?? {};
+      p.oid is not null as has_pgstac,
+      coalesce(has_schema_privilege(p.relnamespace, 'usage') and has_table_privilege(p.oid, 'select'), false) as reads_pgstac
+    from (select 1) one
+    left join (pg_class p join pg_namespace n on n.oid = p.relnamespace and n.nspname = 'pgstac') on p.relname = 'migrations'`;
+  const {
+    version = null,
+    schema = null,
+    available = false,
+    is_superuser = false,
+    has_pgstac = false,
+    reads_pgstac = false,
+  } = row ?? {};
   return {
     postgis: version === null || schema === null ? null : { version, schema },
     postgis_available: available,
     is_superuser,
-    pgstac: has_pgstac ? await pgstacVersion(db) : null,
+    pgstac: has_pgstac && choice !== "stac" ? await pgstacVersion(db, reads_pgstac) : null,
   };
 }
 
-async function pgstacVersion(db: Queryable): Promise<string | null> {
-  try {
+/** Whoever may not read pgSTAC itself is told by our functions for it, where they are installed. */
+async function pgstacVersion(db: Queryable, is_readable: boolean): Promise<string | null> {
+  if (is_readable) {
     const [row] = await db.sql<{ version: string }>`
       select version from pgstac.migrations order by datetime desc, version desc limit 1`;
     return row?.version ?? null;
-  } catch (error) {
-    // Whoever may not read it cannot install anything there either; what is installed answers for itself.
-    if (error instanceof DatabaseError && error.code === "42501") return null;
-    throw error;
   }
+  const [row] = await db.sql<{ installed: boolean }>`
+    select exists (
+      select from pg_proc p join pg_namespace n on n.oid = pronamespace
+       where nspname = 'stac' and proname = 'catalog_facts' and has_schema_privilege(n.oid, 'usage')
+         and has_function_privilege(p.oid, 'execute')) as installed`;
+  if (!row?.installed) return null;
+  const [facts] = await db.sql<{ reply: { pgstac: string | null } }>`select stac.catalog_facts() as reply`;
+  return facts?.reply.pgstac ?? null;
 }
 
 interface Installed {
@@ -157,7 +187,9 @@ interface Installed {
 
 async function readInstalled(db: Queryable): Promise<Installed | null> {
   const [row] = await db.sql<{ installed: boolean }>`
-    select to_regclass('stac.schema_migrations') is not null as installed`;
+    select exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'stac' and c.relname = 'schema_migrations' and has_schema_privilege(n.oid, 'usage')) as installed`;
   if (!row?.installed) return null;
   const migrations = await db.sql<{ version: number; name: string; hash: string }>`
     select version, name, hash from stac.schema_migrations order by version`;

@@ -1,7 +1,7 @@
 // Brings a database's schema up to the code's: migrations once and in order, functions whenever their file changed, all
 // in one transaction under one lock. Reads `db/`, writes schema `app`; needs a role that may create roles and schemas.
 import { fault } from "../fault.js";
-import { type CatalogState, migrateCatalog } from "./catalog_schema.js";
+import { type CatalogChoice, type CatalogState, migrateCatalog } from "./catalog_schema.js";
 import { type Database, DatabaseError, type Queryable } from "./database.js";
 import {
   isLater,
@@ -19,8 +19,8 @@ export { SchemaMismatch };
 export interface MigrateOptions {
   /** Where `migrations/` and `functions/` are (default: the package's own `db/`). */
   folder?: string;
-  /** The catalogue too, where the database has PostGIS or can have it (default: no). */
-  catalog?: boolean;
+  /** The catalogue too, where the database has PostGIS or can have it (default: "off"). */
+  catalog?: CatalogChoice;
   /** How long one try waits for a lock before it lets everybody else pass and tries again. */
   lock_timeout_s?: number;
 }
@@ -50,8 +50,9 @@ const patience_ms = 60_000;
 const asked_again = new Set(["55P03", "40P01"]);
 
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {
+  const { catalog = "off" } = options;
   const migrated = await migrateApp(db, options);
-  return { ...migrated, catalog: options.catalog ? await migrateCatalog(db) : null };
+  return { ...migrated, catalog: catalog === "off" ? null : await migrateCatalog(db, { choice: catalog }) };
 }
 
 async function migrateApp(db: Database, options: MigrateOptions): Promise<Omit<Migrated, "catalog">> {
