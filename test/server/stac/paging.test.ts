@@ -1,16 +1,12 @@
 // The STAC API as a reader walks it: from the landing page, by links alone.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestService } from "../service.js";
-import { collectionOf, itemOf, openStacService, putItems, withoutPostgis } from "./stac_service.js";
-
-const missing = await withoutPostgis();
-if (missing !== null) process.stderr.write(`STAC paging is not tested: ${missing}\n`);
+import { collectionOf, itemOf, openStacService, putItems, type StacService, stac_kinds } from "./stac_service.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
 type Loose = any;
 
-describe.skipIf(missing !== null)(`the STAC API, read by its links${missing === null ? "" : ` (${missing})`}`, () => {
-  let service: TestService;
+describe.each(stac_kinds)("the STAC API, read by its links (%s)", (kind) => {
+  let service: StacService;
   const days = Array.from({ length: 250 }, (_, at) =>
     itemOf(`item-${String(at).padStart(3, "0")}`, "many", [(at % 50) * 2 - 50, (at % 40) - 20], {
       properties: { datetime: new Date(Date.UTC(2024, 0, 1 + at)).toISOString(), gsd: at % 7 },
@@ -19,7 +15,7 @@ describe.skipIf(missing !== null)(`the STAC API, read by its links${missing === 
   const newest_first = days.map(({ id }) => id).reverse();
 
   beforeAll(async () => {
-    service = await openStacService();
+    service = await openStacService({}, kind);
     await service.call("POST", "/stac/collections", { body: collectionOf("many") });
     await putItems(service, "many", days);
   });

@@ -1,27 +1,74 @@
-// The service with a catalogue, for tests of the STAC API: on the run's Postgres where that has PostGIS.
-import { migrateCatalog } from "../../../src/engine/catalog_schema.js";
-import { openServer } from "../../../src/engine/server_database.js";
-import type { AppOptions } from "../../../src/server/app.js";
-import { realServer } from "../../postgres.js";
-import { openService, type TestService } from "../service.js";
+// The service with a catalogue, for tests of the STAC API: on the run's Postgres where that has PostGIS, else on the embedded
+// database, which has it always.
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scopes } from "../../../src/core/api/endpoint.js";
+import { createRegistry } from "../../../src/core/registry.js";
+import { Engine } from "../../../src/engine/engine.js";
+import { Sealer } from "../../../src/engine/sealing.js";
+import { type AppOptions, createApp } from "../../../src/server/app.js";
+import { FailedAttempts } from "../../../src/server/attempts.js";
+import { createAuthentication } from "../../../src/server/authentication.js";
+import { openFolderStore } from "../../../src/storage/folder_store.js";
+import { Zones, zonesBelow } from "../../../src/storage/zones.js";
+import { withoutPgstac, withoutPostgis } from "../../catalog_packages.js";
+import { freshEmbedded } from "../../postgres.js";
+import { callService, openService, type TestService } from "../service.js";
 
-/** Whether the run's Postgres can have a catalogue; null, or what is missing. */
-export async function withoutPostgis(): Promise<string | null> {
-  const admin = openServer((await realServer()).admin_url);
-  try {
-    const [row] = await admin.sql<{ available: boolean }>`
-      select exists (select from pg_available_extensions where name = 'postgis') as available`;
-    return row?.available ? null : "the run's Postgres has no PostGIS";
-  } finally {
-    await admin.close();
-  }
+export type StacKind = "stac" | "pgstac" | "embedded";
+
+/** The stores this machine can have; at least one. */
+export const stac_kinds: readonly StacKind[] = [
+  (await withoutPostgis()) === null ? "stac" : "embedded",
+  ...((await withoutPgstac()) === null ? (["pgstac"] as const) : []),
+];
+
+export type StacService = Pick<TestService, "url" | "engine" | "key" | "call" | "close">;
+
+export async function openStacService(
+  options: Partial<AppOptions> = {},
+  kind: StacKind = stac_kinds[0]!,
+): Promise<StacService> {
+  return kind === "embedded" ? openEmbeddedService(options) : openService({}, options, { variant: kind });
 }
 
-export async function openStacService(options: Partial<AppOptions> = {}): Promise<TestService> {
-  const service = await openService({}, options);
-  const { obstacle } = await migrateCatalog(service.db);
-  if (obstacle !== null) throw new Error(`${obstacle.problem}: ${obstacle.fix}`);
-  return service;
+async function openEmbeddedService(options: Partial<AppOptions>): Promise<StacService> {
+  const embedded = await freshEmbedded({ catalog: true });
+  const db = embedded.as("fanfold_admin");
+  const dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
+  const engine = new Engine({
+    ...{ db, tenant: "default", registry: createRegistry({}), store: openFolderStore(join(dir, "storage")) },
+    ...{ zones: new Zones(zonesBelow(join(dir, "zones"))), sealer: new Sealer([randomBytes(32)]) },
+    openConnection: () => db,
+    close: () => embedded.close(),
+  });
+  const authenticator = createAuthentication({ db, attempts: new FailedAttempts({ burst: 1_000_000 }) });
+  const app = createApp({ engine, authenticator, check_replies: true, ...options });
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const keys = new Map<string, Promise<string>>();
+  const key: StacService["key"] = (tenant = "default", some = scopes, more = {}) => {
+    const name = JSON.stringify([tenant, some, more]);
+    const known =
+      keys.get(name) ??
+      embedded.as(null).sql`select app.create_tenant(${tenant})`
+        .then(() => engine.forTenant(tenant).keys.create({ name: "test", scopes: some, ...more }))
+        .then((made) => made.key);
+    keys.set(name, known);
+    return known;
+  };
+  return {
+    ...{ url, engine, key },
+    call: (method, path, given) => callService(url, key, method, path, given),
+    async close() {
+      await app.close();
+      await engine.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test makes what it needs
@@ -65,7 +112,7 @@ export function itemOf(id: string, collection: string, place: [number, number] =
 }
 
 /** Many items in few calls. */
-export async function putItems(service: TestService, collection: string, items: Loose[], key?: string): Promise<void> {
+export async function putItems(service: StacService, collection: string, items: Loose[], key?: string): Promise<void> {
   for (let at = 0; at < items.length; at += 500) {
     const body = { type: "FeatureCollection", features: items.slice(at, at + 500) };
     const options = key === undefined ? { body } : { body, key };
