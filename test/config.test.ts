@@ -30,6 +30,7 @@ test("without any setting everything has its default, and nothing can be changed
     jwt: null,
     secrets_dir: undefined,
     secret_keys: [],
+    catalog: "auto",
     outbound: {},
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
