@@ -32,7 +32,10 @@ export function pythonTools(): Promise<PythonTools | string> {
 
 async function prepare(): Promise<PythonTools> {
   const read = await readFile(join(scripts, "recorded_schemas.py"), "utf8");
-  const hash = createHash("sha256").update(JSON.stringify([packages, recordings, read])).digest("hex").slice(0, 12);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([packages, recordings, read]))
+    .digest("hex")
+    .slice(0, 12);
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fanfold-tests");
   const folder = join(cache, `python-${hash}`);
   await mkdir(cache, { recursive: true });
