@@ -7,6 +7,8 @@ import type { Endpoint } from "../../../core/api/endpoint.js";
 import { openApi } from "../../../core/api/openapi.js";
 import { stac_api } from "../../../core/api/stac.js";
 import { geo_json } from "../../../core/api/stac_records.js";
+import { BadRequest } from "../../../core/errors.js";
+import { formatProblems, quoted } from "../../../core/problems.js";
 import { stac_version } from "../../../geo/stac.js";
 import type { Route } from "../../route.js";
 import { routes } from "../../route.js";
@@ -90,6 +92,8 @@ export function stacRoutes(): Route[] {
       const asked = searchOfAddress(call.query);
       const shelf = await shelfOf(call);
       const { id } = await collectionOf(shelf, collection_id);
+      // Clients that search with one function for all send it along.
+      if (asked.collections !== undefined && !asked.collections.includes(id)) throw notOfThis(id);
       const page = await shelf.catalog.search(shelf.db, { ...asked, collections: [id] });
       const links = [
         { rel: "collection", href: shelf.links.collection(id), type: "application/json" },
@@ -116,6 +120,12 @@ export function stacRoutes(): Route[] {
       return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
     },
   });
+}
+
+function notOfThis(id: string): BadRequest {
+  const fix = "Leave it out, or use /stac/search.";
+  const problems = [{ path: "query.collections", problem: `does not have ${quoted(id)}, whose items these are`, fix }];
+  return new BadRequest(formatProblems("the search is not right", problems), { problems });
 }
 
 function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {
