@@ -49,11 +49,11 @@ export interface PlanSettings {
 }
 
 export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan {
-  const { source, sha256: source_sha256, raster_type, time, cog, grid } = raster;
+  const { source, sha256: source_sha256, raster_type, dates, cog, grid } = raster;
   const { collection, item_id, max_single_px, tile_px, overlap_px } = given;
   const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + sampleBytes(type), 0);
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
-  return { collection, item_id, source, source_sha256, raster_type, time, cog, grid, tiling };
+  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling };
 }
 
 function sampleBytes(data_type: string): number {

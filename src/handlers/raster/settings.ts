@@ -76,6 +76,16 @@ export const time_fields = {
   end_datetime: moment.optional().describe("last moment of that period"),
 };
 
+/** Of the item or the job that a source comes from: made by us, and only handed on. */
+export const known_dates = z
+  .object({
+    datetime: z.string().nullable(),
+    start_datetime: z.string().optional(),
+    end_datetime: z.string().optional(),
+    source: z.enum(["parameter", "item", "file_name", "file", "fallback"]),
+  })
+  .optional();
+
 export const raster_type_field = {
   raster_type: z
     .enum(raster_types)
