@@ -32,7 +32,7 @@ export const rasterPlanTiles = defineHandler(
   async (given, ctx): Promise<PlannedRaster> => {
     const raster = await ctx.previous.one<ValidatedRaster>();
     const { collection } = given;
-    const plan = planOf(raster, { ...given, item_id: given.item_id ?? itemIdOf(fileName(given.source)) });
+    const plan = planOf(raster, { ...given, item_id: given.item_id ?? itemIdOf(given.source) });
     const { tiles, columns, rows } = tilesOf(plan);
     await refuseTakenIds(ctx, given, itemIdsOf(plan));
     const collection_created = await makeCollection(ctx, given);
@@ -58,14 +58,4 @@ export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan
 
 function sampleBytes(data_type: string): number {
   return data_type === "complex" ? 16 : Number(/\d+$/.exec(data_type)?.[0] ?? 8) / 8;
-}
-
-/** The last part of a key or of a URL's path. */
-function fileName(source: string): string {
-  return (
-    source
-      .replace(/[?#].*$/, "")
-      .split(/[/:]/)
-      .at(-1) ?? source
-  );
 }
