@@ -29,7 +29,16 @@ import { catalogue_stages } from "./catalogue_stages.js";
 const { bands: _bands, band_names: _band_names, ...stack_source_fields } = source_fields;
 
 /** Names in braces become properties of the items. */
-const own_properties = ["datetime", "start_datetime", "end_datetime", "created", "updated", "title", "description", "gsd"];
+const own_properties = [
+  "datetime",
+  "start_datetime",
+  "end_datetime",
+  "created",
+  "updated",
+  "title",
+  "description",
+  "gsd",
+];
 
 export const stackBands = defineJob({
   type: "stack_bands",
