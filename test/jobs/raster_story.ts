@@ -36,7 +36,7 @@ const damages: ((good: Uint8Array) => Uint8Array | string)[] = [
   () => scene({}, { crs: undefined }),
   () => scene({}, { transform: undefined }),
   () => "PK\u0003\u0004 an archive",
-  () => scene({ nodata_wedge: 2 }),
+  () => scene({ nodata_wedge: 200 }),
 ];
 
 export class RasterStory {
