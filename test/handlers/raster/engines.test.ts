@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
+import { checkCogFile } from "../../../src/geo/cog_check.js";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import type { CogOptions, Compression } from "../../../src/geo/raster.js";
 import { readTiffHeader } from "../../../src/geo/tiff_header.js";
@@ -16,8 +17,10 @@ const plain: CogOptions = {
   block_size: 256,
 };
 
+/** Of a COG, which it must be. */
 async function headerOf(file: string) {
   const bytes = await readFile(file);
+  expect(await checkCogFile(readerOf(bytes), bytes.length)).toEqual({ valid: true, errors: [], warnings: [] });
   return readTiffHeader(readerOf(bytes), bytes.length);
 }
 
