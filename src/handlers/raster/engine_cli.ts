@@ -71,8 +71,18 @@ function isRecent(version: string): boolean {
 /** From the list of creation options: what stands under COMPRESS. */
 export function codecsIn(xml: string): string[] {
   const [, list = ""] = /<Option name=['"]COMPRESS['"][^>]*>([\s\S]*?)<\/Option>/.exec(xml) ?? [];
-  return [...list.matchAll(/<Value[^>]*>([A-Z0-9_]+)<\/Value>/g)].map((match) => match[1]!.toLowerCase());
+  return [...list.matchAll(/<Value[^>]*>([A-Z0-9_]+)<\/Value>/g)].map((match) => {
+    const name = match[1]!.toLowerCase();
+    return own_names[name] ?? name;
+  });
 }
+
+/** As src/geo calls what it finds in a file. */
+const own_names: Readonly<Record<string, string>> = {
+  ccittrle: "ccitt_rle",
+  ccittfax3: "ccitt_fax3",
+  ccittfax4: "ccitt_fax4",
+};
 
 /** Each is tried: a container may have the program and not the right. They all become the next, so one process is left. */
 async function wrapperFor(limits: CliLimits, ask: (argv: readonly string[]) => Promise<Ran>): Promise<string[]> {
