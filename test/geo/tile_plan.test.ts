@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BadRequest } from "../../src/core/errors.js";
-import { planTiles, suggestTilePx, type TilePlanOptions } from "../../src/geo/tile_plan.js";
+import { planTiles, safeBlockSize, suggestTilePx, type TilePlanOptions } from "../../src/geo/tile_plan.js";
 
 const grid: TilePlanOptions = {
   width: 10_000,
@@ -126,5 +126,14 @@ describe("a plan of tiles", () => {
     expect(suggestTilePx(1, 512)).toBe(39 * 512);
     expect(suggestTilePx(8, 512)).toBe(14 * 512);
     expect(suggestTilePx(1000, 512)).toBe(5120);
+  });
+
+  test("has blocks that are never exactly as wide as an image or overview", () => {
+    expect([512, 1024, 2048, 4095, 4097, 1025].map((width) => safeBlockSize(width, 1024))).toEqual([
+      1024, 512, 512, 512, 512, 1024,
+    ]);
+    expect(safeBlockSize(512, 512)).toBe(512);
+    expect(safeBlockSize(256, 256)).toBe(256);
+    expect(safeBlockSize(3000, 1024)).toBe(1024);
   });
 });
