@@ -6,7 +6,7 @@ import { type Program, type Ran, type Run, runProgram } from "./cli_process.js";
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { GdalEngine } from "./gdal_engine.js";
-import { cache_mb, gdal_settings, skippedDrivers, warp_mb } from "./gdal_environment.js";
+import { gdal_settings, skippedDrivers } from "./gdal_environment.js";
 import { gdalError } from "./gdal_errors.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 
@@ -198,6 +198,3 @@ function refuseErrors(failing: string, stderr: readonly string[]): void {
 
 /** A band without a valid pixel has no statistics: an answer, not a failure. */
 export const is_harmless = /no valid pixels found/;
-
-/** What one conversion may take, for a worker that counts: the programs themselves, their caches, and blocks in hand. */
-export const cli_memory_mb = 256 + cache_mb + warp_mb + 512;
