@@ -129,6 +129,7 @@ describe("a bad file", () => {
     expect(found.hint.length).toBeGreaterThan(3);
     expect(read.bytes).toBeLessThan(4 * 1024 * 1024);
     expect(read.reads).toBeLessThan(300);
+    expect(read.furthest).toBeLessThanOrEqual(file.bytes.length);
   });
 
   test("has all its problems told at once", async () => {
