@@ -74,12 +74,24 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
+  const {
+    database_url,
+    data_dir,
+    storage_dir,
+    zones,
+    leftovers_after_h,
+    tenant,
+    prepare,
+    secret_keys,
+    secrets_dir,
+    outbound,
+  } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
     storage_dir,
     zones,
+    leftovers_after_h,
     tenant,
     prepare,
     secret_keys,

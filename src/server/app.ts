@@ -20,6 +20,7 @@ import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
 import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
 import { RequestTraces } from "./tracing.js";
+import { registerZoneFiles } from "./zone_files.js";
 
 export interface AppOptions extends ServiceOptions {
   /** How long calls that run may go on once the server is told to close. */
@@ -28,6 +29,8 @@ export interface AppOptions extends ServiceOptions {
   metrics_token?: string | undefined;
   /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
   trust_proxy?: TrustedProxies | undefined;
+  /** Web pages of these origins may read files under /assets; "*": of any. Default: none. */
+  cors_origins?: readonly string[];
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -98,6 +101,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   // Whoever only knows where the service is finds what it is.
   for (const url of ["/", "/api"]) app.get(url, (_request, reply) => reply.redirect("/api/docs", 302));
+  registerZoneFiles(app, { authenticator, service, engines, cors_origins: options.cors_origins ?? [] });
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;

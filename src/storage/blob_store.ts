@@ -125,6 +125,21 @@ export class Measured {
   }
 }
 
+/** Of a stream that begins with the object's first byte. */
+export async function* partOf(
+  pieces: AsyncIterable<Uint8Array>,
+  offset: number,
+  length = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const piece of pieces) {
+    const part = piece.subarray(Math.max(0, offset - at), Math.max(0, offset + length - at));
+    at += piece.byteLength;
+    if (part.byteLength > 0) yield part;
+    if (at >= offset + length) return;
+  }
+}
+
 export function pageLimit(limit: number | undefined): number {
   if (limit === undefined) return max_page;
   return Math.min(max_page, Math.max(1, Math.trunc(limit) || 1));
