@@ -1,12 +1,11 @@
 // fanfold files put and get: between this machine and a zone, with a bar while it takes long.
-import { createReadStream } from "node:fs";
 import { link, stat as lookAt, open, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Command } from "commander";
 import type { Problem } from "../core/problems.js";
 import { formatZoneRef, type ZoneRef } from "../core/zones.js";
-import { Measured, piece_bytes } from "../storage/blob_store.js";
+import { Measured, piecesOfFile } from "../storage/blob_store.js";
 import { readableProblem } from "../storage/keys.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
@@ -61,7 +60,7 @@ async function put(cli: Cli, sources: readonly string[], target: ZoneRef, force:
   const done: { file: string; ref: string; bytes: number; sha256: string }[] = [];
   for (const { file, ref } of copies) {
     bar.begin(file);
-    const source = bar.counted(createReadStream(file, { highWaterMark: piece_bytes }));
+    const source = bar.counted(piecesOfFile(file));
     const { bytes: size, sha256 } = await store.write(ref.key, source, { media_type: mediaType(file) });
     done.push({ file, ref: formatZoneRef(ref), bytes: size, sha256 });
   }
