@@ -7,7 +7,7 @@ import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
 import { parseZonePlace } from "./core/zone_place.js";
-import { type ZoneName, zone_names } from "./core/zones.js";
+import type { ZoneName } from "./core/zones.js";
 
 export type LogLevel = (typeof log_levels)[number];
 
@@ -28,6 +28,8 @@ export interface Config {
   readonly log_level: LogLevel;
   readonly prepare: boolean;
   readonly slots: number;
+  /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
+  readonly worker_memory_mb: number | undefined;
   /** Where the HTTP server listens. */
   readonly host: string;
   readonly port: number;
@@ -88,6 +90,7 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
 }
@@ -120,6 +123,7 @@ const settings = {
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
@@ -204,19 +208,8 @@ function azureCredentials(env: Environment): AzureCredentials {
   };
 }
 
-/** The way into the zones: hidden from the processes of isolated handlers where a zone uses it. They reach zones through the worker. */
-const zone_credentials: Record<string, RegExp> = {
-  s3: /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|PROFILE|WEB_IDENTITY_TOKEN_FILE|CONTAINER_.*)$/,
-  az: /^AZURE_(STORAGE_.*|CLIENT_.*|FEDERATED_TOKEN_FILE|PASSWORD)$/,
-};
-
-function zoneCredentialNames(env: Environment): RegExp[] {
-  const schemes = zone_names.map(
-    (zone) => env[settings[`zone_${zone}`].name]?.trim().split("://")[0]?.toLowerCase() ?? "",
-  );
-  return schemes.flatMap((scheme) => (Object.hasOwn(zone_credentials, scheme) ? [zone_credentials[scheme]!] : []));
-}
-
+/** Ways into zones, whether one uses them or not: isolated handlers reach zones through the worker. And every name of a secret. */
+const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|FANFOLD_SECRET)/;
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
@@ -228,10 +221,9 @@ const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
 export function environmentForHandlers(env: Environment = process.env): Environment {
   const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token].map(({ name }) => name);
   const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
-  const zones = zoneCredentialNames(env);
   const isHidden = (name: string, value = "") =>
     hidden.has(name) ||
-    zones.some((one) => one.test(name)) ||
+    cloud_name.test(name) ||
     secret_name.test(name) ||
     tenant_secret.test(name) ||
     secret_value.test(value);
@@ -283,6 +275,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
+    worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
@@ -542,6 +535,13 @@ function readPort(text: string): Answer<number> {
   return Number.isInteger(port) && port >= 0 && port <= 65_535
     ? { value: port }
     : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
+}
+
+function readMemory(text: string): Answer<number> {
+  const mb = Number(text);
+  return Number.isInteger(mb) && mb >= 1 && mb <= 2 ** 31 - 1
+    ? { value: mb }
+    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "6144, or leave it to the worker" };
 }
 
 function readSlots(text: string): Answer<number> {

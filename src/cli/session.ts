@@ -30,6 +30,7 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Statements of the engine's own pool are given up after this long. */
@@ -52,6 +53,7 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     database_url: databaseUrl,
     tenant,
     slots: options.slots,
+    worker_memory_mb: options.worker_memory_mb,
     host: options.host,
     port: options.port,
   };
@@ -106,7 +108,11 @@ export async function withSession<T>(
       config,
       registry,
       engine,
-      startWorker: () => startWorker(engine, { slots: config.slots, secrets_dir, outbound, log }),
+      startWorker: () =>
+        startWorker(engine, {
+          ...{ slots: config.slots, secrets_dir, outbound, log },
+          ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
+        }),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
     });
   } finally {
