@@ -119,21 +119,15 @@ describe("operators, janitor and workers meet on a real server", () => {
   for (const [place, setScene] of scenes) {
     for (const [a, first] of Object.entries(new_verbs)) {
       test(`on ${place}, ${a} against each other verb, whoever commits first`, async () => {
+        const meet = async (x: [string, Verb<Scene>], y: [string, Verb<Scene>]) => {
+          const scene = await setScene();
+          await floor.meet(scene, x, y);
+          await expectEnds(scene, `${place}: ${x[0]} then ${y[0]}`);
+        };
         for (const [b, second] of Object.entries(verbs)) {
-          for (const [x, y] of [
-            [
-              [a, first],
-              [b, second],
-            ],
-            [
-              [b, second],
-              [a, first],
-            ],
-          ] as [[string, Verb<Scene>], [string, Verb<Scene>]][]) {
-            const scene = await setScene();
-            await floor.meet(scene, x, y);
-            await expectEnds(scene, `${place}: ${x[0]} then ${y[0]}`);
-          }
+          await meet([a, first], [b, second]);
+          // The other order of two new verbs is the other one's own test.
+          if (!(b in new_verbs)) await meet([b, second], [a, first]);
         }
       }, 60_000);
     }
