@@ -7,8 +7,8 @@ export interface ItemDates {
   datetime: string | null;
   start_datetime?: string;
   end_datetime?: string;
-  /** Where it comes from. */
-  source: "parameter" | "file_name" | "fallback";
+  /** Where it comes from; `item`: of the item that the source is an asset of. */
+  source: "parameter" | "item" | "file_name" | "file" | "fallback";
 }
 
 export interface GivenDates {

@@ -18,6 +18,7 @@ import { rasterStack } from "../handlers/raster/stack.js";
 import { rasterValidate } from "../handlers/raster/validate.js";
 import { stacConcludeRemoval } from "../handlers/stac/conclude_removal.js";
 import { stacFinalize } from "../handlers/stac/finalize.js";
+import { stacPrepare } from "../handlers/stac/prepare.js";
 import { stacRegister } from "../handlers/stac/register.js";
 import { stacRemoveItems } from "../handlers/stac/remove_items.js";
 import { stacSelectItems } from "../handlers/stac/select_items.js";
@@ -40,6 +41,7 @@ const raster_handlers = [
   rasterGroupBands,
   rasterStack,
   rasterInspect,
+  stacPrepare,
   stacRegister,
   stacFinalize,
   stacSelectItems,

@@ -1,6 +1,6 @@
 // register_rasters: STAC items for COGs that are there already. The files stay where they are, and are never swept.
 //
-//   inventory → inspect ×N → register (by hundreds) → publish
+//   inventory → prepare → inspect ×N → register (by hundreds) → publish
 //
 // What goes wrong, and what then happens:
 //   a file is no COG                           check=refuse: its task fails; warn: it is registered, and its item says so
@@ -39,6 +39,7 @@ export const registerRasters = defineJob({
     .superRefine(crossChecks),
   stages: [
     { name: "inventory", task: "raster.inventory", description: "The files are known" },
+    { name: "prepare", task: "stac.prepare", description: "The collection is there" },
     {
       name: "inspect",
       task: "raster.inspect",

@@ -12,6 +12,7 @@
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
 import { defineJob } from "../core/declare.js";
+import { compileNamePattern } from "../geo/name_pattern.js";
 import type { BandGroups } from "../handlers/raster/group_bands.js";
 import {
   cog_fields,
@@ -27,6 +28,18 @@ import { catalogue_stages } from "./catalogue_stages.js";
 
 const { bands: _bands, band_names: _band_names, ...stack_source_fields } = source_fields;
 
+/** Names in braces become properties of the items. */
+const own_properties = [
+  "datetime",
+  "start_datetime",
+  "end_datetime",
+  "created",
+  "updated",
+  "title",
+  "description",
+  "gsd",
+];
+
 export const stackBands = defineJob({
   type: "stack_bands",
   description: "Single-band files, grouped by their names, into multi-band COGs and STAC items",
@@ -34,7 +47,7 @@ export const stackBands = defineJob({
     .object({
       prefix: zone_prefix.describe("where the files are, such as bronze:fathom/civ/"),
       pattern: name_pattern.describe(
-        "how the files are called below the prefix, such as {kind}_{year}_{return_period}_{tile}.tif; each name in braces takes as little as it can and no /",
+        "how the files are called below the prefix, such as {kind}_{year}_{return_period}_{tile}.tif; each name in braces takes as little as it can and no /, or only :digits, :letters, :word or one of a|b",
       ),
       band: z
         .string()
@@ -61,12 +74,11 @@ export const stackBands = defineJob({
     })
     .superRefine(crossChecks)
     .superRefine(({ pattern, band }, refinement) => {
-      if (pattern.includes(`{${band}}`)) return;
-      refinement.addIssue({
-        code: "custom",
-        path: ["band"],
-        message: `is no name in braces of the pattern: {${band}}`,
-      });
+      const refuse = (path: string, message: string) => refinement.addIssue({ code: "custom", path: [path], message });
+      const { fields } = compileNamePattern(pattern);
+      if (!fields.includes(band)) refuse("band", `is no name in braces of the pattern: ${fields.join(", ")}`);
+      const taken = fields.filter((field) => own_properties.includes(field));
+      if (taken.length > 0) refuse("pattern", `${taken.join(", ")} is a name that STAC uses itself: call it otherwise`);
     }),
   stages: [
     { name: "inventory", task: "raster.inventory", description: "The files are known" },

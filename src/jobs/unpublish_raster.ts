@@ -59,11 +59,10 @@ export const unpublishRaster = defineJob({
     {
       name: "conclude",
       task: "stac.conclude_removal",
-      description: "The collection tells what is left",
+      description: "What went, or would go, is told; the collection tells what is left",
       parallelism: "fan_in",
       after: ["select", "remove"],
       of: "remove",
-      when: "$.parameters.dry_run == false",
     },
   ],
 });

@@ -66,6 +66,7 @@ export class Service {
       catalog,
       public_url,
       trust_proxy,
+      signed_for_h,
     } = options;
     this.engine = engine;
     this.catalogs = new Catalogs(catalog);

@@ -1,6 +1,7 @@
 // What a place for files offers, whatever it is: a folder, a bucket, a container. One store is one prefix there, and a key is
 // always below it. An object appears under its key whole or not at all.
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import type { BlobPage, BlobStat } from "../core/zones.js";
 
 export type BlobKind = "disk" | "s3" | "azure";
@@ -23,6 +24,8 @@ export interface Reading {
 
 export interface WriteOptions {
   media_type?: string;
+  /** How large it will be, where that is known: services take a limited number of parts. */
+  bytes?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -120,9 +123,15 @@ export class Measured {
         yield next.value;
       }
     } finally {
-      if (!done && !this.failed) await all.return?.();
+      // Whatever ended it: the source may hold a file or a connection.
+      if (!done) await Promise.resolve(all.return?.()).catch(() => {});
     }
   }
+}
+
+/** A local file, opened when the first piece is asked for: whoever never gets there leaves nothing open. */
+export async function* piecesOfFile(file: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file, { highWaterMark: piece_bytes });
 }
 
 /** Of a stream that begins with the object's first byte. */
@@ -138,6 +147,11 @@ export async function* partOf(
     if (part.byteLength > 0) yield part;
     if (at >= offset + length) return;
   }
+}
+
+/** So large that the object fits into the parts there may be, with room to spare for a guess that was too small. */
+export function partSize(bytes: number | undefined, smallest: number, most_parts: number): number {
+  return Math.max(smallest, Math.ceil((bytes ?? 0) / (most_parts * 0.9)));
 }
 
 export function pageLimit(limit: number | undefined): number {

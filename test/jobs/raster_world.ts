@@ -23,6 +23,7 @@ import { openFolderStore } from "../../src/storage/folder_store.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
+import { withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
 import { eventually } from "../worker/shop.js";
 
@@ -134,4 +135,10 @@ export function scene(
     deflate: (bytes) => new Uint8Array(deflateSync(bytes)),
     ...more,
   });
+}
+
+/** Whether this machine can have such a database, and what is added to a test's name when it cannot. */
+export async function catalogHere(kind: "server" | "embedded"): Promise<{ skip: boolean; name: string }> {
+  const reason = kind === "embedded" ? null : await withoutPostgis();
+  return { skip: reason !== null, name: reason === null ? "" : ` (skipped: ${reason})` };
 }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { Permanent } from "../../core/errors.js";
+import { checkHomogeneity } from "../../geo/homogeneity.js";
 import type { Finding } from "../../geo/raster.js";
 import { makeCollection } from "../stac/make_collection.js";
 import { refuseTakenIds } from "../stac/taken_items.js";
@@ -17,7 +18,7 @@ export interface CheckedSources {
   usable_count: number;
   broken_count: number;
   /** The first of them; the count is true. */
-  differences: ({ source: string } & Finding)[];
+  differences: (Finding & { name: string })[];
   difference_count: number;
   collection: string;
   collection_created: boolean;
@@ -45,7 +46,8 @@ export const rasterCheckAlike = defineHandler(
     const source_count = ctx.previous.count;
     const broken_count = source_count - rasters.length;
     refuseBroken(source_count, broken_count, given.max_broken_percent);
-    const differences: CheckedSources["differences"] = [];
+    const differences = differencesIn(rasters, given.target_crs !== "source");
+    if (given.homogeneity === "strict") refuseDifferences(differences);
     const { collection } = given;
     const plans = rasters.map((raster) => planOf(raster, { ...given, item_id: raster.item_id }));
     await refuseTakenIds(ctx, given, plans.flatMap(itemIdsOf));
@@ -68,4 +70,23 @@ function refuseBroken(source_count: number, broken_count: number, max_broken_per
       : `${broken_count} of ${source_count} sources are broken`;
   const allowed = broken_count === source_count ? "" : `; ${max_broken_percent} % may be`;
   throw new Permanent(`${all}${allowed}. What is wrong with each: fanfold errors <job>`, { code: "too_many_broken" });
+}
+
+function differencesIn(rasters: readonly ValidatedRaster[], allow_crs: boolean): CheckedSources["differences"] {
+  const members = rasters.map(({ source, data_types, crs, resolution, raster_type, nodata }) => ({
+    ...{ name: source, band_count: data_types.length, raster_type, pixel_size: resolution },
+    data_type: [...new Set(data_types)].join(),
+    crs: crs ?? "unknown",
+    nodata: nodata[0] ?? null,
+  }));
+  return checkHomogeneity(members, { allow_crs }).differences;
+}
+
+function refuseDifferences(differences: CheckedSources["differences"]): void {
+  const grave = differences.filter(({ severity }) => severity === "error");
+  if (grave.length === 0) return;
+  const told = grave.slice(0, most_named).map(({ code, message }) => `${code}: ${message}`);
+  const more = grave.length > most_named ? [`and ${grave.length - most_named} more`] : [];
+  const what = `the sources do not go together: ${[...told, ...more].join(" · ")}`;
+  throw new Permanent(`${what}. Leave them out, or give homogeneity=warn`, { code: "not_homogeneous" });
 }

@@ -9,7 +9,7 @@ import type { RasterEngine } from "./engine.js";
 import type { CogFacts } from "./facts.js";
 
 export interface Described {
-  facts: Pick<CogFacts, "crs" | "wkt" | "width" | "height" | "transform" | "bands" | "footprint" | "bbox">;
+  facts: Pick<CogFacts, "raster" | "footprint">;
   quicklook_file: string;
 }
 
@@ -38,24 +38,7 @@ export async function describeCog(
   const quicklook_file = join(await ctx.scratch(), "quicklook.png");
   const look = quicklookOf(raster_type, info.bands, statistics);
   await engine.quicklook(file, quicklook_file, { size: quicklook_px, ...look }, ctx.signal);
-  return {
-    facts: {
-      crs: info.crs?.code ?? null,
-      wkt: info.crs?.code === null ? (info.crs?.wkt ?? null) : null,
-      ...{ width, height, transform },
-      bands: info.bands.map((band, position) => ({
-        name: band.description,
-        data_type: band.data_type,
-        nodata: band.nodata,
-        statistics: statistics[position] ?? null,
-        unit: band.unit,
-        scale: band.scale,
-        offset: band.offset,
-        color_interpretation: band.color_interpretation,
-      })),
-      footprint: footprint.geometry,
-      bbox: footprint.bbox,
-    },
-    quicklook_file,
-  };
+  const finite = statistics.map((band) => (band && Object.values(band).every(Number.isFinite) ? band : null));
+  const raster = { width, height, transform, crs: info.crs!, bands: info.bands, statistics: finite, raster_type };
+  return { facts: { raster, footprint }, quicklook_file };
 }

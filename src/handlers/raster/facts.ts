@@ -1,6 +1,7 @@
 // What the stages of the raster jobs hand to each other: the results of validate, plan and cog, and the parameters of a COG task.
 // Small on purpose: a job has thousands of them. Types only.
 import type { ZoneAsset } from "../../core/zones.js";
+import type { Footprint } from "../../geo/footprint.js";
 import type {
   BandStatistics,
   Bounds,
@@ -10,15 +11,8 @@ import type {
   GeoTransform,
   RasterType,
 } from "../../geo/raster.js";
-
-/** When an item's content was observed: a moment, or a period. */
-export interface ItemTime {
-  datetime: string | null;
-  start_datetime?: string;
-  end_datetime?: string;
-  /** Who says so: the caller, the item a source comes from, the file's own metadata, or the time the file was written. */
-  from: "given" | "item" | "file" | "modified";
-}
+import type { ItemDates } from "../../geo/stac_dates.js";
+import type { RasterFacts } from "../../geo/stac_item.js";
 
 /** A raster after the reprojection, whole. */
 export interface TargetGrid {
@@ -58,7 +52,7 @@ export interface ValidatedRaster {
   raster_type_reason: string;
   statistics: (BandStatistics | null)[];
   findings: Finding[];
-  time: ItemTime;
+  dates: ItemDates;
   grid: TargetGrid;
   /** Everything chosen: what a COG task is told. */
   cog: CogOptions;
@@ -72,7 +66,7 @@ export interface RasterPlan {
   source: string;
   source_sha256: string;
   raster_type: RasterType;
-  time: ItemTime;
+  dates: ItemDates;
   cog: CogOptions;
   grid: TargetGrid;
   tiling: Tiling;
@@ -91,35 +85,16 @@ export interface CogTask extends Omit<RasterPlan, "grid" | "tiling"> {
   tile: GridTile;
 }
 
-export interface BandFacts {
-  name: string | null;
-  data_type: DataType;
-  nodata: number | "nan" | null;
-  statistics: BandStatistics | null;
-  unit: string | null;
-  scale: number | null;
-  offset: number | null;
-  color_interpretation: string;
-}
-
 /** Result of raster.cog_tile, raster.stack and raster.inspect: what an item says, and nothing more. */
 export interface CogFacts {
   item_id: string;
   /** Nothing but nodata: no file, no item. */
   empty: false;
   cog: ZoneAsset;
-  quicklook: ZoneAsset | null;
-  crs: string | null;
-  wkt: string | null;
-  width: number;
-  height: number;
-  transform: GeoTransform;
-  bands: BandFacts[];
-  raster_type: RasterType;
-  /** Of the valid pixels, in WGS 84. */
-  footprint: { type: string; coordinates: unknown };
-  bbox: number[];
-  time: ItemTime;
+  quicklook: ZoneAsset;
+  raster: RasterFacts;
+  footprint: Footprint;
+  dates: ItemDates;
   tile: { x: number; y: number } | null;
   sources: { source: string; sha256: string }[];
   /** How it was made; null of a file that was there already. */
@@ -127,6 +102,8 @@ export interface CogFacts {
   engine: EngineFacts;
   /** Of the task that made it. */
   task_id: string;
+  /** Rules for COGs that a registered file breaks. */
+  cog_violations?: string[];
   properties?: Record<string, string | number>;
 }
 

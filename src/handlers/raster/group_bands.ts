@@ -3,12 +3,11 @@
 import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { Permanent } from "../../core/errors.js";
-import { parseZoneRef } from "../../core/zones.js";
+import { formatZoneRef, parseZoneRef } from "../../core/zones.js";
+import { groupNames, type NameGroup } from "../../geo/name_groups.js";
 import { makeCollection } from "../stac/make_collection.js";
 import { refuseTakenIds } from "../stac/taken_items.js";
 import type { Inventory } from "./inventory.js";
-import { nameSources } from "./item_ids.js";
-import { compareNaturally, readName } from "./name_pattern.js";
 import { collection_fields, name_pattern, overwrite_field, zone_prefix } from "./settings.js";
 
 export interface BandGroup {
@@ -16,19 +15,19 @@ export interface BandGroup {
   /** In the order of the bands. */
   bands: { name: string; source: string }[];
   /** What the other names in braces stand for. */
-  properties: Record<string, string>;
+  properties: Record<string, string | number>;
 }
 
 export interface BandGroups {
   groups: BandGroup[];
   group_count: number;
   band_names: string[];
-  /** Left out because a band is missing. */
+  /** The first groups that lack a band, and how many there are. */
   incomplete: { item_id: string; missing: string[] }[];
   incomplete_count: number;
-  /** Their names do not fit the pattern. */
-  unfitting_count: number;
+  /** Files whose names do not fit the pattern, or whose band nobody asked for. */
   unfitting: string[];
+  unfitting_count: number;
 }
 
 const most_named = 50;
@@ -52,87 +51,69 @@ export const rasterGroupBands = defineHandler(
       sources.map(({ source }) => source),
       given,
     );
-    await refuseTakenIds(
-      ctx,
-      given,
-      grouped.groups.map(({ item_id }) => item_id),
-    );
+    const ids = grouped.groups.map(({ item_id }) => item_id);
+    await refuseTakenIds(ctx, given, ids);
     await makeCollection(ctx, given);
     return grouped;
   },
 );
 
-interface Grouping {
-  prefix: string;
-  pattern: string;
-  band: string;
-  band_order?: string[];
-  incomplete: "refuse" | "skip" | "allow";
-}
+type Grouping = Pick<z.output<typeof parameters>, "prefix" | "pattern" | "band" | "band_order" | "incomplete">;
 
 export function groupBands(sources: readonly string[], given: Grouping): BandGroups {
-  const { pattern, band } = given;
-  const base = parseZoneRef(given.prefix)!.key.lastIndexOf("/") + 1;
-  const groups = new Map<string, Omit<BandGroup, "item_id"> & { path: string }>();
-  const unfitting: string[] = [];
-  const seen = new Set<string>();
-  for (const source of sources) {
-    const path = parseZoneRef(source)!.key.slice(base);
-    const values = readName(pattern, path);
-    if (values === null) {
-      unfitting.push(path);
-      continue;
-    }
-    const { [band]: name = "", ...properties } = values;
-    seen.add(name);
-    const which = JSON.stringify(properties);
-    const group = groups.get(which) ?? { path: groupPath(pattern, band, values), bands: [], properties };
-    groups.set(which, group);
-    group.bands.push({ name, source });
+  const { zone, key } = parseZoneRef(given.prefix)!;
+  const base = key.slice(0, key.lastIndexOf("/") + 1);
+  const paths = sources.map((source) => parseZoneRef(source)!.key.slice(base.length));
+  const { pattern, band: band_field, band_order } = given;
+  const found = groupNames(paths, { pattern, band_field, ...(band_order === undefined ? {} : { band_order }) });
+  if (found.groups.length === 0) {
+    const names = found.unmatched.slice(0, 3).map((name) => JSON.stringify(name));
+    const what = `no file below ${given.prefix} fits ${pattern}; there are ${names.join(", ")} …`;
+    throw new Permanent(what, { code: "no_groups" });
   }
-  if (groups.size === 0) {
-    const seen_names = unfitting.slice(0, 3).map((name) => JSON.stringify(name));
-    throw new Permanent(`no file below ${given.prefix} is called ${pattern}; there are ${seen_names.join(", ")} …`, {
-      code: "no_groups",
-    });
-  }
-  const order = given.band_order ?? [...seen].sort(compareNaturally);
-  const complete: BandGroup[] = [];
-  const incomplete: BandGroups["incomplete"] = [];
-  // Two groups may come to the same id once what ids cannot hold is gone.
-  const named = nameSources([...groups].map(([which, { path }]) => ({ source: which, path })));
-  for (const { item_id, source: which } of named) {
-    const { bands: found, properties } = groups.get(which)!;
-    const bands = order.flatMap((name) => found.filter((one) => one.name === name));
-    const missing = order.filter((name) => !bands.some((one) => one.name === name));
-    if (missing.length > 0) incomplete.push({ item_id, missing });
-    if (missing.length === 0 || (given.incomplete === "allow" && bands.length > 0)) {
-      complete.push({ item_id, bands, properties });
-    }
-  }
-  if (incomplete.length > 0 && given.incomplete === "refuse") {
-    const gaps = incomplete
-      .slice(0, most_named)
-      .map(({ item_id, missing }) => `${item_id} lacks ${missing.join(", ")}`);
-    const more = incomplete.length > most_named ? `, and ${incomplete.length - most_named} more` : "";
-    throw new Permanent(
-      `${incomplete.length} of ${groups.size} groups lack bands: ${gaps.join("; ")}${more}. Add the files, or give incomplete=skip or allow`,
-      { code: "incomplete_groups" },
-    );
-  }
+  refuseTwins(found.groups);
+  const order = band_order ?? found.bands;
+  const named = found.groups.map(({ key: item_id, fields, members }) => ({
+    item_id,
+    bands: members.map(({ name, band }) => ({ name: band, source: formatZoneRef({ zone, key: base + name }) })),
+    properties: propertiesOf(fields),
+    missing: order.filter((band) => !members.some((member) => member.band === band)),
+  }));
+  const incomplete = named.filter(({ missing }) => missing.length > 0);
+  if (given.incomplete === "refuse") refuseGaps(incomplete, named.length);
+  const groups = named
+    .filter(({ missing }) => given.incomplete === "allow" || missing.length === 0)
+    .map(({ missing: _, ...group }) => group);
   return {
-    groups: complete,
-    group_count: complete.length,
-    band_names: order,
-    incomplete: incomplete.slice(0, most_named),
+    ...{ groups, group_count: groups.length, band_names: order },
+    incomplete: incomplete.slice(0, most_named).map(({ item_id, missing }) => ({ item_id, missing })),
     incomplete_count: incomplete.length,
-    unfitting_count: unfitting.length,
-    unfitting: unfitting.slice(0, most_named),
+    unfitting: found.unmatched.slice(0, most_named),
+    unfitting_count: found.unmatched.length,
   };
 }
 
-/** The file's name without the part that tells the bands apart, and without the separator beside it. */
-function groupPath(pattern: string, band: string, values: Record<string, string>): string {
-  const text = pattern.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => (name === band ? "\u0000" : values[name]!));
-  return text.replace(/[-_.]\0(?=[-_./]|$)/, "").replace(/\0[-_.]?/, "");
+function refuseGaps(incomplete: readonly { item_id: string; missing: string[] }[], all: number): void {
+  if (incomplete.length === 0) return;
+  const gaps = incomplete.slice(0, most_named).map(({ item_id, missing }) => `${item_id} lacks ${missing.join(", ")}`);
+  const more = incomplete.length > most_named ? `, and ${incomplete.length - most_named} more` : "";
+  const what = `${incomplete.length} of ${all} groups lack bands: ${gaps.join("; ")}${more}`;
+  throw new Permanent(`${what}. Add the files, or give incomplete=skip or incomplete=allow`, {
+    code: "incomplete_groups",
+  });
+}
+
+/** Only a pattern with a star can take two files for the same band. */
+function refuseTwins(groups: readonly NameGroup[]): void {
+  const twins = groups.flatMap(({ duplicates }) => duplicates);
+  if (twins.length === 0) return;
+  const names = twins.slice(0, most_named).map((name) => JSON.stringify(name));
+  const what = `${twins.length} files are bands that another file is already: ${names.join(", ")}`;
+  throw new Permanent(`${what}. Name in braces what tells them apart`, { code: "duplicate_bands" });
+}
+
+/** Years and levels are searched for as numbers; 007 is a name. */
+function propertiesOf(fields: Readonly<Record<string, string>>): Record<string, string | number> {
+  const value = (text: string) => (/^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text);
+  return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, value(text)]));
 }

@@ -6,14 +6,22 @@ import { Permanent } from "../../core/errors.js";
 import { parseZoneRef } from "../../core/zones.js";
 import type { Finding } from "../../geo/raster.js";
 import { resolveRasterType } from "../../geo/raster_kind.js";
+import { cog_media_type } from "../../geo/stac_item.js";
 import { describeCog } from "./describe_cog.js";
 import type { CogResult } from "./facts.js";
 import { fetchSource, modifiedAt } from "./fetch_source.js";
-import { itemTime } from "./item_time.js";
+import { datesOf } from "./item_dates.js";
 import { checkLocalCog } from "./local_header.js";
-import { cog_media_type } from "./make_cog.js";
 import { refuseFindings } from "./refuse_findings.js";
-import { raster_memory_mb, raster_module, raster_type_field, stac_id, time_fields, zone_object } from "./settings.js";
+import {
+  known_dates,
+  raster_memory_mb,
+  raster_module,
+  raster_type_field,
+  stac_id,
+  time_fields,
+  zone_object,
+} from "./settings.js";
 
 const parameters = z.object({
   collection: stac_id,
@@ -21,7 +29,7 @@ const parameters = z.object({
   source: zone_object,
   /** Of the job that made it. */
   sha256: z.string().optional(),
-  time: z.looseObject({ datetime: z.string().nullable() }).optional(),
+  dates: known_dates,
   properties: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   check: z.enum(["refuse", "warn"]).default("refuse"),
   ...time_fields,
@@ -52,7 +60,7 @@ export const rasterInspect = defineHandler(
     if (statistics.every((band) => band === null)) return { item_id, empty: true, reason: "nothing but nodata" };
     const kind = resolveRasterType(given.raster_type ?? null, info.bands, statistics);
     refuseFindings(source, kind.findings, false);
-    const { time } = itemTime(given as Parameters<typeof itemTime>[0], info.metadata, await modifiedAt(ctx, source));
+    const { dates } = datesOf(given, source, info.metadata, await modifiedAt(ctx, source));
     const described = await describeCog(ctx, engine, file, { raster_type: kind.type, statistics });
     const media_type = check.valid ? cog_media_type : "image/tiff; application=geotiff";
     const cog = await ctx.zones.adopt(parseZoneRef(source)!, { media_type, bytes, sha256 });
@@ -63,7 +71,7 @@ export const rasterInspect = defineHandler(
     return {
       ...{ item_id, empty: false, cog, quicklook },
       ...described.facts,
-      ...{ raster_type: kind.type, time, tile: null, sources: [], options: null, task_id: ctx.task_id },
+      ...{ dates, tile: null, sources: [], options: null, task_id: ctx.task_id },
       engine: { name: engine.name, version: engine.version },
       ...(check.valid ? {} : { cog_violations: violations.map(({ code }) => code) }),
       ...(given.properties === undefined ? {} : { properties: given.properties }),

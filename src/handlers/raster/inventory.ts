@@ -7,18 +7,19 @@ import { defineHandler } from "../../core/declare.js";
 import { Permanent } from "../../core/errors.js";
 import { formatZoneRef, parseZoneRef } from "../../core/zones.js";
 import type { StacItem } from "../../geo/stac.js";
+import type { ItemDates } from "../../geo/stac_dates.js";
 import { catalogOf } from "../stac/catalog_of.js";
 import { ref_field } from "../stac/item_fields.js";
 import { parsePeriod } from "../stac/periods.js";
-import type { CogResult, ItemTime } from "./facts.js";
+import type { CogResult } from "./facts.js";
 import { type NamedSource, nameSources } from "./item_ids.js";
-import { fitsGlob } from "./name_pattern.js";
+import { fitsGlob } from "./glob.js";
 import { raster_sources, registered_sources, zone_prefix } from "./settings.js";
 
 /** What is known of a file beside its name, when an item or a job says so. */
 export interface InventorySource extends NamedSource {
   sha256?: string;
-  time?: ItemTime;
+  dates?: ItemDates;
   properties?: Record<string, string | number>;
 }
 
@@ -85,7 +86,7 @@ async function listed(prefix: string, pattern: string, ctx: TaskContext): Promis
 
 function given(list: readonly string[]): Inventory {
   const once = [...new Set(list)];
-  const sources = nameSources(once.map((source) => ({ source, path: parseZoneRef(source)?.key ?? source })));
+  const sources = nameSources(once.map((source) => ({ source, path: parseZoneRef(source)?.key ?? new URL(source).pathname })));
   return { sources, source_count: sources.length, passed_over: 0 };
 }
 
@@ -100,12 +101,12 @@ async function made(job_id: string, ctx: TaskContext): Promise<Inventory> {
     const page: JobResults = await resultsOf(ctx, job_id, cursor);
     for (const { result } of page.items) {
       if (result === null || result.empty) continue;
-      const { item_id, cog, time, properties } = result;
+      const { item_id, cog, dates, properties } = result;
       sources.push({
         item_id,
         source: formatZoneRef(cog),
         sha256: cog.sha256,
-        time,
+        dates,
         ...(properties ? { properties } : {}),
       });
     }
@@ -159,7 +160,7 @@ async function catalogued(
     for (const item of page.items) {
       const source = assetSource(item, asset);
       if (source === null) passed_over += 1;
-      else sources.push({ item_id: item.id, source, time: timeOf(item) });
+      else sources.push({ item_id: item.id, source, dates: datesOf(item) });
     }
     if (sources.length > most_sources) {
       throw new Permanent(`the search finds more than ${most_sources} items: narrow it`, { code: "too_many_sources" });
@@ -180,12 +181,12 @@ function assetSource(item: StacItem, name: string): string | null {
   return asset?.href.startsWith("https://") ? asset.href : null;
 }
 
-function timeOf({ properties }: StacItem): ItemTime {
+function datesOf({ properties }: StacItem): ItemDates {
   const { datetime, start_datetime, end_datetime } = properties;
   return {
     datetime,
     ...(typeof start_datetime === "string" ? { start_datetime } : {}),
     ...(typeof end_datetime === "string" ? { end_datetime } : {}),
-    from: "item",
+    source: "item",
   };
 }

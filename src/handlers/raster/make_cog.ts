@@ -4,18 +4,18 @@ import { join } from "node:path";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import type { CogOptions, RasterType } from "../../geo/raster.js";
+import type { ItemDates } from "../../geo/stac_dates.js";
+import { cog_media_type } from "../../geo/stac_item.js";
 import { describeCog } from "./describe_cog.js";
 import type { RasterEngine } from "./engine.js";
-import type { CogResult, GridTile, ItemTime } from "./facts.js";
+import type { CogResult, GridTile } from "./facts.js";
 import { checkLocalCog } from "./local_header.js";
-
-export const cog_media_type = "image/tiff; application=geotiff; profile=cloud-optimized";
 
 export interface NewCog {
   collection: string;
   item_id: string;
   raster_type: RasterType;
-  time: ItemTime;
+  dates: ItemDates;
   tile: GridTile | null;
   options: CogOptions;
   sources: { source: string; sha256: string }[];
@@ -56,8 +56,7 @@ export async function makeCog(
   return {
     ...{ item_id, empty: false, cog, quicklook },
     ...described.facts,
-    raster_type: wanted.raster_type,
-    time: wanted.time,
+    dates: wanted.dates,
     tile: tile?.x === undefined || tile.y === undefined ? null : { x: tile.x, y: tile.y },
     sources: wanted.sources,
     options,

@@ -32,7 +32,7 @@ export const rasterPlanTiles = defineHandler(
   async (given, ctx): Promise<PlannedRaster> => {
     const raster = await ctx.previous.one<ValidatedRaster>();
     const { collection } = given;
-    const plan = planOf(raster, { ...given, item_id: given.item_id ?? itemIdOf(fileName(given.source)) });
+    const plan = planOf(raster, { ...given, item_id: given.item_id ?? itemIdOf(given.source) });
     const { tiles, columns, rows } = tilesOf(plan);
     await refuseTakenIds(ctx, given, itemIdsOf(plan));
     const collection_created = await makeCollection(ctx, given);
@@ -49,23 +49,13 @@ export interface PlanSettings {
 }
 
 export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan {
-  const { source, sha256: source_sha256, raster_type, time, cog, grid } = raster;
+  const { source, sha256: source_sha256, raster_type, dates, cog, grid } = raster;
   const { collection, item_id, max_single_px, tile_px, overlap_px } = given;
   const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + sampleBytes(type), 0);
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
-  return { collection, item_id, source, source_sha256, raster_type, time, cog, grid, tiling };
+  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling };
 }
 
 function sampleBytes(data_type: string): number {
   return data_type === "complex" ? 16 : Number(/\d+$/.exec(data_type)?.[0] ?? 8) / 8;
-}
-
-/** The last part of a key or of a URL's path. */
-function fileName(source: string): string {
-  return (
-    source
-      .replace(/[?#].*$/, "")
-      .split(/[/:]/)
-      .at(-1) ?? source
-  );
 }

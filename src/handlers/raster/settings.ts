@@ -1,11 +1,12 @@
 // What may be asked of the raster jobs, field by field: the API's documentation, the command line's help and the pages' forms are
 // made from these. Jobs put them together; handlers read back the part they need. Data only, nothing is opened here.
 import { z } from "zod";
+import { isFanfoldError } from "../../core/errors.js";
 import { parseZoneRef } from "../../core/zones.js";
 import { compressions, raster_types, resamplings } from "../../geo/raster.js";
+import { compileNamePattern } from "../../geo/name_pattern.js";
 import { purposes } from "../../geo/raster_treatment.js";
 import { parsePeriod } from "../stac/periods.js";
-import { patternProblem } from "./name_pattern.js";
 
 /** Ids are parts of keys and of URLs. */
 const id_rule = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -75,6 +76,16 @@ export const time_fields = {
   start_datetime: moment.optional().describe("first moment of a period, in place of datetime"),
   end_datetime: moment.optional().describe("last moment of that period"),
 };
+
+/** Of the item or the job that a source comes from: made by us, and only handed on. */
+export const known_dates = z
+  .object({
+    datetime: z.string().nullable(),
+    start_datetime: z.string().optional(),
+    end_datetime: z.string().optional(),
+    source: z.enum(["parameter", "item", "file_name", "file", "fallback"]),
+  })
+  .optional();
 
 export const raster_type_field = {
   raster_type: z
@@ -149,11 +160,20 @@ export const tile_fields = {
 /** `*` within a folder, `**` across folders, `?` one character. No regular expression: whoever writes one can make it take for ever. */
 const glob = z.string().min(1).max(500);
 
-/** `{name}` takes a part of a file's name. */
 export const name_pattern = z
   .string()
   .max(500)
   .refine((text) => patternProblem(text) === null, { error: ({ input }) => patternProblem(String(input)) ?? "" });
+
+function patternProblem(text: string): string | null {
+  try {
+    compileNamePattern(text);
+    return null;
+  } catch (error) {
+    const told = isFanfoldError(error) ? error.problems.map(({ problem, fix }) => `${problem}: ${fix}`) : [];
+    return told.join("; ") || "is not a pattern";
+  }
+}
 
 const by_prefix = z.strictObject({
   prefix: zone_prefix.describe("zone:prefix, such as bronze:scenes/"),

@@ -9,7 +9,7 @@ import { statisticsFindings } from "../../geo/statistics_findings.js";
 import { chooseCog, cogFindings } from "./choose_cog.js";
 import type { CogResult } from "./facts.js";
 import { type FetchedSource, fetchSource, modifiedAt } from "./fetch_source.js";
-import { itemTime } from "./item_time.js";
+import { datesOf } from "./item_dates.js";
 import { makeCog } from "./make_cog.js";
 import { refuseFindings } from "./refuse_findings.js";
 import {
@@ -64,8 +64,8 @@ export const rasterStack = defineHandler(
     const info = await engine!.info(vrt, ctx.signal);
     const statistics = await engine!.statistics(vrt, { approximate: true }, ctx.signal);
     const kind = resolveRasterType(given.raster_type ?? null, info.bands, statistics);
-    const { time, findings: time_findings } = itemTime(given, info.metadata, modified_at);
-    findings.push(...cogFindings(wanted, info, engine!), ...kind.findings, ...time_findings);
+    const { dates, findings: date_findings } = datesOf(given, bands[0]!.source, info.metadata, modified_at);
+    findings.push(...cogFindings(wanted, info, engine!), ...kind.findings, ...date_findings);
     findings.push(
       ...statisticsFindings(info.bands, statistics, kind.type).filter(({ code }) => code !== "raster_empty"),
     );
@@ -77,7 +77,7 @@ export const rasterStack = defineHandler(
     const [west, dx, , north, , dy] = grid.transform;
     const bounds: [number, number, number, number] = [west, north + dy * grid.height, west + dx * grid.width, north];
     return makeCog(ctx, engine!, vrt, {
-      ...{ collection: given.collection, item_id: given.item_id, raster_type: kind.type, time, tile: null, sources },
+      ...{ collection: given.collection, item_id: given.item_id, raster_type: kind.type, dates, tile: null, sources },
       options: { ...cog, bounds, resolution: [dx, -dy] },
       properties: given.properties,
     });

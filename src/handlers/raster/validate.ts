@@ -8,17 +8,22 @@ import { statisticsFindings } from "../../geo/statistics_findings.js";
 import { chooseCog, cogFindings } from "./choose_cog.js";
 import type { ValidatedRaster } from "./facts.js";
 import { fetchSource, modifiedAt } from "./fetch_source.js";
-import { itemTime } from "./item_time.js";
+import { datesOf } from "./item_dates.js";
 import { refuseFindings } from "./refuse_findings.js";
-import { cog_fields, raster_memory_mb, raster_module, source_fields, source_ref, time_fields } from "./settings.js";
+import {
+  cog_fields,
+  known_dates,
+  raster_memory_mb,
+  raster_module,
+  source_fields,
+  source_ref,
+  time_fields,
+} from "./settings.js";
 import { targetGrid } from "./target_grid.js";
-
-const known_time = z.looseObject({ datetime: z.string().nullable(), from: z.literal("item") }).optional();
 
 const parameters = z.object({
   source: source_ref,
-  /** Of the item that the source comes from. */
-  time: known_time,
+  dates: known_dates,
   ...time_fields,
   ...source_fields,
   ...cog_fields,
@@ -43,8 +48,8 @@ export const rasterValidate = defineHandler(
     const bands = chosenBands(given.bands, info);
     const chosen_statistics = bands.map((band) => statistics[info.bands.indexOf(band)] ?? null);
     const kind = resolveRasterType(given.raster_type ?? null, bands, chosen_statistics);
-    const { time, findings: time_findings } = itemTime(given, info.metadata, await modifiedAt(ctx, source));
-    findings.push(...kind.findings, ...statisticsFindings(bands, chosen_statistics, kind.type), ...time_findings);
+    const { dates, findings: date_findings } = datesOf(given, source, info.metadata, await modifiedAt(ctx, source));
+    findings.push(...kind.findings, ...statisticsFindings(bands, chosen_statistics, kind.type), ...date_findings);
     refuseFindings(source, findings, strict);
 
     ctx.progress(0.7, "placing");
@@ -61,7 +66,7 @@ export const rasterValidate = defineHandler(
       raster_type: kind.type,
       raster_type_reason: given.raster_type === undefined ? kind.detected.reason : "given",
       statistics: chosen_statistics,
-      ...{ findings, time, grid: grid.grid, cog },
+      ...{ findings, dates, grid: grid.grid, cog },
       engine: { name: engine.name, version: engine.version },
     };
   },

@@ -1,4 +1,5 @@
-// stac.conclude_removal: collections that lost items tell what is left in them, or go when nothing is and that was asked for.
+// stac.conclude_removal: what went, or what would go, in one result. Collections that lost items tell what is left in them, or go when
+// nothing is and that was asked for.
 import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { stac_id } from "../raster/settings.js";
@@ -7,9 +8,14 @@ import type { Removed } from "./remove_items.js";
 import type { Selection } from "./select_items.js";
 
 export interface Removal {
+  dry_run: boolean;
+  /** What a run that is not dry would take away; null when this one was none. */
+  would_remove: Pick<Selection, "item_count" | "file_count" | "items"> | null;
   removed_items: number;
   removed_files: number;
+  /** Asked for, but not there; the first of them. */
   missing_count: number;
+  missing: string[];
   collections: { collection: string; items_left: number; removed: boolean }[];
 }
 
@@ -17,8 +23,13 @@ export const stacConcludeRemoval = defineHandler(
   "stac.conclude_removal",
   { parameters: z.object({ collection: stac_id.optional(), delete_collection: z.boolean() }) },
   async ({ collection: wanted, delete_collection }, ctx): Promise<Removal> => {
-    const { missing_count, batches } = await ctx.previous("select").one<Selection>();
-    const removal: Removal = { removed_items: 0, removed_files: 0, missing_count, collections: [] };
+    const { missing_count, missing, batches, dry_run, ...selected } = await ctx.previous("select").one<Selection>();
+    const { item_count, file_count, items } = selected;
+    const removal: Removal = {
+      ...{ dry_run, would_remove: dry_run ? { item_count, file_count, items } : null },
+      ...{ removed_items: 0, removed_files: 0, missing_count, missing, collections: [] },
+    };
+    if (dry_run) return removal;
     for await (const { result } of ctx.previous("remove")) {
       const { removed, files } = result as Removed;
       removal.removed_items += removed.length;

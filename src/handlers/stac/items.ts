@@ -1,36 +1,50 @@
-// From what a COG task has measured to the item that tells it.
+// From what a COG task has measured to the item that tells it, and where it comes from.
 import type { JobFacts } from "../../core/context.js";
 import { formatZoneRef, type ZoneAsset } from "../../core/zones.js";
-import { type StacAsset, type StacItem, stac_version } from "../../geo/stac.js";
+import type { StacItem, StacLink } from "../../geo/stac.js";
+import { publicSource } from "../../geo/stac_ids.js";
+import { buildItem, type FileFacts, type Provenance } from "../../geo/stac_item.js";
 import type { CogFacts } from "../raster/facts.js";
 import { ref_field } from "./item_fields.js";
 
 export function itemOf(made: CogFacts, { collection, job }: { collection: string; job: JobFacts | null }): StacItem {
-  const { datetime, start_datetime, end_datetime, from } = made.time;
+  const { item_id, cog, quicklook, raster, footprint, dates, properties } = made;
+  const item = buildItem({
+    ...{ id: item_id, collection, dates, footprint, raster },
+    data: fileOf(cog),
+    thumbnail: fileOf(quicklook),
+    provenance: provenanceOf(made, job),
+    properties: { ...properties, ...ownProperties(made) },
+    links: made.sources.flatMap(({ source }): StacLink[] =>
+      source.startsWith("https://") ? [{ rel: "derived_from", href: publicSource(source) }] : [],
+    ),
+  });
+  item.assets.data![ref_field] = formatZoneRef(cog);
+  item.assets.thumbnail![ref_field] = formatZoneRef(quicklook);
+  return item;
+}
+
+function fileOf({ href, bytes, sha256, media_type }: ZoneAsset): FileFacts {
+  return { href, bytes, sha256, media_type };
+}
+
+/** A registered file was made from nothing that we know: it is its own source. */
+function provenanceOf({ sources, cog, engine, options, task_id }: CogFacts, job: JobFacts | null): Provenance {
+  const [first = { source: formatZoneRef(cog), sha256: cog.sha256 }, ...more] = sources;
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  const verb = options === null ? "Registered as it is" : "Made";
   return {
-    type: "Feature",
-    stac_version,
-    stac_extensions: [],
-    id: made.item_id,
-    collection,
-    geometry: made.footprint,
-    bbox: made.bbox,
-    properties: {
-      datetime,
-      ...(start_datetime === undefined ? {} : { start_datetime, end_datetime }),
-      "fanfold:job_id": job?.job_id,
-      "fanfold:task_id": made.task_id,
-      "fanfold:datetime_from": from,
-      "fanfold:raster_type": made.raster_type,
-    },
-    links: [],
-    assets: {
-      data: fileAsset(made.cog, "COG", ["data"]),
-      ...(made.quicklook === null ? {} : { thumbnail: fileAsset(made.quicklook, "Quicklook", ["thumbnail"]) }),
-    },
+    ...{ job_id: job?.job_id ?? "", task_id, engine, parameters: { ...options } },
+    ...{ source: first.source, source_sha256: first.sha256 },
+    lineage: `${verb} from ${publicSource(first.source)}${others} by ${job?.job_type ?? "a task"} with ${engine.name} ${engine.version}.`,
   };
 }
 
-function fileAsset(asset: ZoneAsset, title: string, roles: string[]): StacAsset {
-  return { href: asset.href, type: asset.media_type, title, roles, [ref_field]: formatZoneRef(asset) };
+function ownProperties({ sources, tile, cog_violations }: CogFacts): Record<string, unknown> {
+  const listed = sources.map(({ source, sha256 }) => ({ source: publicSource(source), sha256 }));
+  return {
+    ...(sources.length > 1 ? { "fanfold:sources": listed } : {}),
+    ...(tile === null ? {} : { "fanfold:tile": [tile.x, tile.y] }),
+    ...(cog_violations === undefined ? {} : { "fanfold:cog_violations": cog_violations }),
+  };
 }

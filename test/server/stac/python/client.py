@@ -15,20 +15,19 @@ answer = {
 }
 collections = list(client.get_collections())
 answer["collections"] = sorted(one.id for one in collections)
-records = [one.to_dict(include_self_link=True, transform_hrefs=False) for one in collections]
+records = {one.id: one.to_dict(include_self_link=True, transform_hrefs=False) for one in collections}
 for name, arguments in given["searches"].items():
     search = client.search(**arguments)
-    pages = [[item["id"] for item in page["features"]] for page in search.pages_as_dicts()]
-    answer["searches"][name] = {"ids": [one for page in pages for one in page], "pages": len(pages)}
+    pages = [page["features"] for page in search.pages_as_dicts()]
+    answer["searches"][name] = {"ids": [item["id"] for page in pages for item in page], "pages": len(pages)}
     if "fields" not in arguments:
-        for page in client.search(**arguments).pages_as_dicts():
-            records += page["features"]
+        records.update({(item["collection"], item["id"]): item for page in pages for item in page})
 collection = client.get_collection(given["collection"])
 answer["items"] = [item.id for item in collection.get_items()]
 answer["item"] = collection.get_item(given["item"]).id
 answer["queryables"] = sorted(collection.get_queryables()["properties"])
 answer["all_queryables"] = sorted(client.get_queryables()["properties"])
 root = client.to_dict(transform_hrefs=False)
-answer["problems"] = problems(records + [root])
+answer["problems"] = problems([*records.values(), root])
 answer["validated"] = len(records)
 print(json.dumps(answer))

@@ -26,6 +26,8 @@ for source in Path(sys.argv[1]).glob("*.tar.gz"):
                 except ValueError:
                     continue
                 if "$schema" in document:
+                    # Where it was found, and what it calls itself: one of the two may be the end of a redirect.
                     schemas[one["request"]["uri"]] = document
+                    schemas[document.get("$id", "").rstrip("#") or one["request"]["uri"]] = document
 assert any("/projection/v2" in uri for uri in schemas), sorted(schemas)
 Path(sys.argv[2]).write_text(json.dumps(schemas))

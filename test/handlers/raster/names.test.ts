@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { groupBands } from "../../../src/handlers/raster/group_bands.js";
 import { itemIdOf, nameSources } from "../../../src/handlers/raster/item_ids.js";
-import { compareNaturally, fitsGlob, patternProblem, readName } from "../../../src/handlers/raster/name_pattern.js";
+import { fitsGlob } from "../../../src/handlers/raster/glob.js";
 
 describe("a glob", () => {
   test.each([
@@ -29,68 +29,21 @@ describe("a glob", () => {
   });
 });
 
-describe("a pattern with names in braces", () => {
-  test("takes names apart, each as little as it can", () => {
-    expect(readName("{kind}_{year}_{rp}_{tile}.tif", "FD_2030_1in100_n05w004.tif")).toEqual({
-      kind: "FD",
-      year: "2030",
-      rp: "1in100",
-      tile: "n05w004",
-    });
-    expect(readName("{a}_{b}.tif", "x_y_z.tif")).toEqual({ a: "x", b: "y_z" });
-    expect(readName("{a}.tif", "x.tif.tif")).toEqual({ a: "x.tif" });
-    expect(readName("scenes/{a}/{b}.tif", "scenes/one/two.tif")).toEqual({ a: "one", b: "two" });
-    expect(readName("{a}", "x")).toEqual({ a: "x" });
-  });
-
-  test.each([
-    ["{a}_{b}.tif", "x.tif"],
-    ["{a}_{b}.tif", "_y.tif"],
-    ["{a}_{b}.tif", "x_.tif"],
-    ["{a}_{b}.tif", "x_y.tiff"],
-    ["{a}_{b}.tif", "f/x_y.tif"],
-    ["p{a}", "x"],
-  ])("%s does not fit %s", (pattern, path) => {
-    expect(readName(pattern, path)).toBeNull();
-  });
-
-  test.each(["", "x.tif", "{a", "a}", "{a}{b}.tif", "{a}_{a}.tif", "{A}.tif", "{}.tif", "{{a}}.tif", "}a{.tif"])(
-    "%s is refused with a reason",
-    (pattern) => {
-      expect(patternProblem(pattern)).toEqual(expect.any(String));
-    },
-  );
-});
-
-test("bands sort as people count", () => {
-  expect(["rp100", "rp5", "rp10", "a", "rp05", "rp5x"].sort(compareNaturally)).toEqual([
-    ..."a rp05 rp5 rp5x rp10 rp100".split(" "),
-  ]);
-});
-
 describe("ids of items", () => {
   test.each([
-    ["scenes/dem 2024.tif", "scenes-dem-2024"],
-    ["https://example.org/a/Żółw.TIFF?x=1", "a-Zo-w"],
-    ["a.cog.tif", "a"],
-    [".hidden.tif", "hidden"],
-    ["数.tif", expect.stringMatching(/^raster-[0-9a-f]{8}$/)],
-  ])("%s is %s", (path, id) => {
-    expect(itemIdOf(path)).toEqual(id);
+    ["bronze:scenes/dem 2024.tif", "dem-2024"],
+    ["https://example.org/a/b.TIFF?x=1", "b"],
+    ["bronze:.hidden.tif", "hidden"],
+  ])("%s is %s", (source, id) => {
+    expect(itemIdOf(source)).toBe(id);
   });
 
-  test("of any file are short enough to be followed by the place of a tile", () => {
-    const long = itemIdOf(`${"x".repeat(500)}.tif`);
-    expect(long.length).toBeLessThanOrEqual(110);
-    expect(long).not.toBe(itemIdOf(`${"x".repeat(501)}.tif`));
-  });
-
-  test("that come to the same are told apart, whatever the order", () => {
-    const files = ["a b.tif", "a-b.tif", "c.tif"].map((path) => ({ source: `bronze:${path}`, path }));
+  test("tell folders apart, whatever the order", () => {
+    const files = ["a b.tif", "a-b.tif", "x/c.tif", "y/c.tif"].map((path) => ({ source: `bronze:${path}`, path }));
     const ids = (list: typeof files) => Object.fromEntries(nameSources(list).map((one) => [one.source, one.item_id]));
-    expect(new Set(Object.values(ids(files))).size).toBe(3);
+    expect(new Set(Object.values(ids(files))).size).toBe(4);
     expect(ids([...files].reverse())).toEqual(ids(files));
-    expect(ids(files)["bronze:c.tif"]).toBe("c");
+    expect(ids(files)["bronze:x/c.tif"]).toBe("x-c");
   });
 });
 
@@ -147,7 +100,12 @@ describe("bands", () => {
     expect(groups[0]!.bands.map(({ name }) => name)).toEqual(["100", "5"]);
   });
 
+  test("that two files claim to be are refused by name", () => {
+    const twins = files(["FD_5_n5_a.tif", "FD_5_n5_b.tif"]);
+    expect(() => groupBands(twins, { ...given, pattern: "{kind}_{rp}_{tile}_*.tif" })).toThrow(/1 files? are bands .*n5_b/);
+  });
+
   test("of no group at all are told with names there are", () => {
-    expect(() => groupBands(files(["a.txt", "b.txt"]), given)).toThrow(/is called .*; there are "a.txt", "b.txt"/);
+    expect(() => groupBands(files(["a.txt", "b.txt"]), given)).toThrow(/fits .*; there are "a.txt", "b.txt"/);
   });
 });
