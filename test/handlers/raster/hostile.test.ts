@@ -1,7 +1,7 @@
 // Files made to do harm, given to the engines without the header check that usually keeps them away. A canary outside of the scratch folder
 // must stay unread, and a listener on loopback must stay alone.
 import { execFile } from "node:child_process";
-import { mkdir, readdir, stat, symlink, utimes } from "node:fs/promises";
+import { mkdir, readdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -93,9 +93,14 @@ withBothEngines("a file made to do harm", (name) => {
   test("is not opened as anything but a TIFF", async () => {
     const engine = await engineOf(name);
     const texts = [vrtOf(canary), vrtOf(`/vsicurl/${listener.url}/x.tif`), `GTIFF_DIR:1:${canary}`];
+    const neighbour = await writtenScene("dem");
+    const beside = join(dirname(neighbour), "text.tif");
+    await writeFile(beside, vrtOf("source.tif").replace('relativeToVRT="0"', 'relativeToVRT="1"'));
     const was_read = await wasRead(async () => {
-      for (const text of texts) {
-        for (const ended of await everyWay(engine, await written(Buffer.from(text)))) {
+      const files = [beside];
+      for (const text of texts) files.push(await written(Buffer.from(text)));
+      for (const file of files) {
+        for (const ended of await everyWay(engine, file)) {
           expect(ended).toMatchObject({ code: "gdal_failed" });
         }
       }
