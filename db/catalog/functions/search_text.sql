@@ -31,8 +31,9 @@ begin
   end if;
   v_where := v_where || stac.keyset_text(request, source);
   select
-    string_agg(format('%s %s nulls %s', s.expression, case when s.descends <> v_backwards then 'desc' else 'asc' end,
-      case when v_backwards then 'first' else 'last' end), ', ' order by s.n),
+    -- Only what can be absent says where it then stands: an index in its usual order serves no other.
+    string_agg(concat(s.expression, case when s.descends <> v_backwards then ' desc' else ' asc' end,
+      case when not s.nullable then '' when v_backwards then ' nulls first' else ' nulls last' end), ', ' order by s.n),
     string_agg(format('to_jsonb(%s)', s.expression), ', ' order by s.n)
     into v_order, v_key
     from stac.sort_texts(request, source) s;

@@ -1,14 +1,17 @@
--- A moment from its text; null where the text is none. The offset decides, never the session's time zone.
+-- A moment from its text, in UTC unless it says otherwise; null where the text is none.
 create or replace function stac.time_of(value text)
 returns timestamptz
 language plpgsql immutable strict parallel safe
-set timezone = 'UTC'
 as $$
 begin
   if value !~ '^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d:\d\d(\.\d{1,20})?([Zz]|[+-]\d\d:\d\d)?)?$' then
     return null;
   end if;
-  return value::timestamptz;
+  return (value || case
+    when length(value) = 10 then 'T00:00:00Z'
+    when right(value, 1) in ('Z', 'z') or substr(value, length(value) - 5, 1) in ('+', '-') then ''
+    else 'Z'
+  end)::timestamptz;
 exception
   when data_exception then return null;
 end $$;
