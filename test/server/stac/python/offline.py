@@ -1,11 +1,13 @@
 """What every script here begins with: the input, and a STAC validator that has all its schemas and never asks the network for one."""
 import json
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import pystac
 from pystac.validation import set_validator
 from pystac.validation.stac_validator import JsonSchemaSTACValidator
+from referencing import Registry, Resource
 
 schemas = json.loads(Path(sys.argv[1]).read_text())
 own = Path(__file__).parents[3] / "vectors" / "stac_schemas"
@@ -18,6 +20,11 @@ class Offline(JsonSchemaSTACValidator):
     def __init__(self):
         super().__init__()
         self.schema_cache.update(schemas)
+
+    @cached_property
+    def registry(self):
+        """Made once: made anew for each record it takes most of the time."""
+        return Registry().with_resources([(uri, Resource.from_contents(one)) for uri, one in self.schema_cache.items()])
 
     def _get_schema(self, schema_uri):
         uri = schema_uri.rstrip("#")
