@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+import { parseZonePlace } from "./core/zone_place.js";
+import type { ZoneName } from "./core/zones.js";
 
 export type LogLevel = (typeof log_levels)[number];
 
@@ -16,10 +18,18 @@ export interface Config {
   /** Where in `data_dir` the embedded database is. */
   readonly database_dir: string;
   readonly storage_dir: string;
+  /** Where the zones are, and how to reach what is not on disk. */
+  readonly zones: ZonesConfig;
+  /** Files that attempts left behind are removed when they are so old. */
+  readonly leftovers_after_h: number;
+  /** Web pages of these origins may read files under /assets; "*": of any. */
+  readonly cors_origins: readonly string[];
   readonly tenant: string;
   readonly log_level: LogLevel;
   readonly prepare: boolean;
   readonly slots: number;
+  /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
+  readonly worker_memory_mb: number | undefined;
   /** Where the HTTP server listens. */
   readonly host: string;
   readonly port: number;
@@ -36,9 +46,23 @@ export interface Config {
   readonly secrets_dir: string | undefined;
   /** The first seals what the service keeps for tenants, any opens. */
   readonly secret_keys: readonly Uint8Array[];
+  /** Which catalogue: pgSTAC where it is installed, else the built-in one; or one of them, or none. */
+  readonly catalog: CatalogSetting;
   /** What handlers may call besides the public internet over TLS. */
   readonly outbound: Readonly<Partial<OutboundPolicy>>;
 }
+
+export interface ZonesConfig extends Readonly<Record<ZoneName, string>> {
+  readonly s3: { readonly endpoint?: string; readonly region?: string; readonly path_style?: boolean };
+  readonly azure: { readonly endpoint?: string; readonly credentials: () => AzureCredentials };
+}
+
+interface AzureCredentials {
+  connection_string?: string | undefined;
+  account_key?: string | undefined;
+  sas_token?: string | undefined;
+}
+export type CatalogSetting = (typeof catalog_settings)[number];
 
 export type TrustedProxies = number | readonly string[];
 
@@ -62,10 +86,12 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
 }
 
+const catalog_settings = ["auto", "stac", "pgstac", "off"] as const;
 const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The value, or what is wrong with the text. */
@@ -81,10 +107,19 @@ const settings = {
   database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
   data_dir: setting("FANFOLD_DATA_DIR", ".fanfold", readText),
   storage_dir: setting<string | undefined>("FANFOLD_STORAGE_DIR", undefined, readText),
+  zone_bronze: setting<string | undefined>("FANFOLD_ZONE_BRONZE", undefined, readZone),
+  zone_silver: setting<string | undefined>("FANFOLD_ZONE_SILVER", undefined, readZone),
+  zone_gold: setting<string | undefined>("FANFOLD_ZONE_GOLD", undefined, readZone),
+  s3_endpoint: setting<string | undefined>("FANFOLD_S3_ENDPOINT", undefined, readEndpoint),
+  s3_path_style: setting<boolean | undefined>("FANFOLD_S3_PATH_STYLE", undefined, readSwitch),
+  azure_endpoint: setting<string | undefined>("FANFOLD_AZURE_ENDPOINT", undefined, readEndpoint),
+  leftovers_after_h: setting("FANFOLD_LEFTOVERS_AFTER_H", 24, readHours),
+  cors_origins: setting<string[]>("FANFOLD_CORS_ORIGINS", [], readOrigins),
   tenant: setting("FANFOLD_TENANT", "default", readTenant),
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
@@ -100,6 +135,7 @@ const settings = {
   jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
   secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
   secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
+  catalog: setting<CatalogSetting>("FANFOLD_CATALOG", "auto", readCatalog),
   outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
   outbound_private: setting(
     "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
@@ -156,6 +192,18 @@ export function environment(): Environment {
   return process.env;
 }
 
+/** The vendor's own names: what its tools read, we read. Kept nowhere else. */
+function azureCredentials(env: Environment): AzureCredentials {
+  const text = (name: string) => env[name]?.trim() || undefined;
+  return {
+    connection_string: text("AZURE_STORAGE_CONNECTION_STRING"),
+    account_key: text("AZURE_STORAGE_KEY"),
+    sas_token: text("AZURE_STORAGE_SAS_TOKEN"),
+  };
+}
+
+/** Ways into zones, whether one uses them or not: isolated handlers reach zones through the worker. And every name of a secret. */
+const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|FANFOLD_SECRET)/;
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
@@ -168,7 +216,11 @@ export function environmentForHandlers(env: Environment = process.env): Environm
   const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token].map(({ name }) => name);
   const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
   const isHidden = (name: string, value = "") =>
-    hidden.has(name) || secret_name.test(name) || tenant_secret.test(name) || secret_value.test(value);
+    hidden.has(name) ||
+    cloud_name.test(name) ||
+    secret_name.test(name) ||
+    tenant_secret.test(name) ||
+    secret_value.test(value);
   const handed = Object.entries(env).map(([name, value]) => [name, isHidden(name, value) ? "" : value]);
   return { ...Object.fromEntries(handed), [settings.database_url.name]: "" };
 }
@@ -196,17 +248,28 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
+  const files_dir = data_dir === memory_dir ? settings.data_dir.initial : data_dir;
+  const zoneAt = (zone: ZoneName) => value(settings[`zone_${zone}`]) ?? join(files_dir, "zones", zone);
   const config: Config = {
     database_url: value(settings.database_url, flags.database_url),
     data_dir,
     database_dir: data_dir === memory_dir ? memory_dir : join(data_dir, "database"),
-    storage_dir:
-      value(settings.storage_dir, flags.storage_dir) ??
-      join(data_dir === memory_dir ? settings.data_dir.initial : data_dir, "storage"),
+    storage_dir: value(settings.storage_dir, flags.storage_dir) ?? join(files_dir, "storage"),
+    zones: {
+      ...{ bronze: zoneAt("bronze"), silver: zoneAt("silver"), gold: zoneAt("gold") },
+      s3: s3Settings(env, value(settings.s3_endpoint), value(settings.s3_path_style)),
+      azure: {
+        ...given("endpoint", value(settings.azure_endpoint)),
+        credentials: () => azureCredentials(env),
+      },
+    },
+    leftovers_after_h: value(settings.leftovers_after_h),
+    cors_origins: value(settings.cors_origins),
     tenant: value(settings.tenant, flags.tenant),
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
     slots: value(settings.slots, flags.slots),
+    worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
@@ -216,11 +279,26 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),
+    catalog: value(settings.catalog),
     outbound: outbound(),
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
   return Object.freeze(config);
+}
+
+/** The SDK finds the region itself, but where there is none: services other than AWS need just any. */
+function s3Settings(env: Environment, endpoint: string | undefined, path_style: boolean | undefined) {
+  const region = [env.AWS_REGION, env.AWS_DEFAULT_REGION].find((text) => text !== undefined && text.trim() !== "");
+  return {
+    ...given("endpoint", endpoint),
+    ...given("path_style", path_style),
+    ...given("region", region ?? (endpoint === undefined ? undefined : "us-east-1")),
+  };
+}
+
+function given<Name extends string, T>(name: Name, value: T | undefined): { [N in Name]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: T };
 }
 
 /** Half of it set is a mistake: a service that was meant to take tokens must not start without. */
@@ -361,6 +439,35 @@ function readKeys(text: string): Answer<readonly Uint8Array[]> {
   return { problem: "is not a key of 32 bytes in base64", fix };
 }
 
+/** The text itself is not shown: it may hold a password by mistake. */
+function readZone(text: string): Answer<string> {
+  const parsed = parseZonePlace(text);
+  return "place" in parsed ? { value: text } : parsed;
+}
+
+function readEndpoint(text: string): Answer<string> {
+  const fix = "http://127.0.0.1:9000 or https://…; credentials come from the vendor's usual environment";
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: "is not an http(s):// address", fix };
+  const { username, password, search, hash } = new URL(text);
+  if (username + password + search + hash !== "") return { problem: "has more in it than an address", fix };
+  return { value: text.replace(/\/+$/, "") };
+}
+
+function readHours(text: string): Answer<number> {
+  const hours = Number(text);
+  return Number.isFinite(hours) && hours >= 1 && hours <= 8_760
+    ? { value: hours }
+    : { problem: `${quoted(text)} is not a number of hours from 1 to 8760`, fix: "24" };
+}
+
+function readOrigins(text: string): Answer<string[]> {
+  const origins = text.split(",").map((one) => one.trim());
+  const wrong = origins.find((one) => one !== "*" && !(URL.canParse(one) && new URL(one).origin === one));
+  return wrong === undefined
+    ? { value: origins }
+    : { problem: `${quoted(wrong)} is not an origin`, fix: "https://maps.example.com, several with commas, or *" };
+}
+
 function readList(policyOf: (list: string[]) => Partial<OutboundPolicy>) {
   return (text: string): Answer<string[]> => {
     const list = text
@@ -386,6 +493,13 @@ function readLevel(text: string): Answer<LogLevel> {
   return level ? { value: level } : { problem: `${quoted(text)} is not a level`, fix: suggestion(text, log_levels) };
 }
 
+function readCatalog(text: string): Answer<CatalogSetting> {
+  const found = catalog_settings.find((one) => one === text.toLowerCase());
+  return found
+    ? { value: found }
+    : { problem: `${quoted(text)} is not a catalogue`, fix: suggestion(text, catalog_settings) };
+}
+
 function readSwitch(text: string): Answer<boolean> {
   const word = text.toLowerCase();
   if (["1", "true", "on", "yes"].includes(word)) return { value: true };
@@ -404,6 +518,13 @@ function readPort(text: string): Answer<number> {
   return Number.isInteger(port) && port >= 0 && port <= 65_535
     ? { value: port }
     : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
+}
+
+function readMemory(text: string): Answer<number> {
+  const mb = Number(text);
+  return Number.isInteger(mb) && mb >= 1 && mb <= 2 ** 31 - 1
+    ? { value: mb }
+    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "6144, or leave it to the worker" };
 }
 
 function readSlots(text: string): Answer<number> {

@@ -18,6 +18,12 @@ test("without any setting everything has its default, and nothing can be changed
     data_dir: ".fanfold",
     database_dir: ".fanfold/database",
     storage_dir: ".fanfold/storage",
+    zones: {
+      ...{ bronze: ".fanfold/zones/bronze", silver: ".fanfold/zones/silver", gold: ".fanfold/zones/gold" },
+      ...{ s3: {}, azure: { credentials: expect.any(Function) } },
+    },
+    leftovers_after_h: 24,
+    cors_origins: [],
     tenant: "default",
     log_level: "info",
     prepare: true,
@@ -34,6 +40,55 @@ test("without any setting everything has its default, and nothing can be changed
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test("zones are folders, buckets or containers, each with its own settings", () => {
+  const env = {
+    FANFOLD_ZONE_BRONZE: "s3://landing/in/{tenant}",
+    FANFOLD_ZONE_SILVER: "az://acmegeo/silver",
+    FANFOLD_ZONE_GOLD: "file:///data/gold",
+    FANFOLD_S3_ENDPOINT: "http://127.0.0.1:9000/",
+    FANFOLD_AZURE_ENDPOINT: "http://127.0.0.1:10000/devstoreaccount1",
+    AZURE_STORAGE_KEY: "a2V5",
+  };
+  const { zones } = loadConfig(env);
+  expect(zones).toMatchObject({
+    bronze: "s3://landing/in/{tenant}",
+    s3: { endpoint: "http://127.0.0.1:9000", region: "us-east-1" },
+    azure: { endpoint: "http://127.0.0.1:10000/devstoreaccount1" },
+  });
+  expect(zones.azure.credentials()).toMatchObject({ account_key: "a2V5" });
+  // Whoever prints the configuration prints no key.
+  expect(JSON.stringify(loadConfig(env))).not.toContain("a2V5");
+  const wrong = {
+    FANFOLD_ZONE_BRONZE: "s3://key:geheim@bucket/x",
+    FANFOLD_ZONE_SILVER: "gs://bucket",
+    FANFOLD_ZONE_GOLD: "az://x/y",
+    FANFOLD_S3_ENDPOINT: "minio:9000",
+    FANFOLD_LEFTOVERS_AFTER_H: "0",
+    FANFOLD_CORS_ORIGINS: "https://maps.example.com/x",
+  };
+  expect(
+    problemsOf(wrong)
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(Object.keys(wrong).sort());
+  expect(JSON.stringify(problemsOf(wrong))).not.toContain("geheim");
+});
+
+test("the processes of isolated handlers get no credential of a zone", () => {
+  const secrets = {
+    AWS_SECRET_ACCESS_KEY: "s",
+    AWS_ACCESS_KEY_ID: "i",
+    AZURE_STORAGE_KEY: "k",
+    AWS_REGION: "eu-central-1",
+  };
+  // Where no zone uses them they are the handler's own business.
+  expect(environmentForHandlers(secrets)).toMatchObject(secrets);
+  const remote = { ...secrets, FANFOLD_ZONE_SILVER: "s3://b/x", FANFOLD_ZONE_GOLD: "az://acmegeo/gold" };
+  expect(environmentForHandlers(remote)).toMatchObject({
+    ...{ AWS_SECRET_ACCESS_KEY: "", AWS_ACCESS_KEY_ID: "", AZURE_STORAGE_KEY: "", AWS_REGION: "eu-central-1" },
+  });
 });
 
 test("settings come from the environment, and flags win over them", () => {

@@ -8,8 +8,9 @@ import { afterAll, describe, inject, onTestFinished } from "vitest";
 import type { Database } from "../src/engine/database.js";
 import { type EmbeddedDatabase, openEmbedded } from "../src/engine/embedded_database.js";
 import { migrate } from "../src/engine/migrate.js";
-import { readSchemaFolder, schema_folder } from "../src/engine/schema_folder.js";
+import { readSchemaFolder, readSql, schema_folder } from "../src/engine/schema_folder.js";
 import { openServer } from "../src/engine/server_database.js";
+import { pgstacScript } from "./catalog_packages.js";
 import { templatePrefix } from "./postgres_server.js";
 
 export interface RealServer {
@@ -39,11 +40,14 @@ export async function realServer(): Promise<RealServer> {
   };
 }
 
+/** What a database has besides Fanfold's own schema: the catalogues' need PostGIS (see catalog_packages.ts). */
+export type Variant = "app" | "stac" | "pgstac";
+
 /** A database of its own on the real server; `bare` without Fanfold's schema. */
-export async function freshDatabase(options: { bare?: boolean } = {}): Promise<FreshDatabase> {
+export async function freshDatabase(options: { bare?: boolean; variant?: Variant } = {}): Promise<FreshDatabase> {
   const server = await realServer();
   const name = `fanfold_test_${randomBytes(6).toString("hex")}`;
-  const template = options.bare ? "template0" : await templateDatabase(server);
+  const template = options.bare ? "template0" : await templateDatabase(server, options.variant ?? "app");
   await onAdmin(server, (admin) => admin.script(`create database ${name} template ${template}`));
   const url = server.url_for(name);
   const db = openServer(url, { max: 4, application_name: "fanfold test" });
@@ -55,9 +59,10 @@ export async function freshDatabase(options: { bare?: boolean } = {}): Promise<F
   return { db, url, drop: () => (dropped ??= drop()) };
 }
 
-/** A migrated embedded database in memory; `as(null)` is the superuser. */
-export async function freshEmbedded(): Promise<EmbeddedDatabase> {
-  return openEmbedded("memory://", { load: await embeddedDump() });
+/** A migrated embedded database in memory; `as(null)` is the superuser. With a catalogue it takes seconds to start, and 1 GB. */
+export async function freshEmbedded(options: { catalog?: boolean } = {}): Promise<EmbeddedDatabase> {
+  const { catalog = false } = options;
+  return openEmbedded("memory://", { load: await embeddedDump(catalog), postgis: catalog });
 }
 
 export type OpenDatabase = () => Promise<Database>;
@@ -124,30 +129,34 @@ async function closeInMemory(): Promise<void> {
   await (await opened)?.close();
 }
 
-let template: Promise<string> | null = null;
+const templates = new Map<Variant, Promise<string>>();
 
 /** Named by the schema's text too, so that a run that watches the files never clones an old one. */
-function templateDatabase(server: RealServer): Promise<string> {
-  template ??= (async () => {
-    const name = templatePrefix(inject("shared_dir")) + (await schemaHash());
+function templateDatabase(server: RealServer, variant: Variant): Promise<string> {
+  const known = templates.get(variant);
+  if (known !== undefined) return known;
+  const making = (async () => {
+    const name = `${templatePrefix(inject("shared_dir"))}${await schemaHash()}_${variant}`;
     await onAdmin(server, async (admin) => {
       // Test processes start together: one makes it, the others wait for this lock.
       await admin.sql`select pg_advisory_lock(7308324466020481)`;
       const [row] = await admin.sql<{ ready: boolean }>`
         select exists (select from pg_database where datname = ${name} and datistemplate) as ready`;
-      if (!row?.ready) await makeTemplate(server, admin, name);
+      if (!row?.ready) await makeTemplate(server, admin, name, variant);
     });
     return name;
   })();
-  return template;
+  templates.set(variant, making);
+  return making;
 }
 
-async function makeTemplate(server: RealServer, admin: Database, name: string): Promise<void> {
+async function makeTemplate(server: RealServer, admin: Database, name: string, variant: Variant): Promise<void> {
   await admin.script(`drop database if exists ${name} with (force)`);
   await admin.script(`create database ${name}`);
+  if (variant === "pgstac") await installPgstac(server.url_for(name));
   const db = openServer(server.url_for(name));
   try {
-    await migrate(db);
+    await migrate(db, { catalog: variant === "app" ? "off" : variant });
   } finally {
     await db.close();
   }
@@ -164,27 +173,40 @@ async function onAdmin<T>(server: RealServer, work: (admin: Database) => Promise
   }
 }
 
-let dump: Promise<Blob> | null = null;
+/** On a connection of its own: pgSTAC's script leaves a role and a search path behind. */
+async function installPgstac(url: string): Promise<void> {
+  const db = openServer(url);
+  try {
+    await db.script(`set client_min_messages = warning; ${await pgstacScript()}`);
+  } finally {
+    await db.close();
+  }
+}
 
-function embeddedDump(): Promise<Blob> {
-  dump ??= (async () => {
-    const path = join(inject("shared_dir"), `embedded_${await schemaHash()}.tar`);
+const dumps = new Map<boolean, Promise<Blob>>();
+
+function embeddedDump(catalog: boolean): Promise<Blob> {
+  const known = dumps.get(catalog);
+  if (known !== undefined) return known;
+  const making = (async () => {
+    const path = join(inject("shared_dir"), `embedded_${catalog ? "stac_" : ""}${await schemaHash()}.tar`);
     // Starting from nothing takes seconds: one test process does it, the others wait for the file.
     const first = await mkdir(`${path}.making`).then(
       () => true,
       () => false,
     );
-    if (first) await makeDump(path);
+    if (first) await makeDump(path, catalog);
     while (!(await exists(path))) await new Promise((resolve) => setTimeout(resolve, 50));
     return openAsBlob(path);
   })();
-  return dump;
+  dumps.set(catalog, making);
+  return making;
 }
 
-async function makeDump(path: string): Promise<void> {
-  const embedded = await openEmbedded("memory://");
+async function makeDump(path: string, catalog: boolean): Promise<void> {
+  const embedded = await openEmbedded("memory://", { postgis: catalog });
   try {
-    await migrate(embedded.as(null));
+    await migrate(embedded.as(null), { catalog: catalog ? "stac" : "off" });
     await writeFile(`${path}.part`, Buffer.from(await (await embedded.dump()).arrayBuffer()));
     // It must appear in one piece.
     await rename(`${path}.part`, path);
@@ -205,7 +227,9 @@ async function exists(path: string): Promise<boolean> {
 
 async function schemaHash(): Promise<string> {
   const { migrations, functions } = await readSchemaFolder(schema_folder);
+  const catalog = join(schema_folder, "catalog");
+  const parts = await Promise.all(["migrations", "functions", "pgstac"].map((part) => readSql(catalog, part)));
   const hash = createHash("sha256");
-  for (const { path, hash: text } of [...migrations, ...functions]) hash.update(`${path} ${text}\n`);
+  for (const { path, hash: text } of [...migrations, ...functions, ...parts.flat()]) hash.update(`${path} ${text}\n`);
   return hash.digest("hex").slice(0, 16);
 }

@@ -1,6 +1,7 @@
 -- Takes up to `limit` runnable tasks for a worker: fair between tenants, by priority within one.
--- request: {worker_id, types, limit, after_tenant, bytes?, known?: [stage ids whose facts the worker has]}.
--- Reply: {claims, stages, after_tenant}; see src/engine/commands.ts.
+-- request: {worker_id, types, limit, after_tenant, bytes?, known?: [stage ids whose facts the worker has],
+-- memory?: {room, needs: {type: MB}}: of these types no more than fit into the room together}.
+-- Reply: {claims, stages, after_tenant, kept_out?: [types that have work due and no room]}; see src/engine/commands.ts.
 -- A claimer never waits while it holds anything: it skips locked rows, and only when that leaves it with nothing at all
 -- does it wait for one row. A claim lost in a crash is only a second run, so its commit need not wait for the disk.
 create or replace function app.claim(request json)
@@ -29,6 +30,7 @@ declare
   v_tenant text;
   v_served text := request ->> 'after_tenant';
   v_claims bigint[];
+  v_memory jsonb := (request -> 'memory')::jsonb;
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform app.assert_live_worker(v_worker, v_only_tenant);
@@ -59,7 +61,7 @@ begin
       end if;
       select t.taken, t.left_over, t.bytes_left, t.touched
         into v_taken, v_limit, v_bytes, v_touched
-        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit, v_allowance), v_limit, v_bytes, false, v_taken) t;
+        from app.take_ready(v_pools, v_tenant, least(v_share, v_limit, v_allowance), v_limit, v_bytes, false, v_memory, v_taken) t;
       v_locked := v_locked or v_touched;
       if v_round = 1 then
         v_served := v_tenant;
@@ -69,10 +71,10 @@ begin
   end loop;
   -- Waiting would take without counting.
   if not v_locked and not v_capped then
-    v_taken := app.wait_for_ready(v_pools, v_tenants, v_limit, v_bytes);
+    v_taken := app.wait_for_ready(v_pools, v_tenants, v_limit, v_bytes, v_memory);
   end if;
   if cardinality(v_taken) = 0 then
-    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served);
+    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served, 'kept_out', app.kept_out(v_pools, v_taken, v_memory));
   end if;
 
   with made as (
@@ -85,6 +87,7 @@ begin
   )
   select array_agg(claim_id) into v_claims from made;
   perform app.mark_started(array(select distinct r.stage_id from unnest(v_taken) r where r.lo <= 0 and r.attempt = 1));
-  return app.claimed_work(v_claims, v_served, array(select k::bigint from json_array_elements_text(coalesce(request -> 'known', '[]')) k));
+  return app.claimed_work(v_claims, v_served, array(select k::bigint from json_array_elements_text(coalesce(request -> 'known', '[]')) k),
+    app.kept_out(v_pools, v_taken, v_memory));
 end $$;
 grant execute on function app.claim(json) to fanfold_worker, fanfold_admin;

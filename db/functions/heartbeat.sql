@@ -1,4 +1,4 @@
--- Keeps all claims of a worker alive and tells it which of those it names are no longer its own. request: {worker_id, running, claims,
+-- Keeps all claims of a worker alive and tells it which of those it names are no longer its own. request: {worker_id, running, claims, memory_used_mb?,
 -- counts?: what changed of its cumulative counts, see store_counts, plans_kept_s?: so long it need not name plans}.
 create or replace function app.heartbeat(request json)
 returns json
@@ -20,7 +20,7 @@ declare
   v_types text[] := '{}'::text[];
 begin
   update app.workers
-     set heartbeat_at = now(),
+     set heartbeat_at = now(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
          -- Others read this with casts: what is not as it should be is left out.
          running = coalesce(jsonb_path_query_array((request -> 'running')::jsonb, c_running), '[]')
    where worker_id = v_worker and status = 'live' and app.is_my_worker(v_worker)

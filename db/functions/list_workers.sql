@@ -12,7 +12,8 @@ begin
     select coalesce(json_agg(json_build_object(
         'worker_id', w.worker_id, 'shared', w.tenant_id is null, 'status', case when app.is_alive(w) then 'live' else 'silent' end,
         'host', case when w.tenant_id is not null then w.host end, 'pid', case when w.tenant_id is not null then w.pid end,
-        'version', w.version, 'types', w.types, 'slots', w.slots, 'started_at', w.started_at, 'heartbeat_at', w.heartbeat_at,
+        'version', w.version, 'types', w.types, 'slots', w.slots, 'memory_mb', w.memory_mb,
+        'memory_used_mb', case when w.tenant_id is not null then w.memory_used_mb end, 'too_large', w.too_large, 'started_at', w.started_at, 'heartbeat_at', w.heartbeat_at,
         'lease_ends_at', w.heartbeat_at + make_interval(secs => w.lease_s),
         'held', (
           select coalesce(sum(app.held_count(k.held)), 0) from app.claims k where k.worker_id = w.worker_id and k.tenant_id = v_tenant))

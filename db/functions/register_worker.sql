@@ -25,11 +25,12 @@ begin
     raise exception 'this worker needs % connections, and the workers of one tenant have % of % they may use', v_connections, v_own, v_limit / 4
       using errcode = 'FF006', hint = 'stop one of this tenant''s workers, give each fewer connections, or raise max_connections';
   end if;
-  insert into app.workers (worker_id, tenant_id, host, pid, version, types, slots, connections, lease_s)
+  insert into app.workers (worker_id, tenant_id, host, pid, version, types, slots, connections, lease_s, memory_mb, too_large)
   values (
     (request ->> 'worker_id')::uuid, v_tenant, left(request ->> 'host', 255), (request ->> 'pid')::integer,
     left(request ->> 'version', 100), array(select t from json_array_elements_text(request -> 'types') t),
-    coalesce((request ->> 'slots')::integer, 1), v_connections, v_lease);
+    coalesce((request ->> 'slots')::integer, 1), v_connections, v_lease,
+    greatest((request ->> 'memory_mb')::integer, 0), coalesce((request -> 'too_large')::jsonb, '{}'));
   return json_build_object('lease_s', v_lease);
 exception
   when unique_violation then

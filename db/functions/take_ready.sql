@@ -1,7 +1,7 @@
 -- Takes up to `want` ordinals of one tenant from the front of its ready ranges, most urgent first. `touched`: it locked rows,
--- taken or not. Rows are fetched as they are needed, so that a wide range at the front does not lock the hundreds behind it.
+-- taken or not. `memory`: of the types it names no more than fit, with what was taken before; see claim. Rows are fetched as they are needed, so that a wide range at the front does not lock the hundreds behind it.
 create or replace function app.take_ready(
-  pools app.ready_pool[], tenant text, want bigint, budget bigint, bytes bigint, may_wait boolean,
+  pools app.ready_pool[], tenant text, want bigint, budget bigint, bytes bigint, may_wait boolean, memory jsonb,
   inout taken app.taken_range[], out left_over bigint, out bytes_left bigint, out touched boolean)
 language plpgsql
 as $$
@@ -15,6 +15,8 @@ declare
   v_stage app.stages;
   v_stopped boolean;
   v_allowance bigint;
+  v_need bigint;
+  v_fitting bigint;
   v_full bigint[] := '{}'::bigint[];
   v_gone bigint[] := '{}'::bigint[];
   v_cursor refcursor;
@@ -25,6 +27,9 @@ begin
   foreach v_pool in array pools loop
     continue when v_pool.tenant_id <> tenant;
     exit when want <= 0 or bytes_left <= 0;
+    v_need := (memory -> 'needs' ->> v_pool.task_type)::bigint;
+    v_fitting := case when v_need > 0 then app.room_left(memory, taken) / v_need end;
+    continue when v_fitting <= 0;
     if may_wait then
       open v_cursor for
         select * from app.ready r
@@ -39,7 +44,7 @@ begin
          for update skip locked;
     end if;
     loop
-      exit when want <= 0 or bytes_left <= 0;
+      exit when want <= 0 or bytes_left <= 0 or v_fitting <= 0;
       fetch v_cursor into v_row;
       exit when not found;
       touched := true;
@@ -64,7 +69,7 @@ begin
       end if;
       -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.
       continue when v_row.crashes > 0 and cardinality(taken) > 0;
-      v_take := least(v_row.hi - v_row.lo, want, v_allowance, greatest(1, bytes_left / greatest(v_row.task_bytes, 1)));
+      v_take := least(v_row.hi - v_row.lo, want, v_allowance, v_fitting, greatest(1, bytes_left / greatest(v_row.task_bytes, 1)));
       if v_row.crashes > 0 then
         v_take := least(v_take, 1);
       end if;
@@ -89,6 +94,7 @@ begin
       taken := taken || (v_row.stage_id, v_row.lo, v_row.lo + v_take, tenant, v_row.task_type, v_row.priority,
         v_row.attempt, v_row.crashes, v_row.throttles, v_row.task_bytes)::app.taken_range;
       v_allowance := v_allowance - v_take;
+      v_fitting := v_fitting - v_take;
       want := want - v_take;
       left_over := left_over - v_take;
       bytes_left := bytes_left - v_take * v_row.task_bytes;

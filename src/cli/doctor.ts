@@ -53,7 +53,7 @@ async function examine(config: Config): Promise<Finding[]> {
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
     const reachable: Finding = { name: "database", level: "ok", message: `reachable: ${where}` };
     const secret_key = judgeSecretKey(db.kind, config.secret_keys.length);
-    const found = await examineDatabase(db, portOf(config.database_url));
+    const found = await examineDatabase(db, portOf(config.database_url), { catalog: config.catalog });
     return [reachable, ...found, ...(secret_key === null ? [] : [secret_key])];
   } finally {
     await close();

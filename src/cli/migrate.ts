@@ -1,6 +1,7 @@
 // fanfold migrate: brings the database's schema up to this version, or says what that would do.
 
 import type { Config } from "../config.js";
+import { type CatalogState, catalogState } from "../engine/catalog_schema.js";
 import type { Database } from "../engine/database.js";
 import { judgeMigrations } from "../engine/diagnosis.js";
 import { openEmbedded } from "../engine/embedded_database.js";
@@ -24,9 +25,10 @@ export function addMigrate(cli: Cli): void {
       examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps"),
     )
     .action(async (options: { status?: boolean }) => {
-      const opened = await openBare(configOf(cli));
+      const config = configOf(cli);
+      const opened = await openBare(config);
       try {
-        await (options.status ? showState(cli, opened.db) : bringUp(cli, opened.db));
+        await (options.status ? showState(cli, opened.db, config) : bringUp(cli, opened.db, config));
       } finally {
         await opened.close();
       }
@@ -43,27 +45,42 @@ export async function openBare(config: Config): Promise<{ db: Database; close():
     });
     return { db, close: () => db.close() };
   }
-  const embedded = await openEmbedded(config.database_dir);
+  const embedded = await openEmbedded(config.database_dir, {
+    postgis: config.catalog === "auto" ? undefined : config.catalog !== "off",
+  });
   return { db: embedded.as(null), close: () => embedded.close() };
 }
 
-async function showState(cli: Cli, db: Database): Promise<void> {
-  const { database_version, code_version, pending } = await schemaState(db);
+async function showState(cli: Cli, db: Database, { catalog: choice }: Config): Promise<void> {
+  const { database_version, code_version, pending: app_pending } = await schemaState(db);
+  const catalog = choice === "off" ? null : await catalogState(db, { choice });
+  const pending = [...app_pending, ...(catalog?.pending ?? [])];
   const finding = judgeMigrations({ database_version, code_version, pending });
   if (finding.level !== "ok") cli.exit_code = exit_codes.failed;
-  answer(cli, { database_version, code_version, pending }, () => [
+  answer(cli, { database_version, code_version, pending, catalog }, () => [
     `schema  ${finding.message}`,
     ...pending.map((name) => `  pending  ${name}`),
     ...(finding.fix ? [`  ${finding.fix}`] : []),
+    ...(catalog === null ? [] : catalogLines(catalog)),
   ]);
 }
 
-async function bringUp(cli: Cli, db: Database): Promise<void> {
-  const { applied, functions, version } = await migrate(db);
+async function bringUp(cli: Cli, db: Database, { catalog: choice }: Config): Promise<void> {
+  const { applied, functions, version, catalog } = await migrate(db, { catalog: choice });
   const changed = applied.length + functions.length > 0;
-  answer(cli, { applied, functions, version }, () => [
+  answer(cli, { applied, functions, version, catalog }, () => [
     ...applied.map((name) => `applied   ${name}`),
     ...(functions.length > 0 ? [`replaced  ${functions.length} functions`] : []),
     `schema    version ${version}, ${changed ? "now current" : "was current already"}`,
+    ...(catalog === null ? [] : catalogLines(catalog)),
   ]);
+}
+
+/** Without PostGIS everything but the catalogue works: that is told, not failed. */
+function catalogLines({ obstacle, database_version, postgis, pgstac }: CatalogState): string[] {
+  if (obstacle !== null) return [`catalogue none: ${obstacle.problem}`, `          ${obstacle.fix}`];
+  if (database_version === null) return ["catalogue not installed yet"];
+  return [
+    `catalogue version ${database_version} on PostGIS ${postgis}${pgstac === null ? "" : ` and pgSTAC ${pgstac}`}`,
+  ];
 }

@@ -24,6 +24,7 @@ interface ServeOptions {
   port?: string;
   worker?: boolean;
   slots?: string;
+  memory?: string;
 }
 
 export function addServe(cli: Cli): void {
@@ -39,6 +40,10 @@ export function addServe(cli: Cli): void {
     .option("--port <number>", "listen on this port, 0 for any (default: FANFOLD_PORT or 8080)")
     .option("--worker", "run a worker in this process too")
     .option("--slots <number>", "with --worker: how many tasks run at the same time (default 8)")
+    .option(
+      "--memory <MB>",
+      "with --worker: what its isolated tasks may declare together (default: 75 % of this machine's)",
+    )
     .addHelpText("after", examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker"))
     .action((options: ServeOptions) => serve(cli, options));
 }
@@ -47,6 +52,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const problems: Problem[] = [];
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   if (problems.length > 0) throw usage("the server cannot start", { problems });
   await withSession(
     cli,
@@ -81,6 +87,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       host: options.host,
       port,
       slots,
+      worker_memory_mb,
       log: true,
       connections: SERVER_CONNECTIONS,
       statement_timeout_s: SERVER_STATEMENT_S,

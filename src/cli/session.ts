@@ -30,6 +30,7 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Statements of the engine's own pool are given up after this long. */
@@ -52,13 +53,17 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     database_url: databaseUrl,
     tenant,
     slots: options.slots,
+    worker_memory_mb: options.worker_memory_mb,
     host: options.host,
     port: options.port,
   };
   if (options.embedded_dir === undefined) return loadConfig(cli.env, flags);
-  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined };
+  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined, ...no_zones };
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
 }
+
+/** The demo's data stays in its own folder. */
+const no_zones = { FANFOLD_ZONE_BRONZE: undefined, FANFOLD_ZONE_SILVER: undefined, FANFOLD_ZONE_GOLD: undefined };
 
 export async function withSession<T>(
   cli: Cli,
@@ -69,15 +74,18 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, tenant, prepare, secret_keys, secrets_dir, outbound } = config;
+  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir } = config;
+  const { outbound, catalog } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
     storage_dir,
+    zones,
     tenant,
     prepare,
     secret_keys,
     registry,
+    catalog,
     migrate: options.migrate,
     connections: options.connections,
     ...(options.statement_timeout_s === undefined ? {} : { statement_timeout_s: options.statement_timeout_s }),
@@ -88,7 +96,11 @@ export async function withSession<T>(
       config,
       registry,
       engine,
-      startWorker: () => startWorker(engine, { slots: config.slots, secrets_dir, outbound, log }),
+      startWorker: () =>
+        startWorker(engine, {
+          ...{ slots: config.slots, secrets_dir, outbound, log },
+          ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
+        }),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
     });
   } finally {

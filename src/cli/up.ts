@@ -24,6 +24,7 @@ import { type Session, withSession } from "./session.js";
 
 interface UpOptions {
   slots?: string;
+  memory?: string;
   host?: string;
   port?: string;
   http: boolean;
@@ -39,6 +40,7 @@ export function addUp(cli: Cli): void {
         "handed back, calls answered; a second one: at once.",
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
+    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
     .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
     .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)")
     .option("--no-http", "run the worker only")
@@ -56,6 +58,7 @@ export function addUp(cli: Cli): void {
 async function up(cli: Cli, options: UpOptions): Promise<void> {
   const problems: Problem[] = [];
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   if (problems.length > 0) throw usage("the worker cannot start", { problems });
   await withSession(
@@ -72,7 +75,7 @@ async function up(cli: Cli, options: UpOptions): Promise<void> {
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
     {
-      ...{ migrate: true, slots, host: options.host, port, log: true },
+      ...{ migrate: true, slots, worker_memory_mb, host: options.host, port, log: true },
       ...(options.http
         ? { connections: SERVER_CONNECTIONS, statement_timeout_s: SERVER_STATEMENT_S }
         : { connections: 2 }),

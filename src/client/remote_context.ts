@@ -187,6 +187,11 @@ export class RemoteContext implements InvokedContext {
     throw new Permanent("this worker was given no storage", { code: "no_storage" });
   }
 
+  get zones(): never {
+    const why = "ctx.zones is not to be had here: this worker has no way into the zones";
+    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_zones" });
+  }
+
   scratch(): Promise<string> {
     const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.given.claim_id}`);
     this.#scratch ??= mkdir(dir, { recursive: true }).then(() => dir);

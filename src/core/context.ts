@@ -2,6 +2,7 @@
 // touch the queue.
 import type { OutboundPolicy } from "./outbound.js";
 import type { Store } from "./store.js";
+import type { TaskZones } from "./zones.js";
 
 /** A stored result, as loose as JSON.parse gives it: the reader knows what the stage before returned. */
 // biome-ignore lint/suspicious/noExplicitAny: `const { tiles } = await previous.one()` must stay writable
@@ -63,6 +64,14 @@ export interface SqlSession {
   ): Promise<Row[]>;
 }
 
+/**
+ * Keeps statements for the finish of the task. Nothing runs yet, so nothing can be read: each answers an empty list at once.
+ * Fits wherever a SqlSession is only written to.
+ */
+export interface RecordingSession {
+  sql(strings: TemplateStringsArray, ...values: (string | number | boolean | null)[]): Promise<never[]>;
+}
+
 export interface JobFacts<Parameters = Record<string, Loose>> {
   job_id: string;
   job_type: string;
@@ -102,9 +111,19 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   readonly log: TaskLog;
   readonly storage: Store;
+  /** Where data rests: bronze, silver, gold. What is published there is seen when this task has finished. */
+  readonly zones: TaskZones;
   /** A directory of this attempt, made when first asked for and removed afterwards. */
   scratch(): Promise<string>;
+  /** One short transaction, now, on a connection of the worker's: compute first, then write. */
   db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /**
+   * Writes that commit with the finish of this task, or not at all. `work` is called at once and only says which statements; they
+   * run in order when the handler has returned, in the transaction that ends the task, as the same role and tenant as above.
+   * Nothing of it happens if the task fails, is lost or is cancelled; if a statement fails, so does the task. At most 4 MB of
+   * text and values in a task. Not for the engine's own tables, whose locks come after these.
+   */
+  db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
   /** W3C trace context to send along with outgoing calls; null when nobody has begun a trace. */
   readonly traceparent: string | null;
   /**

@@ -8,6 +8,7 @@ export type {
   Predecessor,
   Previous,
   PreviousItem,
+  RecordingSession,
   SqlSession,
   TaskContext,
   TaskLog,

@@ -44,12 +44,16 @@ export interface ClaimRequest {
   bytes?: number;
   /** Stages whose facts the worker has: the reply leaves them out. */
   known?: readonly number[];
+  /** Of these types only as many as fit into the room together, in MB. */
+  memory?: { room: number; needs: Readonly<Record<string, number>> };
 }
 
 export interface ClaimReply {
   claims: ClaimedBatch[];
   stages: ClaimedStage[];
   after_tenant: string | null;
+  /** With `memory`: types that have work due and found no room. */
+  kept_out?: string[];
 }
 
 /** A claim that a finish names: its stage and attempt are needed to record a refusal when the claim itself is gone. */
@@ -174,6 +178,10 @@ export interface WorkerFacts {
   /** It may open so many; all live workers together may use half of the server's. 0 on the embedded database. */
   connections: number;
   lease_s: number;
+  /** What isolated tasks may declare together. */
+  memory_mb?: number;
+  /** Types it has a handler for and does not take, because one task needs more than all its memory: MB by type. */
+  too_large?: Readonly<Record<string, number>>;
 }
 
 const text = JSON.stringify;
@@ -193,6 +201,8 @@ export const worker_commands = {
       worker_id: string;
       running: readonly RunningItem[];
       claims: readonly number[];
+      /** Declared by the isolated tasks that run. */
+      memory_used_mb?: number;
       /** Cumulative counts of task types, where they have changed; see core/work_counts.ts. */
       counts?: readonly (readonly [task_type: string, counts: readonly number[]])[];
       /** So long, in seconds, plans that it does not name stay its own: a server carries them out for it. */
@@ -230,6 +240,14 @@ export const worker_commands = {
         ${`{${done.ordinals}}`}::text::bigint[], ${`{${done.durations}}`}::text::integer[],
         ${`[${done.results}]`}::text::jsonb, ${done.extras ?? "[]"}::text::json, ${failed}::text::json,
         ${logs}::text::json) as reply`,
+    ),
+
+  /** Completed, and by this worker in this attempt. */
+  is_finished_by: (db: Queryable, request: { worker_id: string; stage_id: number; ordinal: number; attempt: number }) =>
+    reply<boolean>(
+      db.sql`select app.is_finished_by(
+        ${request.worker_id}::text::uuid, ${request.stage_id}::bigint, ${request.ordinal}::bigint,
+        ${request.attempt}::integer) as reply`,
     ),
 
   release: (db: Queryable, { worker_id, items }: { worker_id: string; items: readonly ReleaseItem[] }) =>

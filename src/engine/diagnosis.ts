@@ -2,6 +2,7 @@
 // examineDatabase, which gathers the facts, pure.
 import { performance } from "node:perf_hooks";
 import { count, seconds } from "../core/figures.js";
+import { type CatalogChoice, type CatalogState, catalogState } from "./catalog_schema.js";
 import type { Database } from "./database.js";
 import { schemaState } from "./migrate.js";
 import {
@@ -30,7 +31,7 @@ const fail = (name: string, message: string, fix: string): Finding => ({ name, l
 export async function examineDatabase(
   db: Database,
   url_port: number | null,
-  { sees_workers = false }: { sees_workers?: boolean } = {},
+  { sees_workers = false, catalog }: { sees_workers?: boolean; catalog?: CatalogChoice } = {},
 ): Promise<Finding[]> {
   const { kind } = db;
   const [asked, started] = [Date.now(), performance.now()];
@@ -40,12 +41,28 @@ export async function examineDatabase(
   if (!facts.may_use_schema) return findings;
   findings.push(judgeMigrations(await schemaState(db)));
   if (!facts.has_schema) return findings;
+  if (catalog !== undefined && catalog !== "off")
+    findings.push(judgeCatalog(await catalogState(db, { choice: catalog }), kind));
   const schema = await readSchemaFacts(db);
   findings.push(...judgeSchema(schema, kind));
   const sees_all = sees_workers || facts.is_superuser || facts.is_owner || schema.mapping === "server";
   // For the command line the embedded database is held by this very process, so that no worker can be live on it.
   if (kind === "server" || sees_workers) findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
   return findings;
+}
+
+/** A whole Fanfold has none unless it is asked to catalogue: what is missing is no failure. */
+export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Finding {
+  const { obstacle, pending, postgis, pgstac, database_version } = state;
+  if (obstacle !== null && kind === "embedded")
+    return ok("catalogue", "none; the embedded database has one when started with FANFOLD_CATALOG=stac");
+  if (obstacle !== null) return warn("catalogue", obstacle.problem, obstacle.fix);
+  if (database_version === null) return warn("catalogue", "not installed in this database", "run: fanfold migrate");
+  if (pending.length > 0) return fail("catalogue", `${count(pending.length)} changes pending`, "run: fanfold migrate");
+  return ok(
+    "catalogue",
+    pgstac === null ? `built in, on PostGIS ${postgis}` : `pgSTAC ${pgstac}, on PostGIS ${postgis}`,
+  );
 }
 
 export function judgeNode(version: string): Finding {

@@ -28,8 +28,8 @@ export interface Embedded {
 }
 
 export interface EmbeddedOptions {
-  /** Loads PostGIS: ten seconds at the first start, and about 1 GB of memory. */
-  postgis?: boolean;
+  /** Loads PostGIS: ten seconds at the first start, and about 1 GB of memory. Unless told, where it was loaded before. */
+  postgis?: boolean | undefined;
   /** Start from this dump of another database's folder (in-memory databases only). */
   load?: Blob;
 }
@@ -38,13 +38,19 @@ export interface EmbeddedOptions {
 export async function openEmbedded(data_dir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const { PGlite } = await import("@electric-sql/pglite");
   const settings: PGliteOptions = {};
-  if (options.postgis) settings.extensions = { postgis: (await import("@electric-sql/pglite-postgis")).postgis };
+  const loadPostgis = async () => {
+    settings.extensions = { postgis: (await import("@electric-sql/pglite-postgis")).postgis };
+  };
   if (options.load) settings.loadDataDir = options.load;
+  if (data_dir === "memory://" && options.postgis) await loadPostgis();
   if (data_dir === "memory://") return new EmbeddedDatabase(await PGlite.create("memory://", settings), () => {});
   const folder = await openFolder(data_dir);
   try {
+    const postgis = options.postgis ?? folder.uses_postgis;
+    if (postgis) await loadPostgis();
     const pg = await PGlite.create(folder.database_dir, settings);
     folder.initialised();
+    if (postgis) folder.usesPostgis();
     return new EmbeddedDatabase(pg, folder.release);
   } catch (error) {
     folder.release();

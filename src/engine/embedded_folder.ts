@@ -23,6 +23,9 @@ export interface OpenedFolder {
   database_dir: string;
   /** The first start is complete. */
   initialised(): void;
+  /** PostGIS was loaded here once: without it its tables cannot be read. */
+  uses_postgis: boolean;
+  usesPostgis(): void;
   release(): void;
   explain(error: unknown): Error;
 }
@@ -47,6 +50,8 @@ export async function openFolder(data_dir: string): Promise<OpenedFolder> {
     return {
       database_dir,
       initialised: () => rmSync(marker, { force: true }),
+      uses_postgis: existsSync(join(folder, "postgis")),
+      usesPostgis: () => writeFileSync(join(folder, "postgis"), ""),
       release,
       explain: (error) => unusable(folder, error),
     };

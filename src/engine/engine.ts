@@ -11,6 +11,8 @@ import { isTerminal } from "../core/statuses.js";
 import type { Store } from "../core/store.js";
 import { validateTaskInput } from "../core/task_input.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
+import { Zones, zonesBelow } from "../storage/zones.js";
+import { Assets } from "./assets.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { blueprintText, mapped, pages, submitOptions } from "./bulk.js";
@@ -52,6 +54,8 @@ export interface EngineParts {
   tenant: string;
   registry: Registry;
   store: Store;
+  /** Where data rests; in .fanfold/zones when left out. */
+  zones?: Zones;
   log?: Logger;
   /** Seals and opens what the service keeps for tenants. */
   sealer?: Sealer | undefined;
@@ -74,6 +78,10 @@ export class Engine {
   readonly store: Store;
   /** Of all tenants: a worker confines it to the tenant of each task. */
   readonly shared_store: Store;
+  /** Of all tenants. */
+  readonly zones: Zones;
+  /** Files that tasks have made, as far as others may see them. */
+  readonly assets: Assets;
   readonly log: Logger;
   readonly worker_commands = worker_commands;
   /** Resume, retry, skip, pause, approve, verify, why. */
@@ -102,6 +110,8 @@ export class Engine {
     this.registry = parts.registry;
     this.shared_store = parts.store;
     this.store = storeOfTenant(parts.store, parts.tenant);
+    this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
+    this.assets = new Assets(parts.db, parts.tenant, this.zones);
     this.recovery = new Recovery(parts.db, parts.tenant, this.store);
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, this.store);

@@ -1,7 +1,8 @@
 // Brings a database's schema up to the code's: migrations once and in order, functions whenever their file changed, all
 // in one transaction under one lock. Reads `db/`, writes schema `app`; needs a role that may create roles and schemas.
 import { fault } from "../fault.js";
-import { type Database, DatabaseError, type Queryable, quoteName } from "./database.js";
+import { type CatalogChoice, type CatalogState, migrateCatalog } from "./catalog_schema.js";
+import { type Database, DatabaseError, type Queryable } from "./database.js";
 import {
   isLater,
   type Migration,
@@ -10,10 +11,16 @@ import {
   type SqlFunction,
   schema_folder,
 } from "./schema_folder.js";
+import { SchemaMismatch } from "./schema_mismatch.js";
+import { applyFile, dropFunction, replaceFunction, schemaOwner } from "./sql_files.js";
+
+export { SchemaMismatch };
 
 export interface MigrateOptions {
   /** Where `migrations/` and `functions/` are (default: the package's own `db/`). */
   folder?: string;
+  /** The catalogue too, where the database has PostGIS or can have it (default: "off"). */
+  catalog?: CatalogChoice;
   /** How long one try waits for a lock before it lets everybody else pass and tries again. */
   lock_timeout_s?: number;
 }
@@ -23,6 +30,8 @@ export interface Migrated {
   /** Functions made, replaced or dropped. */
   functions: string[];
   version: number;
+  /** Null when the catalogue was not asked for. */
+  catalog: CatalogState | null;
 }
 
 export interface SchemaState {
@@ -33,12 +42,6 @@ export interface SchemaState {
   pending: string[];
 }
 
-/** The code and the database do not fit, and what to do about it. */
-export class SchemaMismatch extends Error {
-  override name = "SchemaMismatch";
-  readonly code = "SCHEMA_MISMATCH";
-}
-
 /** "fanfold" as a number; any other program that takes this lock would only make migrating wait. */
 const lock_key = "7308324466020480";
 const default_lock_timeout_s = 5;
@@ -47,6 +50,12 @@ const patience_ms = 60_000;
 const asked_again = new Set(["55P03", "40P01"]);
 
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {
+  const { catalog = "off" } = options;
+  const migrated = await migrateApp(db, options);
+  return { ...migrated, catalog: catalog === "off" ? null : await migrateCatalog(db, { choice: catalog }) };
+}
+
+async function migrateApp(db: Database, options: MigrateOptions): Promise<Omit<Migrated, "catalog">> {
   const code = await readSchemaFolder(options.folder ?? schema_folder);
   const version = code.migrations.length;
   // Most starts find nothing to do, and should neither wait for the lock nor need the right to migrate.
@@ -154,7 +163,11 @@ function differences(code: SchemaFolder, database: Installed | null): Difference
   return { migrations, functions, vanished, pending };
 }
 
-async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: number): Promise<Migrated> {
+async function migrateInside(
+  tx: Queryable,
+  code: SchemaFolder,
+  lock_timeout_s: number,
+): Promise<Omit<Migrated, "catalog">> {
   await tx.script(`
     set local lock_timeout = '${Math.ceil(lock_timeout_s * 1000)}ms';
     select pg_advisory_xact_lock(${lock_key});
@@ -172,13 +185,13 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
     await tx.sql`
       insert into app.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
   }
-  const owner = await schemaOwner(tx);
+  const owner = await schemaOwner(tx, "app");
   for (const name of needed.vanished) {
-    await dropOverloads(tx, await overloads(tx, name));
+    await dropFunction(tx, "app", name);
     await tx.sql`delete from app.schema_functions where name = ${name}`;
   }
   for (const one of needed.functions) {
-    await replaceFunction(tx, one, owner);
+    await replaceFunction(tx, "app", one, owner);
     await tx.sql`
       insert into app.schema_functions (name, hash, release) values (${one.name}, ${one.hash}, ${code.release})
       on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`;
@@ -189,81 +202,4 @@ async function migrateInside(tx: Queryable, code: SchemaFolder, lock_timeout_s: 
     functions: [...needed.functions.map(({ name }) => name), ...needed.vanished],
     version: code.migrations.length,
   };
-}
-
-/** A file may change its role; the bookkeeping after it must not inherit that. */
-async function applyFile(tx: Queryable, path: string, text: string, role: string | null = null): Promise<void> {
-  try {
-    if (role !== null) await tx.script(`set local role ${quoteName(role)}`);
-    await tx.script(text);
-    await tx.script("reset role");
-  } catch (error) {
-    throw inFile(error, path, text);
-  }
-}
-
-/** Functions belong to whoever owns the schema, also when a later run replaces one. */
-async function schemaOwner(tx: Queryable): Promise<string | null> {
-  const [row] = await tx.sql<{ owner: string; is_me: boolean }>`
-    select nspowner::regrole::text as owner, nspowner = current_user::regrole as is_me
-      from pg_namespace where nspname = 'app'`;
-  return row === undefined || row.is_me ? null : row.owner.replace(/^"(.*)"$/, "$1").replaceAll('""', '"');
-}
-
-async function replaceFunction(tx: Queryable, { name, text, path }: SqlFunction, owner: string | null): Promise<void> {
-  const before = await overloads(tx, name);
-  await tx.script("savepoint replace_function");
-  try {
-    await applyFile(tx, path, text, owner);
-  } catch (error) {
-    // 42P13: create or replace cannot change what a function returns or how its parameters are called.
-    if (before.length === 0 || !(error instanceof DatabaseError) || error.code !== "42P13") throw error;
-    await tx.script("rollback to savepoint replace_function");
-    await dropOverloads(tx, before);
-    await applyFile(tx, path, text, owner);
-  }
-  const after = await overloads(tx, name);
-  if (after.length === 0) {
-    throw new SchemaMismatch(`${path} must create the function app.${name}, as its file name says`);
-  }
-  // With other parameters it is another function to Postgres, and the old one would stay and be called.
-  const known = new Set(before.map(({ oid }) => oid));
-  if (after.some(({ oid }) => !known.has(oid))) {
-    const standing = new Set(after.map(({ oid }) => oid));
-    await dropOverloads(
-      tx,
-      before.filter(({ oid }) => standing.has(oid)),
-    );
-  }
-  await tx.script("release savepoint replace_function");
-}
-
-interface Overload {
-  oid: number;
-  signature: string;
-}
-
-function overloads(tx: Queryable, name: string): Promise<Overload[]> {
-  return tx.sql<Overload>`
-    select oid, format('%I.%I(%s)', 'app', proname, pg_get_function_identity_arguments(oid)) as signature
-      from pg_proc where pronamespace = 'app'::regnamespace and proname = ${name} order by oid`;
-}
-
-async function dropOverloads(tx: Queryable, dropped: readonly Overload[]): Promise<void> {
-  for (const { signature } of dropped) await tx.script(`drop routine ${signature}`);
-}
-
-/** The same error, with the file and the line it is in. */
-function inFile(error: unknown, path: string, text: string): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  const line =
-    error.position === undefined
-      ? ""
-      : `:${
-          [...text]
-            .slice(0, error.position - 1)
-            .join("")
-            .split("\n").length
-        }`;
-  return new DatabaseError(error.code, `${path}${line}: ${error.message}`, error);
 }

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "../core/registry.js";
 import { openFolderStore } from "../storage/folder_store.js";
+import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
+import type { CatalogChoice } from "./catalog_schema.js";
 import { openEmbedded } from "./embedded_database.js";
 import { Engine } from "./engine.js";
 import { assertCurrent, migrate } from "./migrate.js";
@@ -17,9 +19,16 @@ export interface EngineOptions {
   database_url?: string;
   data_dir?: string;
   storage_dir?: string;
+  /** Where bronze, silver and gold are; those left out lie in `data_dir`. */
+  zones?: Partial<ZoneSettings>;
   tenant?: string;
   /** Connections of the engine's own pool; a worker opens its own. */
   connections?: number;
+  /**
+   * The catalogue that is installed beside: "stac" the built-in one, "pgstac" ours on pgSTAC, "auto" what the database can have. The
+   * embedded database has one when told "stac", and from then on.
+   */
+  catalog?: CatalogChoice | undefined;
   /** Bring a server's schema up to date first. The embedded one always is. */
   migrate?: boolean;
   /** A statement of the engine's own pool that takes longer is given up; migrations and workers take the time they need. */
@@ -39,18 +48,28 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const store = openFolderStore(
     options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
   );
-  const shared = { tenant, registry, store, log };
+  const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
+  const shared = { tenant, registry, store, zones, log };
   return options.database_url === undefined
-    ? openOnEmbedded(shared, data_dir, options.secret_keys)
+    ? openOnEmbedded(shared, data_dir, options)
     : openOnServer(shared, options.database_url, options);
 }
 
-type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "log">;
+/** Beside the stored files of whoever names only a place for those. */
+function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
+  if (data_dir !== undefined && data_dir !== "memory://") return join(data_dir, "zones");
+  return join(storage_dir ?? ".fanfold", "zones");
+}
 
-async function openOnEmbedded(shared: Shared, data_dir: string, keys: readonly Uint8Array[] = []): Promise<Engine> {
-  const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"));
+type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "zones" | "log">;
+
+async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineOptions): Promise<Engine> {
+  const { secret_keys: keys = [], catalog = "auto" } = options;
+  const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"), {
+    postgis: catalog === "auto" ? undefined : catalog !== "off",
+  });
   try {
-    await migrate(embedded.as(null));
+    await migrate(embedded.as(null), { catalog });
     const db = embedded.as("fanfold_admin");
     await db.sql`select app.abandon_workers()`;
     const own_key = data_dir === "memory://" ? randomBytes(seal_key_bytes) : keyOfFolder(data_dir);
@@ -69,7 +88,7 @@ async function openOnEmbedded(shared: Shared, data_dir: string, keys: readonly U
 
 async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
   const { prepare = true, statement_timeout_s } = options;
-  if (options.migrate) await migrateServer(url, prepare);
+  if (options.migrate) await migrateServer(url, prepare, options.catalog);
   const db = openServer(url, {
     ...{ max: options.connections ?? 2, prepare, application_name: "fanfold", statement_timeout_s },
   });
@@ -89,10 +108,10 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
 }
 
 /** On a connection of its own: a migration takes the time it needs. */
-async function migrateServer(url: string, prepare: boolean): Promise<void> {
+async function migrateServer(url: string, prepare: boolean, catalog: CatalogChoice = "off"): Promise<void> {
   const db = openServer(url, { max: 1, prepare, application_name: "fanfold migrate" });
   try {
-    await migrate(db);
+    await migrate(db, { catalog });
   } finally {
     await db.close();
   }

@@ -32,6 +32,12 @@ export interface WorkerRecord {
   version: string | null;
   types: string[];
   slots: number;
+  /** What the isolated tasks it runs may declare together; null of one that said nothing. */
+  memory_mb: number | null;
+  /** What those that run now have declared. */
+  memory_used_mb: number | null;
+  /** Types it leaves to others, because one task of them needs more memory than it has: MB by type. */
+  too_large: Record<string, number>;
   started_at: string;
   heartbeat_at: string;
   lease_ends_at: string;

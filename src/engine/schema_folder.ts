@@ -26,7 +26,16 @@ export interface SchemaFolder {
 export const schema_folder = fileURLToPath(new URL("../../db", import.meta.url));
 
 export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
-  const migrations = (await readSql(folder, "migrations")).map((file) => {
+  return {
+    release: await readRelease(),
+    migrations: await readVersioned(folder, "migrations"),
+    functions: await readSql(folder, "functions"),
+  };
+}
+
+/** Files that are applied once, in the order of their numbers. */
+export async function readVersioned(folder: string, part: string): Promise<Migration[]> {
+  const migrations = (await readSql(folder, part)).map((file) => {
     const number = /^(\d{4})_[a-z0-9_]+$/.exec(file.name)?.[1];
     if (number === undefined) throw new Error(`${file.path}: a migration's name is NNNN_name.sql`);
     return { ...file, version: Number(number) };
@@ -35,10 +44,10 @@ export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
     if (version !== place + 1)
       throw new Error(`${path}: expected migration ${place + 1}; numbers have neither gaps nor twins`);
   }
-  return { release: await readRelease(), migrations, functions: await readSql(folder, "functions") };
+  return migrations;
 }
 
-async function readRelease(): Promise<string> {
+export async function readRelease(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
@@ -51,7 +60,7 @@ export function isLater(a: string, b: string): boolean {
   return place !== -1 && left[place]! > right[place]!;
 }
 
-async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
+export async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
   const names = (await readdir(join(folder, part))).filter((name) => name.endsWith(".sql")).sort();
   return Promise.all(
     names.map(async (file) => {

@@ -9,6 +9,7 @@ import type {
   Loose,
   Predecessor,
   Previous,
+  RecordingSession,
   SqlSession,
   TaskContext as TaskContextShape,
   TaskLog,
@@ -20,11 +21,13 @@ import type { OutboundPolicy } from "../core/outbound.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
+import type { TaskZones } from "../core/zones.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
+import { Recorded, type RecordedStatement } from "./recorded.js";
 import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";
 
@@ -35,8 +38,18 @@ export interface Desk extends ResultSource {
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
   outbound: OutboundPolicy;
+  /** The zones as this attempt sees them; left out where there are none. */
+  zones?: (ctx: TaskContext) => AttemptZones;
   secret(tenant_id: string, name: string): Promise<string>;
   unseal(tenant_id: string, sealed: string, purpose: string): Promise<string>;
+}
+
+/** What is told of the attempt's end besides. */
+export interface AttemptZones extends TaskZones {
+  /** Its finish was taken. */
+  finished?(): Promise<void>;
+  /** It will certainly not be finished: what it has put there is nobody's. */
+  failed?(): Promise<void>;
 }
 
 /** Why a task was asked to stop. */
@@ -70,8 +83,12 @@ export class TaskContext implements TaskContextShape {
   trace: AttemptTrace | undefined;
   /** An isolated handler has returned, and its process is writing the result to storage. */
   storing = false;
+  /** The handler has returned, and what it kept for the finish is being written together with it. */
+  committing = false;
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
+  /** What it keeps for its finish; undefined while there is nothing. */
+  recorded: Recorded | undefined;
   handed_over: unknown = undefined;
   delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
@@ -81,6 +98,7 @@ export class TaskContext implements TaskContextShape {
   reason: unknown;
   private reader: Previous | undefined;
   private own_store: Store | undefined;
+  protected own_zones: AttemptZones | undefined;
   private logger: TaskLog | undefined;
   private scratch_made: Promise<string> | undefined;
   private in_burst = false;
@@ -176,9 +194,27 @@ export class TaskContext implements TaskContextShape {
     return { commands: desk.commands, store: this.storage, connection, signal: () => this.signal };
   }
 
-  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
-  async db<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+  db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
+  async db<T>(work: (session: SqlSession) => Promise<T>, options?: { with_finish?: boolean }): Promise<T> {
     this.signal.throwIfAborted();
+    return options?.with_finish === true ? this.record(work) : this.now(work);
+  }
+
+  /** Needs no connection: any number at a time, also inside a burst. */
+  private record<T>(work: (session: RecordingSession) => Promise<T>): Promise<T> {
+    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.recorded ??= new Recorded();
+    return this.recorded.record(work, (statements) => this.keep(statements));
+  }
+
+  protected keep(statements: readonly RecordedStatement[]): void | Promise<void> {
+    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.recorded!.keep(statements);
+  }
+
+  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
+  private async now<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
     if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
     this.in_burst = true;
     try {
@@ -279,6 +315,17 @@ export class TaskContext implements TaskContextShape {
   get storage(): Store {
     this.own_store ??= storeOfTenant(this.desk.store, this.tenant_id);
     return this.own_store;
+  }
+
+  get zones(): TaskZones {
+    if (this.desk.zones === undefined) throw new Permanent("this worker has no zones", { code: "no_zones" });
+    this.own_zones ??= this.desk.zones(this);
+    return this.own_zones;
+  }
+
+  /** How the attempt ended, for what it may have left in zones; undefined when it never asked for them. */
+  tellZones(how: "finished" | "failed"): Promise<void> | undefined {
+    return this.own_zones?.[how]?.();
   }
 
   scratch(): Promise<string> {

@@ -2,7 +2,7 @@
 // Finding nothing, it writes itself idle, claims once more, and waits for a NOTIFY or the next poll: a hint may be lost,
 // the poll is not.
 import type { Logger } from "pino";
-import type { ClaimedStage, ClaimReply, WorkerCommands } from "../engine/commands.js";
+import type { ClaimedStage, ClaimReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
@@ -10,6 +10,7 @@ import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "
 import type { Finisher } from "./finish.js";
 import { deepFreeze } from "./freeze.js";
 import { HeldClaim, type Holdings } from "./held.js";
+import type { ClaimMemory, MemoryBudget } from "./memory.js";
 import type { Runner } from "./run.js";
 import type { Stats } from "./stats.js";
 import type { Tallies } from "./tallies.js";
@@ -32,6 +33,7 @@ export interface FetcherParts {
   /** What is known about task types; outlives a registration. */
   paces: Map<string, Pace>;
   tallies: Tallies;
+  memory: MemoryBudget;
   stats: Stats;
   log: Logger;
   onStale(): void;
@@ -127,20 +129,28 @@ export class Fetcher {
 
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number): Promise<"full" | "some" | "none"> {
-    const { worker_id, types, db, commands, stats } = this.parts;
-    const request = { worker_id, types, limit, after_tenant: this.after_tenant, known: [...this.stages.keys()] };
-    const { hinted } = this;
+    const { worker_id, db, commands, stats, memory } = this.parts;
+    const types = memory.typesToClaim(this.parts.types, performance.now());
+    const room = this.room();
+    const request = {
+      ...{ worker_id, types, limit, after_tenant: this.after_tenant, known: [...this.stages.keys()] },
+      ...(room === null ? {} : { memory: room }),
+    };
+    const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
-    let reply = await commands.claim(db, hinted === null ? request : { ...request, types: [hinted] });
+    let asked = hinted === null ? types : [hinted];
+    let reply = await commands.claim(db, { ...request, types: asked });
     stats.claims++;
     // Whoever else was woken may have been quicker: then a look at everything decides whether to wait.
     if (hinted !== null && reply.claims.length === 0) this.again = true;
     if (reply.claims.length === 0 && !this.told_idle && !this.stopped) {
       await commands.set_idle(db, { worker_id, idle: true });
       this.told_idle = true;
+      asked = types;
       reply = await commands.claim(db, request);
       stats.claims++;
     }
+    if (room !== null) this.noteKeptOut(asked, reply);
     if (reply.claims.length === 0) {
       stats.empty_claims++;
       return "none";
@@ -149,6 +159,24 @@ export class Fetcher {
     const held = this.hold(reply);
     if (held === 0) return "none";
     return held < limit ? "some" : "full";
+  }
+
+  private room(): ClaimMemory | null {
+    const { memory, holdings, paces } = this.parts;
+    if (memory.needs.size === 0) return null;
+    const waiting = new Map<string, number>();
+    for (const { claim, count } of holdings.waiting()) {
+      if (claim.memory_mb === 0) continue;
+      const { task_type } = claim.stage;
+      waiting.set(task_type, (waiting.get(task_type) ?? 0) + count);
+    }
+    return memory.forClaim(waiting, paces);
+  }
+
+  private noteKeptOut(asked: readonly string[], { claims, stages, kept_out = [] }: ClaimReply): void {
+    const types = new Map([...this.stages.values(), ...stages].map(({ stage_id, task_type }) => [stage_id, task_type]));
+    const claimed = new Set(claims.map(({ stage_id }) => types.get(stage_id) ?? ""));
+    this.parts.memory.told(asked, claimed, kept_out, performance.now());
   }
 
   private hold(reply: ClaimReply): number {
@@ -172,6 +200,7 @@ export class Fetcher {
       tally.claimed(batch.tasks.length);
       const claim = new HeldClaim(batch, stage, pace, now, tally);
       claim.traced = traced;
+      if (kind === stage.task_type) claim.memory_mb = parts.memory.needOf(kind);
       parts.holdings.add(claim);
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
       count += batch.tasks.length;
@@ -262,6 +291,7 @@ export class Fetcher {
   handBack(now: number): void {
     const { holdings, runner, slots, finisher, log } = this.parts;
     if (holdings.queued === 0) return;
+    this.handBackBlocked(now);
     const queue: { count: number; ms_per_start: number | null }[] = [];
     let oldest = now;
     for (const { claim, count } of holdings.waiting()) {
@@ -279,6 +309,20 @@ export class Fetcher {
     if (count === 0) return;
     log.debug({ count, queued: holdings.queued }, "handing back tasks that would wait here");
     void finisher.release(holdings.takeFromEnd(count));
+  }
+
+  /** Of tasks that were expected to be short and are not: those that wait for memory here may find some elsewhere. */
+  private handBackBlocked(now: number): void {
+    const { holdings, memory, finisher, log } = this.parts;
+    if (memory.used_mb === 0) return;
+    const items: ReleaseItem[] = [];
+    for (const { claim } of [...holdings.waiting()]) {
+      if (claim.memory_mb === 0 || memory.used_mb + claim.memory_mb <= memory.total_mb) continue;
+      if (now - Math.max(claim.claimed_at, memory.freed_at) >= 2 * AHEAD_MS) items.push(holdings.takeRest(claim));
+    }
+    if (items.length === 0) return;
+    log.debug({ claims: items.length }, "handing back tasks that would wait here for memory");
+    void finisher.release(items);
   }
 
   private handBackAll(): void {

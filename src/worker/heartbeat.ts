@@ -62,7 +62,7 @@ export interface HeartbeatParts {
   commands: WorkerCommands;
   log: Logger;
   tallies: Tallies;
-  state(): { running: RunningItem[]; claims: number[] };
+  state(): { running: RunningItem[]; claims: number[]; memory_used_mb?: number };
   onReply(reply: HeartbeatReply): void;
   onStale(): void;
 }

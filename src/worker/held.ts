@@ -18,6 +18,8 @@ export class HeldClaim {
   lost = false;
   /** Its attempts are spans of a trace. */
   traced = false;
+  /** What each of its tasks needs of the worker's memory; 0 where it is no matter. */
+  memory_mb = 0;
 
   constructor(
     batch: ClaimedBatch,
@@ -35,6 +37,8 @@ export class HeldClaim {
   }
 }
 
+const always = () => true;
+
 export class Holdings {
   readonly claims = new Map<number, HeldClaim>();
   /** Tasks that have not started. */
@@ -47,13 +51,17 @@ export class Holdings {
     this.queued += claim.end - claim.next;
   }
 
-  /** The claim whose next task is due to start; the caller moves `next`. */
-  first(): HeldClaim | undefined {
-    for (;;) {
-      const claim = this.queue[0];
-      if (claim === undefined || claim.next < claim.end) return claim;
-      // Let go at once: in a busy queue, which is never empty, the parameters of a whole stage would stay in memory.
-      this.queue.shift();
+  /** The first claim whose next task may start; the caller moves `next`. */
+  first(mayStart: (claim: HeldClaim) => boolean = always): HeldClaim | undefined {
+    for (let at = 0; ; ) {
+      const claim = this.queue[at];
+      if (claim === undefined) return undefined;
+      if (claim.next >= claim.end) {
+        // Let go at once: in a busy queue, which is never empty, the parameters of a whole stage would stay in memory.
+        if (at === 0) this.queue.shift();
+        else this.queue.splice(at, 1);
+      } else if (mayStart(claim)) return claim;
+      else at++;
     }
   }
 
@@ -78,6 +86,14 @@ export class Holdings {
       items.push({ c: claim.claim_id, o: ordinals });
     }
     return items;
+  }
+
+  /** Takes all of a claim that has not started out of the local queue, to be handed back. */
+  takeRest(claim: HeldClaim): ReleaseItem {
+    const o = claim.tasks.slice(claim.next, claim.end).map((task) => task[0]);
+    claim.end = claim.next;
+    this.queued -= o.length;
+    return { c: claim.claim_id, o };
   }
 
   /** The database knows what became of `count` tasks of this claim. */

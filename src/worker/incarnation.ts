@@ -7,21 +7,25 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import { traceIdOf } from "../core/traceparent.js";
-import type { HeartbeatReply, RunningItem } from "../engine/commands.js";
+import { Assets } from "../engine/assets.js";
+import type { FinishReply, HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
 import { sealedFor } from "../engine/sealing.js";
+import { openTaskZones } from "../engine/task_zones.js";
 import type { Pace } from "./batch.js";
 import { Connections } from "./connections.js";
-import type { TaskContext } from "./context.js";
+import type { AttemptZones, TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
+import { WritingFinisher } from "./finish_writes.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
+import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
@@ -43,6 +47,7 @@ export interface Shop {
   stats: Stats;
   paces: Map<string, Pace>;
   processes: ProcessPool;
+  memory: MemoryBudget;
   secrets: Secrets;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
@@ -71,6 +76,8 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       slots,
       connections: own,
       lease_s,
+      memory_mb: settings.memory_mb,
+      too_large: settings.too_large,
     };
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
     const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
@@ -110,7 +117,7 @@ export class Incarnation {
     lease_s: number,
     registered_at: number,
   ) {
-    const { engine, settings, secrets, stats, paces } = shop;
+    const { engine, settings, secrets, stats, paces, memory } = shop;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { work: db, heartbeat: heart } = connections;
     const log = shop.log.child({ worker_id });
@@ -122,29 +129,36 @@ export class Incarnation {
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { holdings, lease, logs, tallies } = this;
-    const shared = { worker_id, db, commands, holdings, stats, log, onStale, onSilent };
+    const shared = { worker_id, db, commands, holdings, stats, memory, log, onStale, onSilent };
+    const onAnswer = (reply: FinishReply, jobs: boolean) => {
+      if (reply.advanced || jobs) this.fetcher.wake();
+      else this.fetcher.consider();
+      // Tasks may have been kept from starting because too much was unanswered.
+      if (this.holdings.queued > 0) this.runner.pump();
+    };
     this.finisher = new Finisher({
       ...shared,
       lease,
       logs,
+      onAnswer,
       onQuiet: () => this.quiet.look(),
-      onAnswer: (reply, jobs) => {
-        if (reply.advanced || jobs) this.fetcher.wake();
-        else this.fetcher.consider();
-        // Tasks may have been kept from starting because too much was unanswered.
-        if (this.holdings.queued > 0) this.runner.pump();
-      },
     });
     const planning = { worker_id, registry, db, commands, onPlanned: () => this.fetcher.wake() };
     const connection = () => connections.burst(settings.burst_connections);
+    const logsWritten = async () => {
+      logs.send();
+      await Promise.all(this.writing);
+    };
     this.runner = new Runner({
       ...shared,
       finisher: this.finisher,
+      writing_finisher: new WritingFinisher({ ...shared, connection, lease, logsWritten, onAnswer }),
       handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
       desk: {
         ...{ commands, connection, store, logs, scratch_dir: this.scratch_dir, outbound: settings.outbound },
+        zones: (ctx) => this.zonesOf(ctx),
         secret: (tenant_id, name) => secrets.tell(tenant_id, name),
         unseal: async (tenant_id, sealed, purpose) => {
           const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
@@ -155,6 +169,10 @@ export class Incarnation {
       spill: { store, worker_id },
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
+      onMemory: () => {
+        if (memory.is_short) this.fetcher.wake();
+        if (holdings.queued > 0) this.runner.pump();
+      },
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();
@@ -188,6 +206,18 @@ export class Incarnation {
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 
+  private zonesOf(ctx: TaskContext): AttemptZones {
+    const { engine } = this.shop;
+    const { tenant_id, job_id, ordinal, attempt } = ctx;
+    return openTaskZones({
+      ...{ tenant_id, job_id, ordinal, attempt, stage_id: ctx.claim.stage.stage_id, zones: engine.zones },
+      // On the connection that finishes use: nothing of it is urgent, and there are few.
+      assets: new Assets(this.connections.work, tenant_id, engine.zones),
+      record: (work) => ctx.db(work, { with_finish: true }),
+      signal: () => ctx.signal,
+    });
+  }
+
   async listen(): Promise<void> {
     const types = new Map(this.shop.settings.types.map((type) => [hintOf(type), type]));
     const hint = (heard: string) => {
@@ -207,7 +237,7 @@ export class Incarnation {
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };
 
-  private state(): { running: RunningItem[]; claims: number[] } {
+  private state(): { running: RunningItem[]; claims: number[]; memory_used_mb?: number } {
     const now = performance.now();
     const running = Array.from(this.runner.running, (ctx) => ({
       claim_id: ctx.claim.claim_id,
@@ -219,7 +249,9 @@ export class Incarnation {
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
-    return { running, claims: [...this.holdings.claims.keys()] };
+    const { memory } = this.shop;
+    const used = memory.needs.size === 0 ? {} : { memory_used_mb: memory.used_mb };
+    return { running, claims: [...this.holdings.claims.keys()], ...used };
   }
 
   /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
@@ -227,6 +259,8 @@ export class Incarnation {
     const gone = new Set(lost.map((claim_id) => this.holdings.lose(claim_id)));
     const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
     for (const ctx of this.runner.running) {
+      // Its own finish may be what has ended the claim.
+      if (ctx.committing) continue;
       if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
       else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
         this.take(ctx, "cancelled", "the task was cancelled");

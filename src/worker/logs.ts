@@ -72,7 +72,7 @@ export class TaskLogs {
     return text;
   }
 
-  private readonly send = (): void => {
+  readonly send = (): void => {
     const lines = this.take();
     if (lines !== "") this.write(`[${lines}]`);
   };

@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { default_memory_mb } from "../core/declare.js";
 import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
 import { quoted, shorten, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isRecord } from "../core/report.js";
 import type { Alert } from "../engine/janitor.js";
+import { machineMemory } from "./machine_memory.js";
 
 export interface WorkerOptions {
   /** Tasks that run at the same time. */
@@ -26,6 +28,11 @@ export interface WorkerOptions {
   connections?: number;
   /** For handlers' own short writes and for reading results; opened when first used. */
   burst_connections?: number;
+  /**
+   * What tasks of isolated handlers may declare together (their memory_mb): more do not start. Default: three quarters of the
+   * machine's memory, or of what its control group allows.
+   */
+  memory_mb?: number;
   /** Task types to run; all handlers and planners of the registry when left out. */
   types?: readonly string[];
   scratch_dir?: string;
@@ -51,10 +58,16 @@ export interface WorkerSettings
     Pick<WorkerOptions, "on_alert" | "secrets" | "secrets_dir"> {
   outbound: OutboundPolicy;
   version: string;
+  /** MB by isolated type that fits. */
+  memory_needs: ReadonlyMap<string, number>;
+  /** MB by isolated type that does not: they are not among `types`. */
+  too_large: Readonly<Record<string, number>>;
 }
 
 export function workerSettings(options: WorkerOptions, registry: Registry): WorkerSettings {
   const { log: _, types = typesOf(registry), ...given } = options;
+  const memory_mb = options.memory_mb ?? Math.max(1, Math.floor(machineMemory() * MEMORY_SHARE));
+  const { needs, too_large } = memoryNeeds(types, registry, memory_mb);
   const settings = {
     slots: 8,
     batch_max: 1000,
@@ -70,8 +83,11 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     ...withoutUndefined(given),
     // Each call follows none unless its connector asks for it.
     outbound: { ...default_policy, max_redirects: 3, ...withoutUndefined(given.outbound ?? {}) },
-    types,
+    memory_mb,
+    types: Array.isArray(types) ? types.filter((type) => !Object.hasOwn(too_large, type)) : types,
     version: packageVersion(),
+    memory_needs: needs,
+    too_large,
   };
   const problems = [
     ...unknownKeys(options),
@@ -80,6 +96,24 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
   ];
   if (problems.length > 0) throw new RangeError(`worker options: ${problems.join("; ")}`);
   return settings;
+}
+
+/** The rest is for this process, the system, and what a database on the same machine needs. */
+const MEMORY_SHARE = 0.75;
+
+function memoryNeeds(types: readonly string[], registry: Registry, memory_mb: number) {
+  const needs = new Map<string, number>();
+  const too_large: Record<string, number> = {};
+  for (const type of Array.isArray(types) ? types : []) {
+    const options = registry.handlers.get(type)?.options;
+    if (options?.isolation !== "process") continue;
+    const need = options.memory_mb ?? default_memory_mb;
+    if (need <= memory_mb) needs.set(type, need);
+    // Most likely nobody declared anything: on a small machine it runs alone rather than never.
+    else if (need === default_memory_mb) needs.set(type, memory_mb);
+    else too_large[type] = need;
+  }
+  return { needs, too_large };
 }
 
 /** "#plan": stages whose plan is data; "#plan:<job>": those that need a function of that job. */
@@ -112,6 +146,7 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   abort_grace_s: seconds,
   connections: wholeNumber(1, 100),
   burst_connections: wholeNumber(1, 100),
+  memory_mb: wholeNumber(1, 2 ** 31 - 1),
   types: texts,
   scratch_dir: text,
   on_alert: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),

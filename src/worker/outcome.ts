@@ -33,6 +33,10 @@ export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): strin
 }
 
 function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
+  // What is still being said would be lost without a word.
+  if (ctx.recorded !== undefined && ctx.recorded.open > 0) {
+    return contract("the handler returned before ctx.db(…, { with_finish: true }) did: await it", "not_awaited");
+  }
   if (ctx.handed_over === undefined && ctx.delivered === undefined) {
     if (value === undefined) return "null";
     if (isSimple(value)) return JSON.stringify(value);
@@ -94,8 +98,8 @@ async function spilled(json: string, { claim, ordinal }: TaskContext, { store, w
   return JSON.stringify(await store.put(key, json));
 }
 
-function contract(message: string): Failure {
-  return failureOf({ message }, { category: "contract", code: "bad_result" });
+function contract(message: string, code = "bad_result"): Failure {
+  return failureOf({ message }, { category: "contract", code });
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what Postgres cannot store

@@ -12,8 +12,10 @@ import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
+import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim, Holdings } from "./held.js";
 import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
+import type { MemoryBudget } from "./memory.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
 import { AttemptTrace } from "./tracing.js";
@@ -31,6 +33,8 @@ export interface RunnerParts {
   handlers: ReadonlyMap<string, Handler>;
   holdings: Holdings;
   finisher: Finisher;
+  memory: MemoryBudget;
+  writing_finisher: Pick<WritingFinisher, "finish">;
   desk: Desk;
   spill: Spill;
   stats: Stats;
@@ -41,6 +45,8 @@ export interface RunnerParts {
   isolated(ctx: TaskContext, handler: Handler): Promise<Outcome>;
   /** Something started or ended: there may be room for more. */
   onRoom(): void;
+  /** A process has let go of its memory. */
+  onMemory(): void;
 }
 
 type Outcome = string | Done | Failure;
@@ -66,7 +72,7 @@ export class Runner {
     const { holdings, slots, finisher } = this.parts;
     this.pumping = true;
     while (this.running.size < slots && !finisher.full) {
-      const claim = holdings.first();
+      const claim = holdings.first(this.mayStart);
       if (claim === undefined) break;
       const now = performance.now();
       if (this.turn_ends_at === 0) {
@@ -83,6 +89,10 @@ export class Runner {
     this.turn_ends_at = 0;
     this.pump();
   };
+
+  /** Whoever has to wait for memory is passed by. */
+  private readonly mayStart = (claim: HeldClaim): boolean =>
+    claim.memory_mb === 0 || this.parts.memory.mayStart(claim.stage.task_type, performance.now());
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
@@ -122,7 +132,19 @@ export class Runner {
     const handler = this.parts.handlers.get(task_type);
     if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
     if (handler.options.isolation !== "process") return invoke(handler, ctx);
-    return this.parts.isolated(ctx, handler).then((outcome) => new Settled(outcome));
+    return this.isolated(ctx, handler);
+  }
+
+  /** Its memory is held until its process has done with it, also when the task was given up before. */
+  private async isolated(ctx: TaskContext, handler: Handler): Promise<Settled> {
+    const { memory, isolated, onMemory } = this.parts;
+    memory.take(ctx.task_type);
+    try {
+      return new Settled(await isolated(ctx, handler));
+    } finally {
+      memory.give(ctx.task_type, performance.now());
+      setImmediate(onMemory);
+    }
   }
 
   /** The handler has settled. `error` undefined: it returned `value`. */
@@ -146,6 +168,7 @@ export class Runner {
     }
     if (ctx.claim.lost || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
       this.drop(ctx);
+      this.tellZones(ctx, "failed");
       parts.log.info({ ...facts(ctx), duration_ms }, "task no longer held when it ended; its result is dropped");
     } else if (ctx.aborted === "timeout") this.fail(ctx, duration_ms, withEnd(classify(ctx.reason), error));
     else if (error === undefined) {
@@ -155,8 +178,10 @@ export class Runner {
         return;
       }
       this.planned(ctx, duration_ms);
-    } else if (ctx.aborted === "stopping") this.handBack(ctx);
-    else {
+    } else if (ctx.aborted === "stopping") {
+      this.handBack(ctx);
+      this.tellZones(ctx, "failed");
+    } else {
       this.tellOperator(ctx, error);
       this.fail(ctx, duration_ms, failureFrom(error));
     }
@@ -178,18 +203,53 @@ export class Runner {
     // Given up while its file was being written: it was settled then, and a second time would let go of its claim too early.
     if (ctx.given_up) return;
     if (ctx.claim.lost) this.drop(ctx);
-    else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
+    else if (ctx.recorded !== undefined && (typeof outcome === "string" || "result" in outcome)) {
+      void this.finishWithWrites(ctx, duration_ms, outcome);
+      return;
+    } else if (typeof outcome === "string") this.complete(ctx, duration_ms, outcome, null);
     else if ("result" in outcome) this.complete(ctx, duration_ms, outcome.result, outcome.extra);
     else this.fail(ctx, duration_ms, outcome);
     this.free(ctx);
   }
 
+  /** The slot stays taken until the database has answered: there are few connections for it, and statements wait in memory. */
+  private async finishWithWrites(ctx: TaskContext, duration_ms: number, outcome: string | Done): Promise<void> {
+    const { parts } = this;
+    const { claim, ordinal } = ctx;
+    const { result, extra } = typeof outcome === "string" ? { result: outcome, extra: null } : outcome;
+    const { statements } = ctx.recorded!;
+    ctx.committing = true;
+    const told = { claim, ordinal, duration_ms, result, extra, statements, timeout_s: this.timeoutOf(ctx) };
+    const end = await parts.writing_finisher.finish(told);
+    ctx.committing = false;
+    // Given up meanwhile (the worker stops): it was settled then, and the database has decided which of the two came first.
+    if (ctx.given_up) return;
+    if (end === "dropped") this.drop(ctx);
+    else if (end === "accepted") {
+      this.completed(ctx, duration_ms);
+      parts.holdings.settle(claim, 1);
+      this.tellZones(ctx, "finished");
+    } else if (end === "refused") {
+      parts.stats.refused++;
+      claim.tally.refused();
+      ctx.trace?.end("lost");
+      parts.holdings.settle(claim, 1);
+      this.tellZones(ctx, "failed");
+      parts.log.info(facts(ctx), "a late result was refused, and its writes were rolled back");
+    } else this.fail(ctx, duration_ms, end.failure);
+    this.free(ctx);
+  }
+
   private complete(ctx: TaskContext, duration_ms: number, result: string, extra: DoneExtra | null): void {
-    const { finisher, stats, log } = this.parts;
+    this.completed(ctx, duration_ms);
+    this.parts.finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
+  }
+
+  private completed(ctx: TaskContext, duration_ms: number): void {
+    const { stats, log } = this.parts;
     stats.completed++;
     ctx.claim.tally.completed(duration_ms);
     ctx.trace?.end("completed");
-    finisher.done(ctx.claim, ctx.ordinal, duration_ms, result, extra);
     if (log.isLevelEnabled("debug")) log.debug({ ...facts(ctx), duration_ms }, "task completed");
   }
 
@@ -210,6 +270,8 @@ export class Runner {
     ctx.trace?.end("failed", failure);
     const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
     parts.finisher.failed(ctx.claim, item);
+    // A handler that was given up may still be writing: what it leaves is found by the sweep.
+    if (!ctx.given_up) this.tellZones(ctx, "failed");
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
   }
@@ -228,6 +290,12 @@ export class Runner {
     this.parts.stats.dropped++;
     ctx.trace?.end(ctx.aborted === "cancelled" ? "cancelled" : "lost");
     this.parts.holdings.settle(ctx.claim, 1);
+  }
+
+  private tellZones(ctx: TaskContext, how: "finished" | "failed"): void {
+    ctx.tellZones(how)?.catch((error: unknown) => {
+      this.parts.log.warn({ ...facts(ctx), err: error, how }, "files in zones were left to the sweep");
+    });
   }
 
   private handBack(ctx: TaskContext): void {

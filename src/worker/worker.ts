@@ -1,11 +1,13 @@
 // A worker: runs the tasks its registry has handlers for, until it is stopped. It lives through as many registrations as
 // it takes: one whose lease ran out is abandoned, and the next starts under a fresh id.
 
+import type { Logger } from "pino";
 import { environmentForHandlers, secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
 import { inheritedEnv } from "./isolation/fork.js";
 import { ProcessPool } from "./isolation/pool.js";
+import { MemoryBudget } from "./memory.js";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
 import { Secrets } from "./secrets.js";
 import { Stats } from "./stats.js";
@@ -19,6 +21,9 @@ export interface WorkerStats extends Stats {
   worker_id: string;
   running: number;
   queued: number;
+  /** What isolated tasks may declare together, and what those that run have declared. */
+  memory_mb: number;
+  memory_used_mb: number;
 }
 
 export interface Worker {
@@ -57,18 +62,21 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   let waiters: (() => void)[] = [];
 
   const log = options.log ?? engine.log;
+  warnOfTooLarge(settings, log);
   const own = secretsFromEnvironment();
   const secrets = new Secrets({ ask: settings.secrets, dir: settings.secrets_dir ?? own.dir, env: own.env });
   const processes = new ProcessPool({
     slots: settings.slots,
+    memory_mb: settings.memory_mb,
     abort_grace_ms: settings.abort_grace_s * 1000,
     node_args: settings.isolation_node_args,
     env: { ...inheritedEnv(environmentForHandlers()), ...settings.isolation_env },
     log,
     clean: (text) => secrets.known.text(text),
   });
+  const memory = new MemoryBudget(settings.memory_mb, settings.memory_needs);
   const shop: Shop = {
-    ...{ engine, settings, stats, processes, secrets, log },
+    ...{ engine, settings, stats, processes, memory, secrets, log },
     paces: new Map(),
     onAbandoned: () => restart(1),
   };
@@ -149,10 +157,20 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       worker_id: life.worker_id,
       running: life.runner.running.size,
       queued: life.holdings.queued,
+      memory_mb: memory.total_mb,
+      memory_used_mb: memory.used_mb,
     }),
   };
   live.add(worker);
   return worker;
+}
+
+function warnOfTooLarge({ too_large, memory_mb }: WorkerSettings, log: Logger): void {
+  if (Object.keys(too_large).length === 0) return;
+  log.warn(
+    { memory_mb, too_large },
+    "handlers that declare more memory_mb than this worker may use are left to others; its memory_mb can be raised",
+  );
 }
 
 /** An isolated handler opens the store in its own process. */

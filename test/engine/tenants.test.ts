@@ -94,6 +94,8 @@ describe("tenants on a server", () => {
     "connector_configs",
     "host_states",
     "host_slots",
+    "assets",
+    "zone_sweeps",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */
   const closed = ["api_keys", "webhook_endpoints", "dependents_locks"];

@@ -37,7 +37,8 @@ export async function openIsolated(handlers: readonly Handler[], jobs: readonly 
   const shop = await openShop({ handlers, jobs });
   const isolated: IsolatedShop = {
     ...shop,
-    start: (options) => shop.worker({ isolation_node_args: node_args, abort_grace_s: 0.2, ...options }),
+    start: (options) =>
+      shop.worker({ isolation_node_args: node_args, abort_grace_s: 0.2, memory_mb: 65_536, ...options }),
     ended: async (task_id) => {
       let task: TaskRecord | undefined;
       await eventually(async () => {

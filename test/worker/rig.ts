@@ -17,6 +17,7 @@ import { Finisher } from "../../src/worker/finish.js";
 import { Lease } from "../../src/worker/heartbeat.js";
 import { HeldClaim, Holdings } from "../../src/worker/held.js";
 import { TaskLogs } from "../../src/worker/logs.js";
+import { MemoryBudget } from "../../src/worker/memory.js";
 import { Runner } from "../../src/worker/run.js";
 import { Stats } from "../../src/worker/stats.js";
 
@@ -58,11 +59,14 @@ export function openRig(options: RigOptions) {
     onQuiet: () => {},
   });
   const runner: Runner = new Runner({
+    writing_finisher: { finish: () => Promise.reject(new Error("there is no database here")) },
     ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
     desk: { logs, store } as unknown as Desk,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
+    memory: new MemoryBudget(1, new Map()),
+    onMemory: () => {},
     isolated: () => Promise.reject(new Error("there are no processes here")),
     onRoom: () => {},
   });

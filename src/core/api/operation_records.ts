@@ -132,6 +132,11 @@ export const worker = z
     version: z.string().nullable(),
     types: z.array(z.string()),
     slots: z.int(),
+    memory_mb: z.int().nullable().describe("What the isolated tasks it runs may declare together"),
+    memory_used_mb: z.int().nullable().describe("What those that run have declared; of a worker of the tenant's own"),
+    too_large: z
+      .record(z.string(), z.number())
+      .describe("Task types it leaves to others, because one task needs more memory than it may use: MB by type"),
     started_at: time,
     heartbeat_at: time,
     lease_ends_at: time,

@@ -9,8 +9,10 @@ import { newPace } from "../batch.js";
 import { type Desk, TaskContext } from "../context.js";
 import { deepFreeze } from "../freeze.js";
 import { HeldClaim } from "../held.js";
+import type { RecordedStatement } from "../recorded.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
+import { remoteZones } from "./zone_calls.js";
 
 const PROGRESS_MS = 100;
 
@@ -49,6 +51,12 @@ export class ChildContext extends TaskContext {
     }
     await this.ask({ what: "commit" });
     return value;
+  }
+
+  /** Sent at once, so that the worker has them in the order in which they were said, among those of its own. */
+  protected override async keep(statements: readonly RecordedStatement[]): Promise<void> {
+    const sent = statements.map(({ strings, values }) => ({ strings: [...strings], values }));
+    await this.ask({ what: "record", statements: sent });
   }
 
   /** Of the attempt's span, which is the worker's. */
@@ -108,7 +116,9 @@ function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): D
   const secret = (_tenant: string, name: string) => channel.call(run, { what: "secret", name }) as Promise<string>;
   const unseal = (_tenant: string, sealed: string, purpose: string) =>
     channel.call(run, { what: "unseal", sealed, purpose }) as Promise<string>;
+  const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
+    zones: () => zones,
     ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
     ...{ outbound, secret, unseal },
   };

@@ -7,6 +7,8 @@ import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/com
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
 import type { AbortKind, Progress } from "../context.js";
 import type { Done } from "../outcome.js";
+import type { SentStatement } from "../recorded.js";
+import type { ZoneCall } from "./zone_calls.js";
 
 export type ReadRequest = Parameters<WorkerCommands["read_results"]>[1];
 
@@ -63,7 +65,10 @@ export type Call =
   | { what: "begin" }
   | { what: "sql"; strings: readonly string[]; values: readonly Scalar[] }
   | { what: "commit" }
-  | { what: "rollback" };
+  | { what: "rollback" }
+  | { what: "zone"; call: ZoneCall }
+  /** Kept for the finish. */
+  | { what: "record"; statements: readonly SentStatement[] };
 
 export interface PackedError {
   name: string;

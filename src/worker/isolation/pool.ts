@@ -22,6 +22,8 @@ const CLOSE_MS = 2000;
 export interface PoolOptions {
   /** The most processes at a time. */
   slots: number;
+  /** What tasks may declare together; idle processes give way to them. Default: no limit. */
+  memory_mb?: number;
   abort_grace_ms: number;
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -89,7 +91,9 @@ export class ProcessPool {
     const at = this.idle.findLastIndex(
       ({ settings }) => settings.module === module && settings.memory_mb === memory_mb,
     );
-    if (at >= 0) return this.idle.splice(at, 1)[0]!;
+    const warm = at >= 0 ? this.idle.splice(at, 1)[0]! : null;
+    this.makeRoom(memory_mb);
+    if (warm !== null) return warm;
     // All slots are never busy here, because a task is about to start: if the pool is full, somebody idles.
     if (this.processes.size >= this.options.slots) this.idle.shift()?.kill();
     const { node_args, env, abort_grace_ms, log } = this.options;
@@ -100,6 +104,25 @@ export class ProcessPool {
     this.processes.add(process);
     log.debug({ module, pid: process.group, processes: this.processes.size }, "handler process forked");
     return process;
+  }
+
+  /**
+   * An idle process holds none of the budget, or a warm one of a type that nobody needs now would keep others from starting. But
+   * what it still occupies is real: beside tasks that use all they declared, the longest idle end until the rest fits.
+   */
+  private makeRoom(memory_mb: number): void {
+    let used_mb = memory_mb;
+    for (const process of this.processes) {
+      if (process.busy) used_mb += process.settings.memory_mb;
+      else if (this.idle.includes(process)) used_mb += process.rss_mb;
+    }
+    const { memory_mb: most_mb = Number.POSITIVE_INFINITY } = this.options;
+    while (used_mb > most_mb) {
+      const oldest = this.idle.shift();
+      if (oldest === undefined) return;
+      used_mb -= oldest.rss_mb;
+      oldest.kill();
+    }
   }
 
   private readonly freed = (process: HandlerProcess): void => {

@@ -5,7 +5,9 @@ import type { SqlSession } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { DatabaseError } from "../../engine/database.js";
 import type { TaskContext } from "../context.js";
+import { Recorded, type SentStatement } from "../recorded.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
+import { answerZoneCall, type ZoneCall } from "./zone_calls.js";
 
 type Reply = (id: number, value: unknown, error?: PackedError) => void;
 
@@ -43,6 +45,8 @@ export class Service {
   private asked(call: Exclude<Call, { what: "begin" | "commit" | "rollback" }>): Promise<unknown> {
     if (call.what === "sql") return this.statement(call.strings, call.values);
     if (call.what === "read_results") return this.read(call.request);
+    if (call.what === "zone") return this.zone(call.call);
+    if (call.what === "record") return this.record(call.statements);
     // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
     if (call.what === "secret") return this.ctx.secret(call.name);
     if (call.what === "unseal") return this.ctx.unseal(call.sealed, call.purpose);
@@ -55,6 +59,15 @@ export class Service {
       throw new Permanent(`stage "${claim.stage.stage}" does not come after the stage it wants to read`);
     }
     return desk.commands.read_results(await desk.connection(), request);
+  }
+
+  private async zone(call: ZoneCall): Promise<unknown> {
+    return answerZoneCall(this.ctx.zones, () => this.ctx.scratch(), call);
+  }
+
+  private async record(statements: readonly SentStatement[]): Promise<void> {
+    this.ctx.recorded ??= new Recorded();
+    this.ctx.recorded.take(statements);
   }
 
   private async predecessor(): Promise<unknown> {

@@ -14,7 +14,7 @@ test("a call passes on the trace, and every further call with an effect has a ke
   const more = {
     ...{ traceparent, effect_key: "effect" },
     outbound: { ...default_policy, allow_http: true, allow_private: [`127.0.0.1:${host.port}`] },
-    db: <T>(work: (given: SqlSession) => Promise<T>) => work(session),
+    db: (<T>(work: (given: SqlSession) => Promise<T>) => work(session)) as TaskContext["db"],
   };
   const call = makeCall(fakeContext({}, more as Partial<TaskContext>), {}, null);
   await call({ url: host.url });

@@ -1,0 +1,29 @@
+-- Records a file that was there already, as it is. One that is recorded stays what it was: ours is not made somebody else's.
+-- request: as for publish_asset
+create or replace function app.adopt_asset(request json)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  v_asset app.assets;
+begin
+  insert into app.assets as a (tenant_id, zone, key, name, bytes, sha256, media_type, job_id, stage_id, ordinal, adopted)
+  values (
+    app.acting_tenant(request ->> 'tenant'), request ->> 'zone', request ->> 'key', request ->> 'name', (request ->> 'bytes')::bigint,
+    request ->> 'sha256', request ->> 'media_type', request ->> 'job_id', (request ->> 'stage_id')::bigint,
+    (request ->> 'ordinal')::bigint, true)
+  on conflict (tenant_id, zone, key) do update
+    set bytes = excluded.bytes, sha256 = excluded.sha256, media_type = excluded.media_type
+    where a.retracted_at is null
+  returning a.* into v_asset;
+  if not found then
+    raise exception 'the file %:% is being removed', request ->> 'zone', left(request ->> 'key', 300)
+      using errcode = 'FF006', hint = 'put it there again under another name';
+  end if;
+  return app.asset_record(v_asset);
+exception
+  when check_violation or not_null_violation or invalid_text_representation or numeric_value_out_of_range then
+    raise exception 'this is not the record of a file: %', sqlerrm using errcode = 'FF002';
+end $$;
+grant execute on function app.adopt_asset(json) to fanfold_api, fanfold_worker, fanfold_admin;

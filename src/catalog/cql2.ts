@@ -1,0 +1,3 @@
+export function normalFilter(filter: unknown): unknown {
+  return filter;
+}

@@ -1,0 +1,45 @@
+// Which GDAL a task works with: the system's where there is one, the WASM build otherwise, or the one the operator wants. Found once
+// a process, because a handler's process takes one task after the other.
+import { Permanent } from "../../core/errors.js";
+import type { RasterEngine } from "./engine.js";
+import { type CliLimits, default_limits, openCliEngine } from "./engine_cli.js";
+
+export interface EngineChoice {
+  prefer: "auto" | "gdal" | "wasm";
+  /** Where to look for GDAL's programs; the usual places when left out. */
+  path?: string | undefined;
+  /** Where an own GDAL keeps its data. */
+  env?: Readonly<Record<string, string>> | undefined;
+  limits?: Partial<CliLimits> | undefined;
+}
+
+const usual_path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/opt/local/bin";
+
+const opened = new Map<string, Promise<RasterEngine>>();
+
+export function openRasterEngine(choice: EngineChoice): Promise<RasterEngine> {
+  const key = JSON.stringify([choice.prefer, choice.path, choice.env, choice.limits]);
+  const known = opened.get(key);
+  if (known !== undefined) return known;
+  const opening = open(choice);
+  opened.set(key, opening);
+  // What failed is tried again by the next task: a GDAL may be installed meanwhile.
+  opening.catch(() => opened.delete(key));
+  return opening;
+}
+
+async function open({ prefer, path = usual_path, env = {}, limits = {} }: EngineChoice): Promise<RasterEngine> {
+  if (prefer !== "wasm") {
+    const system = await openCliEngine({ path, env, limits: { ...default_limits, ...limits } });
+    if (system !== null) return system;
+  }
+  if (prefer === "gdal") {
+    throw new Permanent(
+      "FANFOLD_RASTER_ENGINE is gdal, and this machine has no GDAL 3.2 or later: install it (Debian: apt-get install gdal-bin) or set wasm",
+      { code: "gdal_missing" },
+    );
+  }
+  // Only here: whoever does not need it does not load 40 MB.
+  const { openWasmEngine } = await import("./engine_wasm.js");
+  return openWasmEngine();
+}

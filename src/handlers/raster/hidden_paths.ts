@@ -1,0 +1,89 @@
+// A GeoTIFF can name other files in its own metadata (an OVERVIEW_FILE, arrays of coordinates), and GDAL opens whatever stands there: any
+// path, any URL, with any driver. The driver allow-list for the file itself does not help against that, so such files are refused.
+
+/** A few bytes of the file; fewer at its end. */
+export type ReadBytes = (offset: number, length: number) => Promise<Uint8Array>;
+
+const GDAL_METADATA = 42_112;
+const max_directories = 1000;
+const max_entries = 4096;
+const max_metadata = 4 * 1024 * 1024;
+
+/** GDAL looks these up by name, in any case, whatever their domain. */
+const file_names = /overview_file|[xy]_dataset/i;
+
+/** Why the file may not be opened; null when nothing speaks against it. What is no TIFF at all is for GDAL to refuse. */
+export async function hiddenPath(read: ReadBytes, size: number): Promise<string | null> {
+  const head = view(await read(0, 16));
+  if (head.byteLength < 8) return null;
+  const mark = head.getUint16(0);
+  if (mark !== 0x4949 && mark !== 0x4d4d) return null;
+  const little = mark === 0x4949;
+  const version = head.getUint16(2, little);
+  if (version !== 42 && version !== 43) return null;
+  const layout = version === 43 ? big : classic;
+  if (head.byteLength < layout.head) return null;
+  const seen = new Set<number>();
+  let at = layout.offset(head, layout.first, little);
+  while (at > 0 && at < size && !seen.has(at) && seen.size < max_directories) {
+    seen.add(at);
+    const count_view = view(await read(at, layout.count_bytes));
+    if (count_view.byteLength < layout.count_bytes) return null;
+    const count = layout.count(count_view, little);
+    if (count > max_entries) return null;
+    const bytes = count * layout.entry_bytes + layout.offset_bytes;
+    const entries = view(await read(at + layout.count_bytes, bytes));
+    if (entries.byteLength < bytes - layout.offset_bytes) return null;
+    for (let index = 0; index < count; index++) {
+      const entry = index * layout.entry_bytes;
+      if (entries.getUint16(entry, little) !== GDAL_METADATA) continue;
+      const length = layout.offset(entries, entry + 4, little);
+      const offset =
+        length <= layout.offset_bytes
+          ? at + layout.count_bytes + entry + 4 + layout.offset_bytes
+          : layout.offset(entries, entry + 4 + layout.offset_bytes, little);
+      if (length > max_metadata) return "the metadata in the file is larger than 4 MB";
+      const text = decodedText(await read(offset, length));
+      if (file_names.test(text)) return "the metadata in the file names other files: write it anew without them";
+    }
+    if (entries.byteLength < bytes) return null;
+    at = layout.offset(entries, count * layout.entry_bytes, little);
+  }
+  return null;
+}
+
+/** As an XML reader would see it: a letter may be written as its number. */
+function decodedText(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/&#x([0-9a-f]{1,8});?/gi, (_, digits: string) => letter(Number.parseInt(digits, 16)))
+    .replace(/&#([0-9]{1,10});?/g, (_, digits: string) => letter(Number(digits)));
+}
+
+function letter(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : "?";
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const classic = {
+  head: 8,
+  first: 4,
+  count_bytes: 2,
+  entry_bytes: 12,
+  offset_bytes: 4,
+  count: (from: DataView, little: boolean) => from.getUint16(0, little),
+  offset: (from: DataView, at: number, little: boolean) => from.getUint32(at, little),
+};
+
+const big: typeof classic = {
+  head: 16,
+  first: 8,
+  count_bytes: 8,
+  entry_bytes: 20,
+  offset_bytes: 8,
+  count: (from, little) => Number(from.getBigUint64(0, little)),
+  offset: (from, at, little) => Number(from.getBigUint64(at, little)),
+};

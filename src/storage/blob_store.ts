@@ -1,0 +1,146 @@
+// What a place for files offers, whatever it is: a folder, a bucket, a container. One store is one prefix there, and a key is
+// always below it. An object appears under its key whole or not at all.
+import { createHash } from "node:crypto";
+import type { BlobPage, BlobStat } from "../core/zones.js";
+
+export type BlobKind = "disk" | "s3" | "azure";
+
+export interface ReadOptions {
+  /** Where to begin; 0 when left out. */
+  offset?: number;
+  /** How much at most; to the end when left out. */
+  length?: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Reading {
+  /** Of the whole object. */
+  stat: BlobStat;
+  pieces: AsyncIterable<Uint8Array>;
+  /** It holds a file or a connection until it is read to the end or closed; closing twice is no error. */
+  close(): Promise<void>;
+}
+
+export interface WriteOptions {
+  media_type?: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Written {
+  bytes: number;
+  sha256: string;
+  etag: string;
+}
+
+export interface ListOptions {
+  /** `next` of the page before. */
+  after?: string | undefined;
+  /** 1 to 1000. */
+  limit?: number | undefined;
+}
+
+export interface SignOptions {
+  expires_s: number;
+  media_type?: string;
+}
+
+export interface BlobStore {
+  readonly kind: BlobKind;
+  /** Where it is, for people; never with a credential. */
+  readonly place: string;
+  /** null when there is no such object. */
+  stat(key: string): Promise<BlobStat | null>;
+  /** Throws StorageError (missing). Beyond the end there is nothing to read, which is no error. */
+  read(key: string, options?: ReadOptions): Promise<Reading>;
+  /** As it comes, of any size; in the place of what is there. If `pieces` throws, nothing is stored and the error is passed on. */
+  write(key: string, pieces: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Written>;
+  /** In the order of the keys' UTF-8, those that begin with `prefix`. */
+  list(prefix: string, options?: ListOptions): Promise<BlobPage>;
+  /** Within the store, without the bytes coming here where the store can do that. */
+  copy(from: string, to: string): Promise<void>;
+  /** Removing what is not there is no error. */
+  remove(key: string): Promise<void>;
+  /** A URL with which anybody may read the object for a while; null where the store cannot make one. */
+  signedUrl(key: string, options: SignOptions): Promise<string | null>;
+  /** How a catalogue names the object. */
+  href(key: string): string;
+}
+
+export const max_page = 1000;
+/** Of one piece that is read or written. */
+export const piece_bytes = 1024 * 1024;
+
+/** Of what is there now, by reading it. */
+export async function checksum(store: BlobStore, key: string, options: ReadOptions = {}) {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const { stat, pieces, close } = await store.read(key, options);
+  try {
+    for await (const piece of pieces) {
+      bytes += piece.byteLength;
+      hash.update(piece);
+    }
+  } finally {
+    await close();
+  }
+  return { bytes, sha256: hash.digest("hex"), etag: stat.etag };
+}
+
+/** Counts and hashes what passes through, and remembers whether it was the source that failed. */
+export class Measured {
+  bytes = 0;
+  failed = false;
+  readonly #hash = createHash("sha256");
+
+  constructor(
+    private readonly pieces: AsyncIterable<Uint8Array>,
+    private readonly signal?: AbortSignal | undefined,
+  ) {}
+
+  get sha256(): string {
+    return this.#hash.digest("hex");
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const all = this.pieces[Symbol.asyncIterator]();
+    let done = false;
+    try {
+      for (;;) {
+        this.failed = true;
+        this.signal?.throwIfAborted();
+        const next = await all.next();
+        this.failed = false;
+        if (next.done === true) {
+          done = true;
+          return;
+        }
+        // Hashed before it is handed on: its owner may use the memory for the next.
+        this.#hash.update(next.value);
+        this.bytes += next.value.byteLength;
+        yield next.value;
+      }
+    } finally {
+      if (!done && !this.failed) await all.return?.();
+    }
+  }
+}
+
+/** Of a stream that begins with the object's first byte. */
+export async function* partOf(
+  pieces: AsyncIterable<Uint8Array>,
+  offset: number,
+  length = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const piece of pieces) {
+    const part = piece.subarray(Math.max(0, offset - at), Math.max(0, offset + length - at));
+    at += piece.byteLength;
+    if (part.byteLength > 0) yield part;
+    if (at >= offset + length) return;
+  }
+}
+
+export function pageLimit(limit: number | undefined): number {
+  if (limit === undefined) return max_page;
+  return Math.min(max_page, Math.max(1, Math.trunc(limit) || 1));
+}

@@ -1,0 +1,100 @@
+// The zones of this deployment: for each zone and tenant the store of that tenant's files, opened when first asked for. Nothing here
+// knows a credential: the vendors' libraries find those themselves.
+import { join } from "node:path";
+import { BadRequest } from "../core/errors.js";
+import { formatProblems, type Problem } from "../core/problems.js";
+import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/zone_place.js";
+import { type ZoneName, type ZoneRef, zone_names } from "../core/zones.js";
+import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
+import type { BlobStore } from "./blob_store.js";
+import { openDiskBlobs } from "./disk_blobs.js";
+import { openS3Blobs, type S3Settings } from "./s3_blobs.js";
+
+export interface ZoneSettings extends Readonly<Record<ZoneName, string>> {
+  readonly s3?: S3Settings | undefined;
+  readonly azure?: AzureSettings | undefined;
+}
+
+/** Each a folder of its own in `dir`. */
+export function zonesBelow(dir: string): Record<ZoneName, string> {
+  return Object.fromEntries(zone_names.map((zone) => [zone, join(dir, zone)])) as Record<ZoneName, string>;
+}
+
+const most_open = 3_000;
+
+export class Zones {
+  readonly #places: Readonly<Record<ZoneName, ZonePlace>>;
+  readonly #settings: ZoneSettings;
+  readonly #open = new Map<string, BlobStore>();
+
+  /** Throws BadRequest with everything that is wrong. */
+  constructor(settings: ZoneSettings) {
+    this.#settings = settings;
+    const problems: Problem[] = [];
+    const places = zone_names.map((zone) => {
+      const parsed = parseZonePlace(settings[zone]);
+      if ("place" in parsed) return [zone, parsed.place] as const;
+      problems.push({ path: zone, ...parsed });
+      return null;
+    });
+    const found = places.filter((one) => one !== null);
+    problems.push(...nested(found));
+    if (problems.length > 0) throw new BadRequest(formatProblems("the zones have problems", problems), { problems });
+    this.#places = Object.fromEntries(found) as Record<ZoneName, ZonePlace>;
+  }
+
+  place(zone: ZoneName): ZonePlace {
+    return this.#places[zone];
+  }
+
+  isRemote(zone: ZoneName): boolean {
+    return this.#places[zone].kind !== "disk";
+  }
+
+  /** The files of one tenant in the zone; keys are below it. */
+  store(zone: ZoneName, tenant_id: string): BlobStore {
+    const name = `${zone}/${tenant_id}`;
+    let store = this.#open.get(name);
+    if (store === undefined) {
+      if (this.#open.size >= most_open) this.#open.clear();
+      store = this.#opened(zone, placeOfTenant(this.#places[zone], tenant_id));
+      this.#open.set(name, store);
+    }
+    return store;
+  }
+
+  /** The reverse of ZoneAsset.href: which object of the tenant's it names; null for anything else. */
+  refOf(href: string, tenant_id: string): ZoneRef | null {
+    for (const zone of zone_names) {
+      const base = this.store(zone, tenant_id).href("");
+      if (!href.startsWith(base) || href.length === base.length) continue;
+      try {
+        return { zone, key: href.slice(base.length).split("/").map(decodeURIComponent).join("/") };
+      } catch {
+        return null;
+      }
+    }
+    return null;
+  }
+
+  #opened(zone: ZoneName, place: ZonePlace): BlobStore {
+    if (place.kind === "disk") return openDiskBlobs(place.dir, { href_base: `fanfold://${zone}/` });
+    if (place.kind === "s3") return openS3Blobs(place, this.#settings.s3);
+    return openAzureBlobs(place, this.#settings.azure);
+  }
+}
+
+/** One zone inside another would show its files, and sweep them. */
+function nested(places: readonly (readonly [ZoneName, ZonePlace])[]): Problem[] {
+  const texts = places.map(([zone, place]) => ({ zone, text: `${formatPlace(place).replace(/\/+$/, "")}/` }));
+  return texts.flatMap((one) =>
+    texts
+      .filter((other) => other.zone !== one.zone && other.text.startsWith(one.text))
+      .filter((other) => other.text !== one.text || other.zone > one.zone)
+      .map((other) => ({
+        path: other.zone,
+        problem: other.text === one.text ? `is the same place as ${one.zone}` : `lies inside ${one.zone}`,
+        fix: "give each zone a place of its own",
+      })),
+  );
+}

@@ -1,0 +1,196 @@
+// Ends a task together with what it kept for its finish: its statements and app.finish of exactly this task in one transaction,
+// on the connection that handlers' own bursts use and as the same role and tenant. The statements stay only if that finish
+// was accepted there and then; whatever else it says, they are rolled back, and what is left to record is recorded without them.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { classify } from "../core/errors.js";
+import { type Failure, failureOf } from "../core/failures.js";
+import type { FinishReply, WorkerCommands } from "../engine/commands.js";
+import type { Database } from "../engine/database.js";
+import { fault } from "../fault.js";
+import { type DoneExtra, FinishBatch } from "./finish_batch.js";
+import type { Lease } from "./heartbeat.js";
+import type { HeldClaim } from "./held.js";
+import type { RecordedStatement } from "./recorded.js";
+import { isConnectionLost, sendTrouble, waitBeforeTry } from "./trouble.js";
+
+export interface WritingFinisherParts {
+  worker_id: string;
+  /** Of handlers' bursts: it counts among the worker's few. */
+  connection(): Promise<Database>;
+  commands: WorkerCommands;
+  lease: Lease;
+  log: Logger;
+  /** Resolves when the lines that were logged are written: once the task has ended they would be refused. */
+  logsWritten(): Promise<unknown>;
+  onAnswer(reply: FinishReply, jobs: boolean): void;
+  onStale(why?: string): void;
+  onSilent(what: string): void;
+}
+
+export interface WritingEnd {
+  claim: HeldClaim;
+  ordinal: number;
+  duration_ms: number;
+  /** JSON text. */
+  result: string;
+  extra: DoneExtra | null;
+  statements: readonly RecordedStatement[];
+  /** For one statement: it may wait for others in its own tables. */
+  timeout_s: number;
+}
+
+/** dropped: the lease or the claim was over before the database had answered. */
+export type WrittenEnd = "accepted" | "refused" | "dropped" | { failure: Failure };
+
+/** What a timer and statement_timeout can be set to. */
+const MOST_MS = 2 ** 31 - 1;
+
+/** How far a try got: who is to blame when it ends here. */
+type Step = "begin" | "write" | "finish" | "commit";
+
+/** The finish was not accepted, or not for good: everything goes. */
+class Undone extends Error {
+  constructor(readonly reply: FinishReply) {
+    super("the task was not held");
+  }
+}
+
+export class WritingFinisher {
+  constructor(private readonly parts: WritingFinisherParts) {}
+
+  async finish(end: WritingEnd): Promise<WrittenEnd> {
+    const { parts } = this;
+    await parts.logsWritten();
+    /** A commit was sent and its answer lost: it may have happened. */
+    let unsure = false;
+    let odd_since: number | null = null;
+    // A claim that is gone after a commit may be gone because of it.
+    for (let tries = 1; !parts.lease.over() && (unsure || !end.claim.lost); tries++) {
+      const progress: { step: Step } = { step: "begin" };
+      try {
+        if (unsure && (await this.isDone(end))) return "accepted";
+        await this.write(end, progress);
+        return "accepted";
+      } catch (error) {
+        const { step } = progress;
+        if (error instanceof Undone) {
+          // Ours, of a commit whose answer was lost and that came through while this try waited for its locks.
+          if ((error.reply.repeated ?? []).length > 0) return "accepted";
+          if (await this.recordRefusal(end)) return "refused";
+        } else if (isConnectionLost(error)) unsure ||= step === "commit";
+        else if (step === "write" || step === "commit") {
+          // A try that came through after all can be what this one stumbled over.
+          const is_done = unsure ? await this.isDone(end).catch(() => null) : false;
+          if (is_done === true) return "accepted";
+          if (is_done === false) return { failure: failureOfWrites(error) };
+        } else if (sendTrouble(error) === "content") return { failure: unstorable(error) };
+        else {
+          odd_since ??= performance.now();
+          if (sendTrouble(error) === "stale") parts.onStale();
+          else if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale("the database takes no finish");
+        }
+        parts.log.warn({ err: error, step, tries }, "a finish with writes was not delivered, trying again");
+        await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
+      }
+    }
+    return "dropped";
+  }
+
+  private async write(end: WritingEnd, progress: { step: Step }): Promise<void> {
+    const { parts } = this;
+    const { lease_ms } = parts.lease;
+    const timeout_ms = Math.min(end.timeout_s * 1000, MOST_MS - lease_ms);
+    const db = await parts.connection();
+    await fault("before-writes");
+    const reply = await db.transaction(async (tx) => {
+      // As ctx.db has it: whatever the worker's own role may see, these see the task's tenant.
+      const [before] = await this.answered(
+        lease_ms,
+        tx.sql<{ timeout: string }>`
+          select current_setting('statement_timeout') as timeout, set_config('fanfold.tenant', ${end.claim.stage.tenant_id}, true),
+            set_config('statement_timeout', ${String(timeout_ms)}, true)`,
+      );
+      progress.step = "write";
+      for (const { strings, values } of end.statements) {
+        await this.answered(timeout_ms + lease_ms, tx.sql(strings, ...values));
+      }
+      await fault("after-writes");
+      progress.step = "finish";
+      // The worker speaks again: its own row belongs to no tenant when it serves all.
+      await tx.sql`select set_config('fanfold.tenant', '', true), set_config('statement_timeout', ${before!.timeout}, true)`;
+      const told = await this.told(end, tx);
+      if (!told.stays) throw new Undone(told.reply);
+      progress.step = "commit";
+      return told.reply;
+    });
+    await fault("after-writes-commit");
+    this.heard(reply, end);
+  }
+
+  /** Outside of what is tried again. */
+  private heard(reply: FinishReply, { claim }: WritingEnd): void {
+    setImmediate(() => this.parts.onAnswer(reply, claim.stage.job_id !== null));
+  }
+
+  /** False when the task turned out to be held after all. */
+  private async recordRefusal(end: WritingEnd): Promise<boolean> {
+    const { parts } = this;
+    try {
+      const db = await parts.connection();
+      const reply = await db.transaction(async (tx) => {
+        const told = await this.told(end, tx);
+        // Its writes are gone: it must not be completed without them.
+        if (told.stays) throw new Undone(told.reply);
+        return told.reply;
+      });
+      this.heard(reply, end);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Undone)) parts.log.warn({ err: error }, "a refused finish was not recorded, trying again");
+      return false;
+    }
+  }
+
+  private async told(
+    { claim, ordinal, duration_ms, result, extra }: WritingEnd,
+    tx: Parameters<WorkerCommands["finish"]>[0],
+  ): Promise<{ reply: FinishReply; stays: boolean }> {
+    const { worker_id, commands, lease } = this.parts;
+    const batch = new FinishBatch();
+    batch.addDone(claim, ordinal, duration_ms, result, extra);
+    const reply = await this.answered(lease.lease_ms, commands.finish(tx, batch.request(worker_id, "")));
+    // One that was accepted is undone where the stage was closed before. One that was not may be an earlier one of ours.
+    return { reply, stays: reply.accepted === 1 && (await commands.is_finished_by(tx, this.place(claim, ordinal))) };
+  }
+
+  private async isDone({ claim, ordinal }: WritingEnd): Promise<boolean> {
+    const db = await this.parts.connection();
+    return this.answered(this.parts.lease.lease_ms, this.parts.commands.is_finished_by(db, this.place(claim, ordinal)));
+  }
+
+  private place({ stage, attempt }: HeldClaim, ordinal: number) {
+    return { worker_id: this.parts.worker_id, stage_id: stage.stage_id, ordinal, attempt };
+  }
+
+  /** A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get this task. */
+  private async answered<T>(ms: number, sent: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.parts.onSilent("finish"), ms);
+    try {
+      return await sent;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function failureOfWrites(cause: unknown): Failure {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return classify(new Error(`what was to be written with the finish failed: ${why}`, { cause }));
+}
+
+function unstorable(cause: unknown): Failure {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `the database cannot store this result: ${why}`;
+  return failureOf({ message }, { category: "contract", code: "unstorable_result" });
+}

@@ -1,0 +1,112 @@
+// How much memory the isolated tasks of a worker may declare together, and who may start. A task in a process of its own holds what
+// its handler declared from its start until its process has let go of it; all others hold nothing. No I/O.
+import { AHEAD_MS, type Pace } from "./batch.js";
+
+/** So long others may pass by a type whose tasks wait for more memory than is free; then it is its turn. */
+const PATIENCE_MS = 5_000;
+
+/** What a claim tells the database: tasks of these types only while what they need fits into the room, in MB. */
+export interface ClaimMemory {
+  room: number;
+  needs: Record<string, number>;
+}
+
+export class MemoryBudget {
+  used_mb = 0;
+  /** When something was last given back. */
+  freed_at = 0;
+  /** Types that had work due, in the database or here, and no room, since when. */
+  private readonly kept_out = new Map<string, number>();
+  private readonly running = new Map<string, number>();
+
+  constructor(
+    readonly total_mb: number,
+    /** MB by task type, of isolated handlers only. */
+    readonly needs: ReadonlyMap<string, number>,
+    private readonly patience_ms = PATIENCE_MS,
+  ) {}
+
+  needOf(task_type: string): number {
+    return this.needs.get(task_type) ?? 0;
+  }
+
+  /**
+   * Of the isolated types only this may start now, if there is one: others have passed it by for long enough. One of whose tasks
+   * some run is being served, and waits for its own.
+   */
+  private turn(now: number): string | null {
+    let oldest: string | null = null;
+    let since = now - this.patience_ms;
+    for (const [task_type, at] of this.kept_out) {
+      if (at > since || this.running.has(task_type)) continue;
+      oldest = task_type;
+      since = at;
+    }
+    return oldest;
+  }
+
+  mayStart(task_type: string, now: number): boolean {
+    const need = this.needOf(task_type);
+    if (need === 0) return true;
+    if (this.used_mb + need > this.total_mb) {
+      this.keepOut(task_type, now);
+      return false;
+    }
+    const turn = this.turn(now);
+    return turn === null || turn === task_type;
+  }
+
+  take(task_type: string): void {
+    const need = this.needOf(task_type);
+    this.used_mb += need;
+    this.kept_out.delete(task_type);
+    this.running.set(task_type, (this.running.get(task_type) ?? 0) + 1);
+  }
+
+  give(task_type: string, now: number): void {
+    this.used_mb -= this.needOf(task_type);
+    this.freed_at = now;
+    const left = (this.running.get(task_type) ?? 1) - 1;
+    if (left > 0) this.running.set(task_type, left);
+    else this.running.delete(task_type);
+  }
+
+  private keepOut(task_type: string, now: number): void {
+    if (!this.kept_out.has(task_type)) this.kept_out.set(task_type, now);
+  }
+
+  /**
+   * `waiting`: tasks that have not started, by type. A type whose tasks take a tenth of a second needs a tenth of what it declares: ten
+   * of them start one after the other within the second that is claimed ahead. Null when no handler is isolated.
+   */
+  forClaim(waiting: ReadonlyMap<string, number>, paces: ReadonlyMap<string, Pace>): ClaimMemory | null {
+    if (this.needs.size === 0) return null;
+    let room = this.total_mb;
+    const needs: Record<string, number> = {};
+    for (const [task_type, need] of this.needs) {
+      const pace = paces.get(task_type);
+      const share = pace === undefined || pace.samples === 0 ? 1 : Math.min(1, pace.duration_ms / AHEAD_MS);
+      const each = Math.max(1, Math.ceil(need * share));
+      needs[task_type] = each;
+      room -= each * ((waiting.get(task_type) ?? 0) + (this.running.get(task_type) ?? 0));
+    }
+    return { room: Math.max(0, Math.floor(room)), needs };
+  }
+
+  /** The types to ask for: while a large one has its turn, no other isolated one. */
+  typesToClaim(types: readonly string[], now: number): readonly string[] {
+    const turn = this.turn(now);
+    return turn === null ? types : types.filter((type) => type === turn || !this.needs.has(type));
+  }
+
+  /** What a claim of these types found that had no room. */
+  told(asked: readonly string[], claimed: ReadonlySet<string>, kept_out: readonly string[], now: number): void {
+    for (const type of asked) if (claimed.has(type) || !kept_out.includes(type)) this.kept_out.delete(type);
+    for (const type of kept_out) this.keepOut(type, now);
+  }
+
+  /** Somebody waits for what is given back. */
+  get is_short(): boolean {
+    return this.kept_out.size > 0;
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { BadRequest } from "../../src/core/errors.js";
+import { planTiles, suggestTilePx, type TilePlanOptions } from "../../src/geo/tile_plan.js";
+
+const grid: TilePlanOptions = {
+  width: 10_000,
+  height: 7_000,
+  transform: [10, 0.001, 0, 50, 0, -0.001],
+  tile_px: 2048,
+  overlap_px: 0,
+  block_size: 512,
+  bytes_per_pixel: 2,
+  single_max_pixels: 1_000_000,
+  single_max_bytes: 1_000_000_000,
+  max_tiles: 10_000,
+};
+
+/** A few hundred plans with every combination of sizes that has an edge. */
+function* plans(): Generator<TilePlanOptions> {
+  for (const width of [1, 511, 512, 513, 1024, 1025, 2047, 2048, 2049, 4096 + 511, 4096 + 512, 9999]) {
+    for (const height of [1, 700, 2048, 5121]) {
+      for (const tile_px of [512, 1024, 2048]) {
+        for (const overlap_px of [0, 1, 16, 256]) {
+          yield { ...grid, width, height, tile_px, overlap_px, single_max_pixels: 1 };
+        }
+      }
+    }
+  }
+}
+
+describe("a plan of tiles", () => {
+  test("names tiles by column and row, and places them on the pixels of the whole", () => {
+    const { tiles, columns, rows } = planTiles(grid);
+    expect([columns, rows, tiles.length]).toEqual([5, 4, 20]);
+    const tile = tiles.find(({ name }) => name === "tile-x3-y1")!;
+    expect(tile).toMatchObject({ x: 3, y: 1, column: 6144, row: 2048, width: 2048, height: 2048 });
+    expect(tile.bounds).toEqual([10 + 6144 * 0.001, 50 - 4096 * 0.001, 10 + 8192 * 0.001, 50 - 2048 * 0.001]);
+  });
+
+  test("covers every pixel, with exactly the overlap between neighbours and nowhere else", () => {
+    let looked = 0;
+    for (const options of plans()) {
+      const { tiles, columns, rows } = planTiles(options);
+      for (const [start, length, whole, count, index] of [
+        ["column", "width", options.width, columns, "x"],
+        ["row", "height", options.height, rows, "y"],
+      ] as const) {
+        const line = tiles.filter((tile) => tile[index === "x" ? "y" : "x"] === 0);
+        expect(line).toHaveLength(count);
+        expect(line[0]![start]).toBe(0);
+        expect(line.at(-1)![start] + line.at(-1)![length]).toBe(whole);
+        for (let i = 1; i < line.length; i++) {
+          expect(line[i - 1]![start] + line[i - 1]![length] - line[i]![start]).toBe(options.overlap_px);
+        }
+      }
+      expect(tiles).toHaveLength(columns * rows);
+      looked++;
+    }
+    expect(looked).toBe(576);
+  });
+
+  test("has no sliver: each tile has at least a block or half a step of its own when there is more than one", () => {
+    for (const options of plans()) {
+      const { tiles, columns, rows } = planTiles(options);
+      for (const tile of tiles) {
+        const least = options.overlap_px + Math.min(512, Math.floor((options.tile_px - options.overlap_px) / 2));
+        expect(columns === 1 || tile.width >= least).toBe(true);
+        expect(rows === 1 || tile.height >= least).toBe(true);
+        expect(tile.width < options.tile_px + options.block_size).toBe(true);
+      }
+    }
+  });
+
+  test("gives neighbours edges that are equal to the last bit", () => {
+    const { tiles } = planTiles({ ...grid, transform: [0.1, 1 / 3, 0, 0.7, 0, -1 / 3] });
+    const at = (x: number, y: number) => tiles.find((tile) => tile.x === x && tile.y === y)!.bounds;
+    expect(at(0, 0)[2]).toBe(at(1, 0)[0]);
+    expect(at(2, 1)[1]).toBe(at(2, 2)[3]);
+  });
+
+  test("leaves a small raster whole, by pixels and by bytes", () => {
+    const small = { ...grid, width: 1000, height: 1000 };
+    expect(planTiles(small)).toMatchObject({
+      is_single: true,
+      tiles: [{ name: "tile-x0-y0", width: 1000, height: 1000 }],
+    });
+    expect(planTiles({ ...small, width: 1001 }).is_single).toBe(false);
+    expect(planTiles({ ...small, bytes_per_pixel: 2000 }).is_single).toBe(false);
+  });
+
+  test("leaves out tiles that are told to be empty, and says which", () => {
+    const { tiles, empty } = planTiles({ ...grid, isEmpty: ({ x, y }) => x === 4 || y === 3 });
+    expect(tiles).toHaveLength(12);
+    expect(empty).toHaveLength(8);
+    expect(empty).toContain("tile-x4-y0");
+  });
+
+  test("is refused when it would be too many tiles, with a size that would do", () => {
+    const huge = { ...grid, width: 1_000_000, height: 1_000_000, tile_px: 512, max_tiles: 1000 };
+    let message = "";
+    try {
+      planTiles(huge);
+    } catch (error) {
+      expect(error).toBeInstanceOf(BadRequest);
+      message = (error as Error).message;
+    }
+    expect(message).toContain("would be cut into 3814209 tiles; 1000 are allowed");
+    const advised = Number(/about (\d+)/.exec(message)![1]);
+    expect(planTiles({ ...huge, tile_px: advised }).tiles.length).toBeLessThanOrEqual(1000);
+  });
+
+  test("tells all that is wrong with its parameters at once", () => {
+    const wrong = () =>
+      planTiles({
+        ...grid,
+        width: 0,
+        tile_px: 1000,
+        overlap_px: 900,
+        transform: [0, 1, 0.5, 0, 0, -1],
+        min_tile_px: 0,
+      });
+    expect(wrong).toThrow(/\$\.width.*\$\.transform.*\$\.tile_px.*give 1024.*\$\.overlap_px.*\$\.min_tile_px/s);
+  });
+
+  test("can be asked for a tile size that suits the memory", () => {
+    expect(suggestTilePx(1, 512)).toBe(39 * 512);
+    expect(suggestTilePx(8, 512)).toBe(14 * 512);
+    expect(suggestTilePx(1000, 512)).toBe(5120);
+  });
+});
