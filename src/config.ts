@@ -40,6 +40,8 @@ export interface Config {
   readonly metrics_token: string | undefined;
   /** Proxies before the HTTP server whose X-Forwarded-For is believed: how many, or their networks; 0: none. */
   readonly trust_proxy: TrustedProxies;
+  /** Where callers reach the HTTP server, for links in its answers; without it, as each call came. */
+  readonly public_url: string | undefined;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
   /** <dir>/<tenant>/<name> holds a secret. */
@@ -125,6 +127,7 @@ const settings = {
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
   trust_proxy: setting<TrustedProxies>("FANFOLD_TRUST_PROXY", 0, readProxies),
+  public_url: setting<string | undefined>("FANFOLD_PUBLIC_URL", undefined, readPublicUrl),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
   jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readNames),
   jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
@@ -276,6 +279,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     debug: value(settings.debug),
     metrics_token: value(settings.metrics_token),
     trust_proxy: value(settings.trust_proxy),
+    public_url: value(settings.public_url),
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),
@@ -388,6 +392,15 @@ function readProxies(text: string): Answer<TrustedProxies> {
     problem: `${quoted(wrong)} is neither a number of proxies from 0 to 10 nor a network`,
     fix: "1 for one proxy, or its networks: 10.0.0.0/8,fd00::/8",
   };
+}
+
+function readPublicUrl(text: string): Answer<string> {
+  const fix = "https://maps.example.org, or with a path: https://example.org/fanfold";
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: `${quoted(text)} is not an address`, fix };
+  const { username, password, search, hash, href } = new URL(text);
+  if (username + password !== "") return { problem: "has a user or a password in it", fix };
+  if (search + hash !== "" || /[?#]$/.test(text)) return { problem: `${quoted(text)} has more than a path`, fix };
+  return { value: href.replace(/\/+$/, "") };
 }
 
 function isNetwork(text: string): boolean {

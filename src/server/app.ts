@@ -5,12 +5,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { TrustedProxies } from "../config.js";
 import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
-import { problem_media_type } from "../core/api/problem.js";
+import { type ProblemDetails, problem_media_type } from "../core/api/problem.js";
 import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
 import { json_limits, parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import type { CallPlace } from "./call_places.js";
+import { allowOrigins } from "./cors.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
@@ -18,7 +19,7 @@ import { checked } from "./request_problems.js";
 import type { Call, Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
-import { closeInTime, refuseEncoding, type SocketTimes, socketOptions } from "./socket.js";
+import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./socket.js";
 import { RequestTraces } from "./tracing.js";
 
 export interface AppOptions extends ServiceOptions {
@@ -26,8 +27,8 @@ export interface AppOptions extends ServiceOptions {
   grace_ms?: number;
   /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
   metrics_token?: string | undefined;
-  /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
-  trust_proxy?: TrustedProxies | undefined;
+  /** Pages of these origins may read the catalogue and its files; "*": of any. */
+  cors_origins?: readonly string[] | undefined;
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -55,9 +56,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   const service = new Service(options);
   app.decorate("service", service);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
-    if (body.length === 0) return undefined;
+  const all = allRoutes();
+  const types = ["application/json", ...new Set(all.flatMap(({ endpoint }) => endpoint.body_types))];
+  app.addContentTypeParser(types, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     const endpoint = taken.get(`${request.method} ${request.routeOptions.url}`);
+    refuseType(request, endpoint?.body_types ?? []);
+    if (body.length === 0) return undefined;
     const max_values = endpoint?.body_values ?? default_body_values;
     return endpoint?.loose ? parseLoosely(body, max_values) : parseJson(body, { ...json_limits, max_values });
   });
@@ -85,15 +89,16 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     refuseEncoding(request);
   });
+  allowOrigins(app, options.cors_origins ?? []);
   closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
-    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", "cache-control": "no-store" });
+    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
+    if (!reply.hasHeader("cache-control")) reply.header("cache-control", "no-store");
     if (service.stopping.aborted) reply.header("connection", "close");
   });
   const { authenticator } = service;
   app.addHook("onClose", async () => authenticator.close?.());
   const engines = new EnginesByTenant(engine);
-  const all = allRoutes();
   const methods = new AllowedMethods(all);
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   // Whoever only knows where the service is finds what it is.
@@ -163,8 +168,11 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const answered = await traces.within(request, () => answer(call as never));
       if (reply.sent) return reply;
       if (check) checkReply(endpoint, reply.statusCode, answered);
-      if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(answered);
-      return reply.type("application/json; charset=utf-8").send(answered === undefined ? "" : JSON.stringify(answered));
+      if (answered === undefined && (reply.statusCode === 204 || reply.statusCode === 304)) return reply.send();
+      if (!/\bjson\b/.test(endpoint.media_type)) return reply.type(endpoint.media_type).send(answered);
+      const text = answered === undefined ? "" : JSON.stringify(answered);
+      if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(Buffer.from(text));
+      return reply.type("application/json; charset=utf-8").send(text);
     },
   });
 }
@@ -181,7 +189,9 @@ function whileHeard(reply: FastifyReply): AbortSignal {
 }
 
 function checkReply(endpoint: Endpoint, status: number, answered: unknown): void {
-  const schema = status === endpoint.status ? endpoint.reply : endpoint.other_answers[status]?.schema;
+  const other = endpoint.other_answers[status];
+  if (status !== endpoint.status && other !== undefined && other.schema === undefined && answered === undefined) return;
+  const schema = status === endpoint.status ? endpoint.reply : other?.schema;
   const result = schema?.safeParse(answered === undefined ? undefined : JSON.parse(JSON.stringify(answered)));
   if (result?.success === true) return;
   const why = result === undefined ? `status ${status} is not in the contract` : String(result.error);
@@ -195,7 +205,8 @@ async function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { problem, is_ours } = tellError(error, request.id);
+  const { problem: plain, is_ours } = tellError(error, request.id);
+  const problem = isStac(request.url) ? { ...plain, description: described(plain) } : plain;
   if (is_ours) {
     const url = request.url.split("?")[0];
     engine.log.error({ err: error, request_id: request.id, trace_id: traces.traceId(request), url }, "a call failed");
@@ -204,6 +215,16 @@ async function sendError(
   if (problem.status === 401) reply.header("www-authenticate", "Bearer");
   if (error instanceof OverLimit) reply.header("retry-after", String(problem.retry_after_s));
   return reply.status(problem.status).type(problem_media_type).send(JSON.stringify(problem));
+}
+
+/** Clients of the STAC API look for `code` and `description`. */
+function isStac(url: string): boolean {
+  return /^\/stac(?:[/?]|$)/.test(url);
+}
+
+function described({ detail, problems = [], hint }: ProblemDetails): string {
+  const found = problems.map(({ path, problem, fix }) => [`${path}: ${problem}`, fix].filter(Boolean).join(". "));
+  return [detail, ...(found.length > 0 || hint === undefined ? found : [hint])].join("; ");
 }
 
 /** One engine for each tenant that calls; they share connections. */

@@ -7,7 +7,8 @@ import { callFor, withCalls } from "./http_calls.js";
 
 type View = z.output<typeof job_record>;
 
-export function jobView(job: JobRecord): View {
+/** `items_url`: where the catalogue has what it made; null where there is no catalogue. */
+export function jobView(job: JobRecord, items_url: string | null): View {
   const { stages } = job;
   const ended = stages.filter(({ status }) => isTerminal(status));
   const at = stages.find(({ status }) => !isTerminal(status) && status !== "waiting") ?? lastOf(ended) ?? stages[0];
@@ -23,6 +24,7 @@ export function jobView(job: JobRecord): View {
       recovery: callFor(outcome.recovery) ?? outcome.recovery,
     })),
     result_spill: job.result_spill === null ? null : { ...job.result_spill },
+    items_url,
     progress: progressOf(job),
     stage_results: Object.fromEntries(ended.map((stage) => [String(stage.number), stageResult(stage)])),
     stages: stages as View["stages"],

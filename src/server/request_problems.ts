@@ -43,7 +43,9 @@ function read(problems: Problem[], name: string, schema: z.ZodType, value: unkno
   }
   // Unknown keys are told with what was perhaps meant.
   const issues = result.error.issues.filter(({ code }) => code !== "unrecognized_keys").slice(0, max_problems);
-  const found = [...unknownKeys(schema, value), ...issueProblems(issues, value)];
+  const known = [...unknownKeys(schema, value), ...issueProblems(issues, value)];
+  // Inside alternatives unknown keys are not looked for: the refusal itself tells of them.
+  const found = known.length > 0 ? known : issueProblems(result.error.issues.slice(0, max_problems), value);
   const hints = new Map(issues.map((issue) => [issue, fixOf(issue, value)]));
   const unknown = found.length - issues.length;
   for (const [position, { path, problem, fix }] of found.entries()) {

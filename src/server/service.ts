@@ -1,14 +1,18 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
-import type { JwtSettings } from "../config.js";
+import type { FastifyRequest } from "fastify";
+import type { CatalogSetting } from "../catalog/open.js";
+import type { JwtSettings, TrustedProxies } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import type { Authenticator } from "./auth.js";
 import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
 import { type CallLimits, CallPlaces } from "./call_places.js";
+import { Catalogs } from "./catalogs.js";
 import { EventFeed } from "./feed.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
+import { publicUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
 
 export interface ServiceOptions {
@@ -21,6 +25,12 @@ export interface ServiceOptions {
   calls?: CallLimits;
   /** Of the connection string, so that the preflight notices a pooler in between. */
   database_port?: number | null;
+  /** Which catalogue is served at /stac; "auto" takes what the database has. */
+  catalog?: CatalogSetting | undefined;
+  /** Where callers reach this service, for the links in answers; when left out, as their call came. */
+  public_url?: string | undefined;
+  /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
+  trust_proxy?: TrustedProxies | undefined;
 }
 
 export class Service {
@@ -33,12 +43,28 @@ export class Service {
   readonly places: StreamPlaces;
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
+  readonly catalogs: Catalogs;
+  /** Without a slash at its end. */
+  readonly publicUrl: (request: FastifyRequest) => string;
   /** No call is taken any more. */
   closing = false;
   readonly #stopping = new AbortController();
 
-  constructor({ engine, authenticator, jwt = null, stream, calls, database_port }: ServiceOptions) {
+  constructor(options: ServiceOptions) {
+    const {
+      engine,
+      authenticator,
+      jwt = null,
+      stream,
+      calls,
+      database_port,
+      catalog,
+      public_url,
+      trust_proxy,
+    } = options;
     this.engine = engine;
+    this.catalogs = new Catalogs(catalog);
+    this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });
     this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);

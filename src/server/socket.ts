@@ -86,6 +86,15 @@ export function refuseEncoding({ headers, method }: FastifyRequest): void {
   });
 }
 
+/** The parser is shared: what one call takes besides application/json, another may not. */
+export function refuseType({ headers }: FastifyRequest, taken: readonly string[]): void {
+  const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/json" || taken.includes(type)) return;
+  throw new UnsupportedEncoding("bad_request", `the body is ${type.slice(0, 100)}, which this call does not take`, {
+    hint: `send ${["application/json", ...taken].join(" or ")}`,
+  });
+}
+
 /**
  * Lets whoever waits go, lets what runs end within the grace, and closes every connection without a call under way: Node would
  * wait for those that have not sent one yet, and looks for idle ones but once.

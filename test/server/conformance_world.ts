@@ -3,6 +3,7 @@
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import type { TestService } from "./service.js";
+import { collectionOf, itemOf } from "./stac/stac_service.js";
 
 export const world_parts = {
   jobs: [
@@ -76,6 +77,20 @@ export class World {
     throw new Error(`${method} ${path} answered ${answer.status} without ${field}: ${JSON.stringify(answer.body)}`);
   }
 
+  /** There again when a call has removed it; where there is no catalogue, only a name. */
+  async collection(): Promise<string> {
+    const body = collectionOf(`${this.marker}-c`);
+    await this.service.call("POST", "/stac/collections", { body, key: await this.service.key(this.tenant) });
+    return body.id;
+  }
+
+  async item(): Promise<string> {
+    const body = itemOf(`${this.marker}-${++count}`, await this.collection());
+    const key = await this.service.key(this.tenant);
+    await this.service.call("POST", `/stac/collections/${body.collection}/items`, { body, key });
+    return body.id;
+  }
+
   async blueprint(): Promise<string> {
     const type = `${this.marker}_${++count}`;
     await this.engine.blueprints.save(type, { description: this.marker, stages: [{ name: "say", task: "t.say" }] });
@@ -106,6 +121,8 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
     await world.made("PUT", `/api/schedules/${name}`, { cron: "0 0 1 1 *", job_type: "never" }, "name");
     return name;
   },
+  collection_id: (world) => world.collection(),
+  item_id: (world) => world.item(),
   connector: async () => "http.request",
   worker_id: async ({ engine }) =>
     (await engine.work.register({ types: ["t.nothing"], slots: 1, lease_s: 30 })).worker_id,
@@ -156,6 +173,15 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     path: { job_type: `saved_${++count}` },
     body: { stages: [{ name: "say", task: "t.say" }] },
   }),
+  post_stac_collections: async () => ({ body: collectionOf(`c-${++count}`) }),
+  put_stac_collections_collection_id: async (world) => ({ body: collectionOf(await world.collection()) }),
+  post_stac_collections_collection_id_items: async (world) => ({
+    body: itemOf(`i-${++count}`, await world.collection()),
+  }),
+  put_stac_collections_collection_id_items_item_id: async (world) => {
+    const item_id = await world.item();
+    return { path: { item_id, collection_id: await world.collection() }, body: itemOf(item_id, `${world.marker}-c`) };
+  },
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };
 

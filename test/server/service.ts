@@ -17,7 +17,7 @@ import { FailedAttempts } from "../../src/server/attempts.js";
 import { createAuthentication } from "../../src/server/authentication.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
-import { freshDatabase, realServer } from "../postgres.js";
+import { freshDatabase, realServer, type Variant } from "../postgres.js";
 
 export interface Answered {
   status: number;
@@ -56,8 +56,9 @@ export interface CallOptions {
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
+  { variant = "app" }: { variant?: Variant } = {},
 ): Promise<TestService> {
-  const { db, url: database_url, drop } = await freshDatabase();
+  const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
   await db.script(`create role ${login} login; grant fanfold_api, fanfold_worker to ${login}`);
   await db.sql`select app.map_role(${login}::text::name, null)`;
@@ -89,23 +90,7 @@ export async function openService(
 
   return {
     ...{ app, url, engine, db, database_url, server_url: as_server.href, storage_dir, key },
-    async call(method, path, { key: given, body, headers = {}, signal } = {}) {
-      const credential = given === undefined ? await key() : given;
-      const answer = await fetch(url + path, {
-        method,
-        headers: {
-          ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-        ...(signal === undefined ? {} : { signal }),
-        redirect: "manual",
-      });
-      const text = await answer.text();
-      const is_json = /json/.test(answer.headers.get("content-type") ?? "");
-      return { status: answer.status, headers: answer.headers, body: is_json && text !== "" ? JSON.parse(text) : text };
-    },
+    call: (method, path, options) => callService(url, key, method, path, options),
     async worker(options) {
       const worker = await startWorker(engine, options);
       workers.push(worker);
@@ -123,4 +108,29 @@ export async function openService(
       await admin.close();
     },
   };
+}
+
+/** One call, with a key of the default tenant unless another (or null: none) is given. */
+export async function callService(
+  url: string,
+  key: TestService["key"],
+  method: string,
+  path: string,
+  { key: given, body, headers = {}, signal }: CallOptions = {},
+): Promise<Answered> {
+  const credential = given === undefined ? await key() : given;
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    redirect: "manual",
+  });
+  const text = await answer.text();
+  const is_json = /json/.test(answer.headers.get("content-type") ?? "");
+  return { status: answer.status, headers: answer.headers, body: is_json && text !== "" ? JSON.parse(text) : text };
 }

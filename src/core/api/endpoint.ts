@@ -43,6 +43,8 @@ export interface Endpoint<
   body_limit: number;
   /** Keys and items in it, all together: a few bytes for each are many to look at. */
   body_values: number;
+  /** Media types of the body besides application/json. */
+  body_types: readonly string[];
   reply: Reply;
   /** The usual answer, and what else may be answered that is no error. */
   status: number;
@@ -75,6 +77,7 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
       | "headers"
       | "body_limit"
       | "body_values"
+      | "body_types"
       | "status"
       | "other_answers"
       | "media_type"
@@ -94,6 +97,7 @@ export function endpoint<
     headers: null,
     body_limit: default_body_limit,
     body_values: default_body_values,
+    body_types: [],
     status: 200,
     other_answers: {},
     media_type: "application/json",

@@ -148,6 +148,10 @@ export const job_record = z
     stage_results: z.record(z.string(), stage_result).describe("By stage number, of the stages that ended"),
     outcomes: z.array(outcome),
     deliverables: z.array(deliverable),
+    items_url: z
+      .string()
+      .nullable()
+      .describe("Where the catalogue has what it made: a STAC search; null where there is no catalogue"),
     now: time,
     result: json.describe(
       "Of the last stage, when that was one task; null when it is large: see GET /api/jobs/{job_id}/result",

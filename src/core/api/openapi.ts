@@ -12,6 +12,7 @@ const status_words: Record<number, string> = {
   404: "There is no such thing, or it is not the caller's",
   409: "It cannot be done now, or contradicts what there is",
   410: "It is gone",
+  412: "It is not what If-Match names any more",
   413: "The body is too large",
   414: "A part of the path is too long",
   415: "The body is not of a media type this call takes",
@@ -29,6 +30,7 @@ const tags: Record<string, string> = {
   schedules: "Jobs that are submitted by the clock",
   groups: "Jobs that are waited for together",
   webhooks: "Who hears how jobs end, and what was sent",
+  stac: "The STAC catalogue of what jobs made: search it, open it, change it",
   stream: "What happens, as it happens",
   work: "For workers without access to the database",
   keys: "Who may call, and what for",
@@ -38,13 +40,23 @@ const tags: Record<string, string> = {
   documents: "This description",
 };
 
+const usual_description =
+  "Every call but health and this document needs an API key: `Authorization: Bearer ff_…`. The tenant is the key's; what " +
+  "belongs to another tenant does not exist. Errors are problem details (RFC 9457) with a stable `code`. Lists are read " +
+  "page by page: pass `next` as `cursor` until it is null.";
+
 export interface ApiFacts {
   version: string;
   title?: string;
+  description?: string;
+  /** 3.0 for programs that do not read 3.1 yet. */
+  openapi?: "3.1" | "3.0";
 }
 
-export function openApi(endpoints: readonly Endpoint[], { version, title = "Fanfold" }: ApiFacts): Json {
-  const parts = new Components();
+export function openApi(endpoints: readonly Endpoint[], facts: ApiFacts): Json {
+  const { version, title = "Fanfold", description = usual_description, openapi = "3.1" } = facts;
+  const is_old = openapi === "3.0";
+  const parts = new Components(is_old);
   const problem = parts.of(problem_schema.meta({ id: "ProblemDetails" }), "output");
   const paths: Record<string, Json> = {};
   for (const one of endpoints) {
@@ -54,18 +66,15 @@ export function openApi(endpoints: readonly Endpoint[], { version, title = "Fanf
   const place = (tag: string) => (order.includes(tag) ? order.indexOf(tag) : order.indexOf("health") - 0.5);
   const used = [...new Set(endpoints.map(({ tag }) => tag))].sort((a, b) => place(a) - place(b));
   return {
-    openapi: "3.1.1",
+    openapi: is_old ? "3.0.3" : "3.1.1",
     info: {
       title,
       version,
-      summary: "Wide data jobs on Postgres: fan out, fold in, lose nothing",
-      description:
-        "Every call but health and this document needs an API key: `Authorization: Bearer ff_…`. The tenant is the key's; what " +
-        "belongs to another tenant does not exist. Errors are problem details (RFC 9457) with a stable `code`. Lists are read " +
-        "page by page: pass `next` as `cursor` until it is null.",
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      ...(is_old ? {} : { summary: "Wide data jobs on Postgres: fan out, fold in, lose nothing" }),
+      description,
+      license: { name: "Apache-2.0", ...(is_old ? {} : { identifier: "Apache-2.0" }) },
     },
-    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    ...(is_old ? {} : { jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema" }),
     servers: [{ url: "/" }],
     tags: used.map((name) => ({ name, ...(tags[name] === undefined ? {} : { description: tags[name] }) })),
     paths,
@@ -117,7 +126,9 @@ function operation(one: Endpoint, parts: Components, problem: Json): Json {
             required: !one.body.safeParse(undefined).success,
             description: `At most ${bytes(one.body_limit)}`,
             "x-limit-bytes": one.body_limit,
-            content: { "application/json": { schema: parts.of(one.body, "input") } },
+            content: Object.fromEntries(
+              ["application/json", ...one.body_types].map((type) => [type, { schema: parts.of(one.body!, "input") }]),
+            ),
           },
         }),
     responses: {
@@ -189,19 +200,19 @@ function bytes(limit: number): string {
 class Components {
   readonly schemas: Record<string, Json> = {};
 
+  constructor(private readonly is_old: boolean) {}
+
   of(schema: z.ZodType, io: "input" | "output"): Json {
     const made = z.toJSONSchema(schema, {
       io,
       unrepresentable: "any",
+      target: this.is_old ? "openapi-3.0" : "draft-2020-12",
       override: io === "output" ? openEnded : undefined,
     });
-    const {
-      $schema: _,
-      $defs = {},
-      id: own,
-      ...whole
-    } = JSON.parse(JSON.stringify(made)) as Json & { $defs?: Record<string, Json> };
-    for (const [name, part] of Object.entries($defs)) this.#keep(name, part);
+    const plain = JSON.parse(JSON.stringify(made)) as Json & Record<"$defs" | "definitions", Record<string, Json>>;
+    const read = this.is_old ? (withExample(plain) as typeof plain) : plain;
+    const { $schema: _, $defs, definitions, id: own, ...whole } = read;
+    for (const [name, part] of Object.entries($defs ?? definitions ?? {})) this.#keep(name, part);
     const kept = referring(whole) as Json;
     if (typeof own !== "string") return kept;
     this.#keep(own, whole);
@@ -219,6 +230,15 @@ function openEnded({ jsonSchema }: { jsonSchema: Json }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 }
 
+/** OpenAPI 3.0 knows one example, and no names for properties. */
+function withExample(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withExample);
+  if (typeof value !== "object" || value === null) return value;
+  const { examples, propertyNames: _, ...others } = value as { examples?: unknown; propertyNames?: unknown };
+  const inner = Object.fromEntries(Object.entries(others).map(([key, one]) => [key, withExample(one)]));
+  return Array.isArray(examples) && examples.length > 0 ? { ...inner, example: examples[0] } : inner;
+}
+
 function referring(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(referring);
   if (typeof value !== "object" || value === null) return value;
@@ -226,7 +246,7 @@ function referring(value: unknown): unknown {
     Object.entries(value).map(([key, inner]) => [
       key,
       key === "$ref" && typeof inner === "string"
-        ? inner.replace("#/$defs/", "#/components/schemas/")
+        ? inner.replace(/^#\/(\$defs|definitions)\//, "#/components/schemas/")
         : referring(inner),
     ]),
   );

@@ -11,6 +11,8 @@ export const problem_schema = z.object({
   /** Which of our errors it is; stable, unlike the words. */
   code: z.string(),
   request_id: z.string(),
+  /** What is wrong, for clients of the STAC API: the detail and the problems in one text. Only below /stac. */
+  description: z.string().optional(),
   /** What to do. */
   hint: z.string().optional(),
   problems: z.array(z.object({ path: z.string(), problem: z.string(), fix: z.string() })).optional(),

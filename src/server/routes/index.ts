@@ -12,6 +12,7 @@ import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
 import { schedulesRoutes } from "./schedules.js";
+import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
@@ -27,6 +28,7 @@ export function allRoutes(): Route[] {
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
+    ...stacRoutes(),
     ...streamRoutes(),
     ...workRoutes(),
     ...webhooksRoutes(),

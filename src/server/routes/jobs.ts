@@ -12,6 +12,7 @@ import type { SubmitReply } from "../../engine/records.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
 import { type Call, routes } from "../route.js";
+import { StacLinks } from "./stac/links.js";
 
 /** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */
 const LONGEST_WAIT_MS = 25_000;
@@ -70,7 +71,8 @@ function gone(job_id: string, cause: StorageError): NotFound {
   });
 }
 
-async function statusOf({ engine, params, query, reply, signal, service, place }: Call<typeof jobs_api.status>) {
+async function statusOf(call: Call<typeof jobs_api.status>) {
+  const { engine, params, query, reply, signal, service, place, request } = call;
   if (query.wait === true) {
     place.wait();
     // A server that stops does not let its callers wait.
@@ -79,7 +81,8 @@ async function statusOf({ engine, params, query, reply, signal, service, place }
   const job = await engine.status(params.job_id);
   const asked = query.wait === true || query.status_code === true;
   if (asked && !isTerminal(job.status)) underWay(reply);
-  return jobView(job);
+  const has_catalog = (await service.catalogs.of(engine)) !== null;
+  return jobView(job, has_catalog ? new StacLinks(service.publicUrl(request)).ofJob(job.job_id) : null);
 }
 
 const option_names = new Set(Object.keys(submit_options.shape));

@@ -1,0 +1,91 @@
+// Filters: CQL2 as text or JSON, and the older query extension, both made into one CQL2 expression in JSON.
+import { parseJson } from "../../../core/json.js";
+import { kindOf, type Problem, quoted } from "../../../core/problems.js";
+
+const readCql2 = async (given: unknown, _lang: string): Promise<unknown> => given;
+
+export type FilterLang = "cql2-text" | "cql2-json";
+
+export async function readFilter(
+  value: unknown,
+  lang: FilterLang,
+  path: string,
+  problems: Problem[],
+): Promise<unknown> {
+  const tell = (problem: string, fix: string) => {
+    problems.push({ path, problem, fix });
+    return undefined;
+  };
+  if (lang === "cql2-text" && typeof value !== "string")
+    return tell(`is ${kindOf(value)}, and filter-lang says cql2-text`, "Give text, or filter-lang cql2-json.");
+  try {
+    const expression = lang === "cql2-json" && typeof value === "string" ? parseJson(value) : value;
+    return await readCql2(expression as string | object, lang);
+  } catch (error) {
+    return tell(reasonOf(error), "See CQL2 (OGC 21-065r2); GET /stac/queryables tells what there is to filter by.");
+  }
+}
+
+/** Only the words of an error that was made for the caller. */
+function reasonOf(error: unknown): string {
+  const { message, problems } = error as { message?: unknown; problems?: readonly Problem[] };
+  const first = problems?.[0];
+  if (first !== undefined) return `${first.path === "$" ? "" : `${first.path} `}${first.problem}`.slice(0, 300);
+  return typeof message === "string" ? (message.split("\n")[0] ?? "").slice(0, 300) : "is not CQL2";
+}
+
+type Comparison = (property: unknown, value: unknown) => unknown;
+const compare =
+  (op: string): Comparison =>
+  (property, value) => ({ op, args: [property, value] });
+/** % and _ mean anything, and a backslash takes the meaning away. */
+const like =
+  (before: string, after: string): Comparison =>
+  (property, value) => ({
+    op: "like",
+    args: [property, before + String(value).replaceAll(/[\\%_]/g, "\\$&") + after],
+  });
+
+const operators: Record<string, Comparison> = {
+  eq: compare("="),
+  neq: compare("<>"),
+  lt: compare("<"),
+  lte: compare("<="),
+  gt: compare(">"),
+  gte: compare(">="),
+  in: compare("in"),
+  startsWith: like("", "%"),
+  endsWith: like("%", ""),
+  contains: like("%", "%"),
+};
+
+export function queryFilter(query: Record<string, Record<string, unknown>>, problems: Problem[]): unknown {
+  const found: unknown[] = [];
+  for (const [name, conditions] of Object.entries(query)) {
+    for (const [word, value] of Object.entries(conditions)) {
+      const path = `body.query[${quoted(name)}]`;
+      const make = Object.hasOwn(operators, word) ? operators[word] : undefined;
+      if (make === undefined) {
+        const fix = `Use one of ${Object.keys(operators).join(", ")}.`;
+        problems.push({ path, problem: `${quoted(word)} is not an operator`, fix });
+      } else if (!isFitting(word, value)) {
+        const fix = word === "in" ? "Give a list of texts or numbers." : "Give a text, a number or a boolean.";
+        problems.push({ path: `${path}.${word}`, problem: `${quoted(value)} is not a value for it`, fix });
+      } else found.push(make({ property: name }, value));
+    }
+  }
+  return allOf(found);
+}
+
+function isFitting(word: string, value: unknown): boolean {
+  const is_scalar = (one: unknown) => ["string", "number", "boolean"].includes(typeof one);
+  if (word === "in") return Array.isArray(value) && value.length > 0 && value.length <= 1000 && value.every(is_scalar);
+  if (["startsWith", "endsWith", "contains"].includes(word)) return typeof value === "string";
+  return is_scalar(value);
+}
+
+export function allOf(expressions: readonly unknown[]): unknown {
+  const given = expressions.filter((one) => one !== undefined);
+  if (given.length <= 1) return given[0];
+  return { op: "and", args: given };
+}

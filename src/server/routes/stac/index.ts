@@ -1,0 +1,129 @@
+// The STAC API at /stac: the catalogue of the caller's tenant, as STAC clients know how to read it.
+
+import type { SearchPage, SearchQuery } from "../../../catalog/catalog.js";
+import { package_version } from "../../../config.js";
+import type { Endpoint } from "../../../core/api/endpoint.js";
+import { openApi } from "../../../core/api/openapi.js";
+import { stac_api } from "../../../core/api/stac.js";
+import { geo_json } from "../../../core/api/stac_records.js";
+import { stac_version } from "../../../geo/stac.js";
+import type { Route } from "../../route.js";
+import { routes } from "../../route.js";
+import { conforms_to } from "./conformance.js";
+import { unlessKnown } from "./etag.js";
+import { bodyPageLinks, pageLinks } from "./links.js";
+import { queryablesOf } from "./queryables.js";
+import { pageOfAddress, searchOfAddress, searchOfBody } from "./search_request.js";
+import { servedCollection, servedItem, servedPart } from "./served.js";
+import { collectionOf, itemOf, type Shelf, shelfOf } from "./shelf.js";
+import { transactions } from "./transactions.js";
+
+/** Collections that the landing page links to; the others are found at /stac/collections. */
+const most_children = 200;
+
+export function stacRoutes(): Route[] {
+  let document: { openapi: string } | undefined;
+  return routes(stac_api, {
+    ...transactions,
+    async landing(call) {
+      const shelf = await shelfOf(call);
+      const { collections, next } = await shelf.catalog.collections(shelf.db, { limit: most_children });
+      const answer = {
+        ...{ type: "Catalog", stac_version, id: "fanfold", title: "Fanfold" },
+        description: "The catalogue of what Fanfold's jobs have made.",
+        conformsTo: [...conforms_to],
+        links: shelf.links.landing(collections, next !== null),
+      };
+      return unlessKnown(call.request, call.reply, answer as never) as never;
+    },
+    async conformance(call) {
+      await shelfOf(call);
+      return unlessKnown(call.request, call.reply, { conformsTo: [...conforms_to] }) as never;
+    },
+    async api() {
+      document ??= openApi(Object.values(stac_api) as Endpoint[], {
+        ...{ version: package_version, title: "Fanfold: STAC API", openapi: "3.0" },
+        description:
+          "The STAC part of Fanfold's API. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
+      }) as { openapi: string };
+      return document;
+    },
+    async queryables(call) {
+      const { links } = await shelfOf(call);
+      const answer = queryablesOf(`${links.root}/queryables`, "What filters may name in all collections");
+      return unlessKnown(call.request, call.reply, answer) as never;
+    },
+    async collection_queryables(call) {
+      const shelf = await shelfOf(call);
+      const collection = await collectionOf(shelf, call.params.collection_id);
+      const url = `${shelf.links.collection(collection.id)}/queryables`;
+      const answer = queryablesOf(url, `What filters may name in ${collection.title ?? collection.id}`, collection);
+      return unlessKnown(call.request, call.reply, answer) as never;
+    },
+    async collections(call) {
+      const shelf = await shelfOf(call);
+      const { collections, next } = await shelf.catalog.collections(shelf.db, pageOfAddress(call.query));
+      const path = `${shelf.links.root}/collections`;
+      const answer = {
+        collections: collections.map((one) => servedCollection(one, shelf.links, shelf.address)),
+        links: [
+          shelf.links.rootLink(),
+          { rel: "parent", href: shelf.links.root, type: "application/json" },
+          ...pageLinks(path, call.query, { next }, "application/json"),
+        ],
+        numberReturned: collections.length,
+      };
+      return unlessKnown(call.request, call.reply, answer) as never;
+    },
+    async collection(call) {
+      const shelf = await shelfOf(call);
+      const stored = await collectionOf(shelf, call.params.collection_id);
+      return unlessKnown(
+        call.request,
+        call.reply,
+        servedCollection(stored, shelf.links, shelf.address),
+        stored,
+      ) as never;
+    },
+    async items(call) {
+      const { collection_id } = call.params;
+      const asked = await searchOfAddress(call.query);
+      const shelf = await shelfOf(call);
+      const { id } = await collectionOf(shelf, collection_id);
+      const page = await shelf.catalog.search(shelf.db, { ...asked, collections: [id] });
+      const links = [
+        { rel: "collection", href: shelf.links.collection(id), type: "application/json" },
+        ...pageLinks(shelf.links.items(id), call.query, page, geo_json),
+      ];
+      return unlessKnown(call.request, call.reply, pageOf(shelf, page, asked, links)) as never;
+    },
+    async item(call) {
+      const shelf = await shelfOf(call);
+      const stored = await itemOf(shelf, call.params.collection_id, call.params.item_id);
+      return unlessKnown(call.request, call.reply, servedItem(stored, shelf.links, shelf.address), stored) as never;
+    },
+    async search(call) {
+      const asked = await searchOfAddress(call.query);
+      const shelf = await shelfOf(call);
+      const page = await shelf.catalog.search(shelf.db, asked);
+      const links = pageLinks(`${shelf.links.root}/search`, call.query, page, geo_json);
+      return unlessKnown(call.request, call.reply, pageOf(shelf, page, asked, links)) as never;
+    },
+    async search_post(call) {
+      const asked = await searchOfBody(call.body ?? {});
+      const shelf = await shelfOf(call);
+      const page = await shelf.catalog.search(shelf.db, asked);
+      return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
+    },
+  });
+}
+
+function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {
+  return {
+    type: "FeatureCollection" as const,
+    features: page.items.map((item) => servedPart(item, shelf.links, shelf.address, fields)),
+    links: [shelf.links.rootLink(), ...links],
+    numberReturned: page.items.length,
+    ...(page.matched === null ? {} : { numberMatched: page.matched }),
+  };
+}

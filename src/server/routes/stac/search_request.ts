@@ -1,0 +1,183 @@
+// A search as it came, by GET or POST, made into the one that stores understand. Everything that is wrong is told at once.
+
+import type { SearchQuery } from "../../../catalog/catalog.js";
+import type { BodyOf, QueryOf } from "../../../core/api/endpoint.js";
+import { max_items_of_page, type stac_api } from "../../../core/api/stac.js";
+import { BadRequest } from "../../../core/errors.js";
+import { parseJson } from "../../../core/json.js";
+import { formatProblems, max_problems, type Problem, quoted } from "../../../core/problems.js";
+import { readDatetime } from "./datetime.js";
+import { allOf, queryFilter, readFilter } from "./filter.js";
+import { areaProblems, bboxProblems } from "./geometry_problems.js";
+
+export const default_limit = 10;
+
+type Address = QueryOf<typeof stac_api.search>;
+type Body = NonNullable<BodyOf<typeof stac_api.search_post>>;
+
+/** A name of a field as sort and fields take it: parts with dots between. */
+const field_name = /^[A-Za-z_][\w:.@-]{0,254}$/;
+
+export async function searchOfAddress(query: Address): Promise<SearchQuery> {
+  const problems: Problem[] = [];
+  const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields } = query;
+  const filter_lang = query["filter-lang"];
+  const asked: SearchQuery = { limit: readLimit(limit, problems) };
+  if (bbox !== undefined) asked.bbox = readBbox(bbox.split(",").map(toNumber), "query.bbox", problems);
+  if (intersects !== undefined) asked.intersects = readGeometryText(intersects, problems);
+  if (datetime !== undefined) asked.datetime = readDatetime(datetime, "query.datetime", problems);
+  if (ids !== undefined) asked.ids = readList(ids, "query.ids", problems);
+  if (collections !== undefined) asked.collections = readList(collections, "query.collections", problems);
+  if (token !== undefined) asked.token = token;
+  if (sortby !== undefined) asked.sortby = readSortText(sortby, problems);
+  if (fields !== undefined) asked.fields = readFields(words(fields), "query.fields", problems);
+  checkCrs(query["filter-crs"], "query", problems);
+  if (query.filter !== undefined)
+    asked.filter = await readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
+  return finished(asked, problems);
+}
+
+export async function searchOfBody(body: Body): Promise<SearchQuery> {
+  const problems: Problem[] = [];
+  const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields, filter, query } = body;
+  const asked: SearchQuery = { limit: Math.min(limit ?? default_limit, max_items_of_page) };
+  if (isGiven(bbox)) asked.bbox = readBbox(bbox, "body.bbox", problems);
+  if (isGiven(intersects)) {
+    problems.push(...areaProblems(intersects, "body.intersects"));
+    asked.intersects = intersects;
+  }
+  if (isGiven(datetime)) asked.datetime = readDatetime(datetime, "body.datetime", problems);
+  if (isGiven(ids)) asked.ids = ids;
+  if (isGiven(collections)) asked.collections = collections;
+  if (isGiven(token)) asked.token = token;
+  if (isGiven(sortby)) {
+    for (const [at, { field }] of sortby.entries()) checkField(field, `body.sortby[${at}].field`, problems);
+    asked.sortby = sortby;
+  }
+  if (isGiven(fields)) {
+    const list = Array.isArray(fields)
+      ? fields
+      : [...(fields.include ?? []), ...(fields.exclude ?? []).map((field) => `-${field}`)];
+    asked.fields = readFields(list, "body.fields", problems);
+  }
+  checkCrs(body["filter-crs"] ?? undefined, "body", problems);
+  const lang = body["filter-lang"] ?? (typeof filter === "string" ? "cql2-text" : "cql2-json");
+  const written = isGiven(filter) ? await readFilter(filter, lang, "body.filter", problems) : undefined;
+  const queried = isGiven(query) ? queryFilter(query, problems) : undefined;
+  const whole = allOf([written, queried]);
+  if (whole !== undefined) asked.filter = whole;
+  return finished(asked, problems);
+}
+
+/** Pages of collections. */
+export function pageOfAddress({ limit, token }: { limit?: string | undefined; token?: string | undefined }) {
+  const problems: Problem[] = [];
+  const read = readLimit(limit, problems, 100);
+  refuse(problems);
+  return { limit: read, ...(token === undefined ? {} : { token }) };
+}
+
+function finished(asked: SearchQuery, problems: Problem[]): SearchQuery {
+  if (asked.bbox !== undefined && asked.intersects !== undefined) {
+    problems.push({ path: "intersects", problem: "is given together with bbox", fix: "Give one of the two." });
+  }
+  refuse(problems);
+  return asked;
+}
+
+export function refuse(problems: readonly Problem[], what = "the search is not right"): void {
+  if (problems.length === 0) return;
+  const few = problems.slice(0, max_problems);
+  throw new BadRequest(formatProblems(what, few), { problems: few, hint: "GET /api/docs tells what it takes" });
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+/** More than the most is not an error (OGC API Features, fc-limit-response-1); zero and less is. */
+function readLimit(text: string | undefined, problems: Problem[], usual = default_limit): number {
+  if (text === undefined) return usual;
+  if (!/^\d{1,30}$/.test(text) || Number(text) < 1) {
+    const fix = `Give a whole number from 1 to ${max_items_of_page}.`;
+    problems.push({ path: "query.limit", problem: `${quoted(text)} is not a number of items`, fix });
+    return usual;
+  }
+  return Math.min(Number(text), max_items_of_page);
+}
+
+/** Number("") is 0, and Number("0x10") is 16: neither is what was meant. */
+function toNumber(text: string): unknown {
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i.test(text) ? Number(text) : text;
+}
+
+function readBbox(numbers: readonly unknown[], path: string, problems: Problem[]): number[] {
+  problems.push(...bboxProblems(numbers, path));
+  return numbers as number[];
+}
+
+function readGeometryText(text: string, problems: Problem[]): unknown {
+  const path = "query.intersects";
+  try {
+    const geometry = parseJson(text);
+    problems.push(...areaProblems(geometry, path));
+    return geometry;
+  } catch {
+    problems.push({ path, problem: "is not JSON", fix: `{"type":"Point","coordinates":[8.5,47.4]}, URL-encoded` });
+    return undefined;
+  }
+}
+
+function readList(text: string, path: string, problems: Problem[]): string[] {
+  const list = text.split(",");
+  if (list.some((one) => one === ""))
+    problems.push({ path, problem: "has an empty name in it", fix: "Names, with commas between them." });
+  return list;
+}
+
+function words(text: string): string[] {
+  return text.split(",").map((one) => one.trim());
+}
+
+/** A plus in an address is a space once it is decoded: both are one. */
+function readSortText(text: string, problems: Problem[]): NonNullable<SearchQuery["sortby"]> {
+  const parts = text.split(",");
+  if (parts.length > 10)
+    problems.push({ path: "query.sortby", problem: "has more than 10 fields", fix: "Sort by fewer." });
+  return parts.slice(0, 10).map((part) => {
+    const field = part.trim().replace(/^[+-]/, "");
+    checkField(field, "query.sortby", problems);
+    return { field, direction: part.trim().startsWith("-") ? "desc" : "asc" };
+  });
+}
+
+function readFields(list: readonly string[], path: string, problems: Problem[]): NonNullable<SearchQuery["fields"]> {
+  const fields: NonNullable<SearchQuery["fields"]> = { include: [], exclude: [] };
+  for (const one of list) {
+    const field = one.trim().replace(/^[+-]/, "");
+    checkField(field, path, problems);
+    (one.trim().startsWith("-") ? fields.exclude : fields.include).push(field);
+  }
+  return fields;
+}
+
+function checkField(field: string, path: string, problems: Problem[]): void {
+  if (field_name.test(field)) return;
+  const fix = "Names such as id, datetime or properties.gsd.";
+  problems.push({ path, problem: `${quoted(field)} is not the name of a field`, fix });
+}
+
+const crs84 = new Set([
+  "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
+  "https://www.opengis.net/def/crs/OGC/1.3/CRS84",
+  "http://www.opengis.net/def/crs/OGC/0/CRS84h",
+]);
+
+function checkCrs(crs: string | undefined, place: string, problems: Problem[]): void {
+  if (crs === undefined || crs84.has(crs)) return;
+  problems.push({
+    path: `${place}.filter-crs`,
+    problem: `${quoted(crs)} is not served`,
+    fix: "Give longitude and latitude: http://www.opengis.net/def/crs/OGC/1.3/CRS84, or leave it out.",
+  });
+}

@@ -1,0 +1,76 @@
+// Items and collections as they are served: with links of this server instead of those that were stored, and with assets that can
+// be fetched. What is in a record is its maker's; it stays JSON whatever it says.
+import type { StacAsset, StacCollection, StacItem, StacLink } from "../../../geo/stac.js";
+import type { StacLinks } from "./links.js";
+
+/** Where an asset can be fetched from; the href as it is when nobody here serves it. */
+export type AssetAddress = (href: string) => string;
+
+/** Of the tree we serve: a stored one would lead elsewhere. */
+const own_rels = new Set([
+  "self",
+  "root",
+  "parent",
+  "collection",
+  "items",
+  "item",
+  "child",
+  "next",
+  "prev",
+  "queryables",
+]);
+const queryables_rel = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
+
+export function servedItem(item: StacItem, links: StacLinks, address: AssetAddress): StacItem {
+  const { collection, id } = item;
+  return {
+    ...item,
+    links: [...links.ofItem(collection, id), ...foreign(item.links, address)],
+    assets: servedAssets(item.assets, address),
+  };
+}
+
+export type ItemPart = Partial<StacItem>;
+
+/** What `fields` left of an item: what is not there is not added, but for the links, which it needs to be found. */
+export function servedPart(
+  item: ItemPart,
+  links: StacLinks,
+  address: AssetAddress,
+  fields: { include: string[]; exclude: string[] } | undefined,
+): ItemPart {
+  if (fields === undefined) return servedItem(item as StacItem, links, address);
+  const { collection, id } = item;
+  const wants_links =
+    !fields.exclude.includes("links") && (fields.include.length === 0 || fields.include.includes("links"));
+  return {
+    ...item,
+    ...(wants_links && collection !== undefined && id !== undefined
+      ? { links: [...links.ofItem(collection, id), ...foreign(item.links ?? [], address)] }
+      : {}),
+    ...(item.assets === undefined ? {} : { assets: servedAssets(item.assets, address) }),
+  };
+}
+
+export function servedCollection(collection: StacCollection, links: StacLinks, address: AssetAddress): StacCollection {
+  return {
+    ...collection,
+    links: [...links.ofCollection(collection.id), ...foreign(collection.links, address)],
+    ...(collection.assets === undefined ? {} : { assets: servedAssets(collection.assets, address) }),
+  };
+}
+
+function foreign(links: readonly StacLink[] | undefined, address: AssetAddress): StacLink[] {
+  return (links ?? [])
+    .filter(({ rel }) => !own_rels.has(rel) && rel !== queryables_rel)
+    .map((link) => ({ ...link, href: address(link.href) }));
+}
+
+function servedAssets(assets: Record<string, StacAsset> | undefined, address: AssetAddress): Record<string, StacAsset> {
+  return Object.fromEntries(
+    Object.entries(assets ?? {}).map(([name, asset]) => [
+      name,
+      typeof asset?.href === "string" ? { ...asset, href: address(asset.href) } : asset,
+    ]),
+  );
+}

@@ -1,0 +1,44 @@
+// What every call of the STAC API needs: the tenant's catalogue, a way to ask it, and addresses as the caller sees them.
+import type { Catalog } from "../../../catalog/catalog.js";
+import type { SqlSession } from "../../../core/context.js";
+import { NotFound } from "../../../core/errors.js";
+import { quoted } from "../../../core/problems.js";
+import type { StacCollection, StacItem } from "../../../geo/stac.js";
+import type { Call } from "../../route.js";
+import { StacLinks } from "./links.js";
+import type { AssetAddress } from "./served.js";
+
+export interface Shelf {
+  catalog: Catalog;
+  db: SqlSession;
+  links: StacLinks;
+  address: AssetAddress;
+}
+
+type Caller = Pick<Call, "engine" | "service" | "request">;
+
+/** Throws NotFound where there is no catalogue. */
+export async function shelfOf({ engine, service, request }: Caller): Promise<Shelf> {
+  const catalog = await service.catalogs.of(engine);
+  if (catalog === null) {
+    throw new NotFound("this service has no catalogue", {
+      hint: "the operator turns it on with PostGIS in the database and: fanfold migrate",
+    });
+  }
+  const links = new StacLinks(service.publicUrl(request));
+  return { catalog, db: engine.db, links, address: (href) => href };
+}
+
+export async function collectionOf({ catalog, db }: Shelf, id: string): Promise<StacCollection> {
+  const found = await catalog.collection(db, id);
+  if (found !== null) return found;
+  throw new NotFound(`there is no collection ${quoted(id)}`, { hint: "GET /stac/collections lists them" });
+}
+
+export async function itemOf(shelf: Shelf, collection: string, id: string): Promise<StacItem> {
+  const found = await shelf.catalog.item(shelf.db, collection, id);
+  if (found !== null) return found;
+  await collectionOf(shelf, collection);
+  const hint = `GET /stac/collections/${encodeURIComponent(collection)}/items lists them`;
+  throw new NotFound(`there is no item ${quoted(id)} in ${quoted(collection)}`, { hint });
+}
