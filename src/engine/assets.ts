@@ -60,6 +60,11 @@ export class Assets {
     private readonly zones: Zones,
   ) {}
 
+  /** Tells this database from others: part of what marks files as ours. */
+  deployment(): Promise<string> {
+    return deploymentOf(this.db);
+  }
+
   /** null when nobody may see such a file. */
   find({ zone, key }: ZoneRef): Promise<AssetRecord | null> {
     return asked(this.db.sql`select app.find_asset(${zone}::text, ${key}::text, ${this.tenant}::text) as reply`);
@@ -105,6 +110,18 @@ export class Assets {
     }
     return removed;
   }
+}
+
+const deployments = new WeakMap<Queryable, Promise<string>>();
+
+export function deploymentOf(db: Queryable): Promise<string> {
+  let known = deployments.get(db);
+  if (known === undefined) {
+    known = asked<string>(db.sql`select app.deployment_id() as reply`);
+    deployments.set(db, known);
+    known.catch(() => deployments.delete(db));
+  }
+  return known;
 }
 
 /** Idempotent: whoever is interrupted, or comes second, finds less to do. */

@@ -56,6 +56,8 @@ export interface EngineParts {
   store: Store;
   /** Where data rests; in .fanfold/zones when left out. */
   zones?: Zones;
+  /** Files that attempts left behind are removed when they are so old. Default: 24. */
+  leftovers_after_h?: number | undefined;
   log?: Logger;
   /** Seals and opens what the service keeps for tenants. */
   sealer?: Sealer | undefined;
@@ -80,6 +82,7 @@ export class Engine {
   readonly shared_store: Store;
   /** Of all tenants. */
   readonly zones: Zones;
+  readonly leftovers_after_h: number;
   /** Files that tasks have made, as far as others may see them. */
   readonly assets: Assets;
   readonly log: Logger;
@@ -111,6 +114,7 @@ export class Engine {
     this.shared_store = parts.store;
     this.store = storeOfTenant(parts.store, parts.tenant);
     this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
+    this.leftovers_after_h = parts.leftovers_after_h ?? 24;
     this.assets = new Assets(parts.db, parts.tenant, this.zones);
     this.recovery = new Recovery(parts.db, parts.tenant, this.store);
     this.keys = new Keys(parts.db, parts.tenant);

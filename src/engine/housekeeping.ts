@@ -16,10 +16,13 @@ export class Housekeeping {
     private readonly log: Logger,
     lease_s: number,
     private readonly scheduler: { start(): unknown; stop(): Promise<void> },
+    /** Looks after files, at its own pace. */
+    private readonly files?: { start(): unknown; stop(): Promise<void> },
   ) {
     this.period_ms = Math.min(PERIOD_MS, (lease_s * 1000) / 3);
     this.after(this.period_ms * Math.random());
     this.scheduler.start();
+    this.files?.start();
   }
 
   private after(ms: number): void {
@@ -46,6 +49,7 @@ export class Housekeeping {
     this.janitor.stop();
     // A round that is cut off is rolled back: what it had taken stays due.
     void this.scheduler.stop();
+    void this.files?.stop();
     clearTimeout(this.timer);
   }
 }

@@ -21,6 +21,8 @@ export interface EngineOptions {
   storage_dir?: string;
   /** Where bronze, silver and gold are; those left out lie in `data_dir`. */
   zones?: Partial<ZoneSettings>;
+  /** Files that attempts left behind are removed when they are so old. Default: 24. */
+  leftovers_after_h?: number;
   tenant?: string;
   /** Connections of the engine's own pool; a worker opens its own. */
   connections?: number;
@@ -49,7 +51,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
   );
   const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
-  const shared = { tenant, registry, store, zones, log };
+  const shared = { tenant, registry, store, zones, log, leftovers_after_h: options.leftovers_after_h };
   return options.database_url === undefined
     ? openOnEmbedded(shared, data_dir, options)
     : openOnServer(shared, options.database_url, options);
@@ -61,7 +63,10 @@ function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
   return join(storage_dir ?? ".fanfold", "zones");
 }
 
-type Shared = Pick<ConstructorParameters<typeof Engine>[0], "tenant" | "registry" | "store" | "zones" | "log">;
+type Shared = Pick<
+  ConstructorParameters<typeof Engine>[0],
+  "tenant" | "registry" | "store" | "zones" | "log" | "leftovers_after_h"
+>;
 
 async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineOptions): Promise<Engine> {
   const { secret_keys: keys = [], catalog = "auto" } = options;

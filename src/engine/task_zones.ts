@@ -19,7 +19,7 @@ export type RecordWithFinish = (work: (session: SqlSession) => Promise<unknown>)
 export interface TaskZonesParts {
   zones: Zones;
   /** Of the task's tenant, on any connection: for what is done after the finish. */
-  assets: Pick<Assets, "removeRetracted">;
+  assets: Pick<Assets, "removeRetracted" | "deployment">;
   tenant_id: string;
   job_id: string | null;
   stage_id: number;
@@ -76,11 +76,8 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
 
     async publish(file, { zone, prefix, name, media_type }) {
       const clean = prefix.replace(/\/$/, "");
-      const token = attemptToken(
-        { tenant_id, zone: known(zone), prefix: clean },
-        { stage_id, ordinal, attempt },
-        random,
-      );
+      const place = { deployment: await assets.deployment(), tenant_id, zone: known(zone), prefix: clean };
+      const token = attemptToken(place, { stage_id, ordinal, attempt }, random);
       const key = [...keySegments(clean), token, ...keySegments(name)].join("/");
       if (name.includes("/")) throw new Permanent(`the name ${quoted(name)} has a / in it`, { code: "bad_key" });
       const ref = { zone, key };

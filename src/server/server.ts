@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Conflict } from "../core/errors.js";
+import { fileKeeper } from "../engine/file_keeper.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
@@ -43,7 +44,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   // On connections of their own: rounds take the time they need, and hold up no call.
   const db = janitor && engine.db.kind === "server" ? engine.openConnection("janitor", 2) : engine.db;
   const housekeeping = janitor
-    ? new Housekeeping(new Janitor({ db, log }), log, 30, new Scheduler({ engine, db, log }))
+    ? new Housekeeping(
+        new Janitor({ db, log }),
+        log,
+        30,
+        new Scheduler({ engine, db, log }),
+        fileKeeper(engine, db, log),
+      )
     : null;
   let stopping: Promise<void> | undefined;
   const hurry = new AbortController();

@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import type { ZoneName } from "../core/zones.js";
 
 export interface AttemptPlace {
+  /** Of the database that knows the task: two that share a place must not take each other's files for leftovers. */
+  deployment: string;
   tenant_id: string;
   zone: ZoneName;
   /** Everything of the key before the token, without the slash at its end. */
@@ -25,21 +27,21 @@ export function attemptToken(place: AttemptPlace, { stage_id, ordinal, attempt }
 const pattern = /^ff-(\d{1,18})-(\d{1,18})-(\d{1,6})-[0-9a-f]{12}-[0-9a-f]{12}$/;
 
 /** The attempt that wrote the object of this key; null when no attempt of ours did. */
-export function attemptOf(tenant_id: string, zone: ZoneName, key: string): Attempt | null {
+export function attemptOf({ deployment, tenant_id, zone }: Omit<AttemptPlace, "prefix">, key: string): Attempt | null {
   const parts = key.split("/");
   // prefix…/token/name
   const token = parts.at(-2);
   const found = token === undefined ? null : pattern.exec(token);
   if (token === undefined || found === null) return null;
-  const place = { tenant_id, zone, prefix: parts.slice(0, -2).join("/") };
+  const place = { deployment, tenant_id, zone, prefix: parts.slice(0, -2).join("/") };
   const begin = token.slice(0, token.lastIndexOf("-"));
   if (token !== `${begin}-${check(place, begin)}`) return null;
   return { stage_id: Number(found[1]), ordinal: Number(found[2]), attempt: Number(found[3]) };
 }
 
-function check({ tenant_id, zone, prefix }: AttemptPlace, begin: string): string {
+function check({ deployment, tenant_id, zone, prefix }: AttemptPlace, begin: string): string {
   return createHash("sha256")
-    .update(["fanfold attempt", tenant_id, zone, prefix, begin].join("\n"))
+    .update(["fanfold attempt", deployment, tenant_id, zone, prefix, begin].join("\n"))
     .digest("hex")
     .slice(0, 12);
 }

@@ -10,6 +10,7 @@ import { traceIdOf } from "../core/traceparent.js";
 import { Assets } from "../engine/assets.js";
 import type { FinishReply, HeartbeatReply, RunningItem } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
+import { fileKeeper } from "../engine/file_keeper.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
@@ -29,6 +30,7 @@ import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
+import { sweepScratch } from "./scratch_sweep.js";
 import type { Secrets } from "./secrets.js";
 import type { Stats } from "./stats.js";
 import { Tallies } from "./tallies.js";
@@ -202,7 +204,10 @@ export class Incarnation {
     });
     const janitor = new Janitor({ db, log, on_alert: (alert) => this.alerted(alert) });
     const scheduler = new Scheduler({ engine, db, log, on_alert: (alert) => this.alerted(alert) });
-    this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler);
+    const files = fileKeeper(engine, db, log, () =>
+      sweepScratch(settings.scratch_dir, worker_id, engine.leftovers_after_h * 3_600_000, log),
+    );
+    this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler, files);
     log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
   }
 
