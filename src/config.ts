@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+import { default_raster_settings, type RasterEngineChoice, raster_engines } from "./core/raster_settings.js";
 import { parseZonePlace } from "./core/zone_place.js";
 import type { ZoneName } from "./core/zones.js";
 
@@ -52,6 +53,17 @@ export interface Config {
   readonly catalog: CatalogSetting;
   /** What handlers may call besides the public internet over TLS. */
   readonly outbound: Readonly<Partial<OutboundPolicy>>;
+  readonly raster: RasterConfig;
+}
+
+export interface RasterConfig {
+  /** Which GDAL: the system's, the WASM build, or the first of the two that is there. */
+  readonly engine: RasterEngineChoice;
+  /** What may be kept of sources on this machine; 0: nothing. */
+  readonly source_cache_mb: number;
+  /** Where GDAL's programs and data are, from this process's own PATH and GDAL's own variables. */
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ZonesConfig extends Readonly<Record<ZoneName, string>> {
@@ -161,6 +173,8 @@ const settings = {
     readList((list) => ({ ports: list.map(Number) })),
   ),
   outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
+  raster_engine: setting<RasterEngineChoice>("FANFOLD_RASTER_ENGINE", "auto", readEngine),
+  source_cache_mb: setting("FANFOLD_SOURCE_CACHE_MB", 10_240, readMegabytes),
 };
 
 /** FANFOLD_SECRET_<TENANT>__<NAME>: secrets of tenants, told to their tasks by name. */
@@ -183,6 +197,23 @@ export const package_version: string = package_file.version;
 /** What a worker looks for secrets in, unless it is told otherwise. */
 export function secretsFromEnvironment(env: Environment = process.env) {
   return { dir: env[settings.secrets_dir.name]?.trim() || undefined, env: (name: string) => env[name] };
+}
+
+/** What a worker takes for raster work, unless it is told otherwise. */
+export function rasterFromEnvironment(env: Environment = process.env): RasterConfig {
+  const read = <T>(one: Setting<T>): T => {
+    const text = env[one.name]?.trim() ?? "";
+    const answer = text === "" ? null : one.read(text);
+    return answer !== null && "value" in answer ? answer.value : one.initial;
+  };
+  return { engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb), ...gdalPlaces(env) };
+}
+
+/** GDAL gets an environment of its own; of this one it needs no more than where it was put. */
+function gdalPlaces(env: Environment): Pick<RasterConfig, "path" | "env"> {
+  const names = ["GDAL_DATA", "PROJ_DATA", "PROJ_LIB", "LD_LIBRARY_PATH"];
+  const given = names.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  return { path: env.PATH || default_raster_settings.path, env: Object.fromEntries(given) };
 }
 
 /** For fault.ts, which must know before anything is configured. */
@@ -285,6 +316,11 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     secret_keys: value(settings.secret_keys),
     catalog: value(settings.catalog),
     outbound: outbound(),
+    raster: {
+      engine: value(settings.raster_engine),
+      source_cache_mb: value(settings.source_cache_mb),
+      ...gdalPlaces(env),
+    },
   };
   if (problems.length > 0)
     throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
@@ -518,6 +554,20 @@ function readSwitch(text: string): Answer<boolean> {
   if (["1", "true", "on", "yes"].includes(word)) return { value: true };
   if (["0", "false", "off", "no"].includes(word)) return { value: false };
   return { problem: `${quoted(text)} is neither on nor off`, fix: "on or off" };
+}
+
+function readEngine(text: string): Answer<RasterEngineChoice> {
+  const engine = raster_engines.find((one) => one === text.toLowerCase());
+  return engine
+    ? { value: engine }
+    : { problem: `${quoted(text)} is not a raster engine`, fix: suggestion(text, raster_engines) };
+}
+
+function readMegabytes(text: string): Answer<number> {
+  const megabytes = Number(text);
+  return Number.isInteger(megabytes) && megabytes >= 0 && megabytes <= 100_000_000
+    ? { value: megabytes }
+    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "10240, or 0 for none" };
 }
 
 function readHost(text: string): Answer<string> {

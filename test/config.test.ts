@@ -1,6 +1,6 @@
 // Configuration: one default each, flags before environment, and all that is wrong at once.
 import { expect, test } from "vitest";
-import { environmentForHandlers, loadConfig, package_version } from "../src/config.js";
+import { environmentForHandlers, loadConfig, package_version, rasterFromEnvironment } from "../src/config.js";
 
 const problemsOf = (env: Record<string, string>, flags = {}) => {
   try {
@@ -37,6 +37,7 @@ test("without any setting everything has its default, and nothing can be changed
     secrets_dir: undefined,
     secret_keys: [],
     outbound: {},
+    raster: { engine: "auto", source_cache_mb: 10_240, path: "/bin", env: {} },
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
@@ -283,4 +284,20 @@ test("proxies that are trusted are a number or networks, and nobody unless someb
   ]);
   for (const wrong of ["true", "-1", "11", "10.0.0.0/33", "proxy.example.org", "10.0.0.0/8,", "10.0.0.0/8/8"])
     expect(() => loadConfig({ FANFOLD_TRUST_PROXY: wrong })).toThrow(/FANFOLD_TRUST_PROXY.*number of proxies/s);
+});
+
+test("the raster engine, its place and what is kept of sources can be set", () => {
+  const env = {
+    FANFOLD_RASTER_ENGINE: "WASM",
+    FANFOLD_SOURCE_CACHE_MB: "0",
+    PATH: "/opt/gdal/bin",
+    PROJ_DATA: "/opt/proj",
+  };
+  const wanted = { engine: "wasm", source_cache_mb: 0, path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } };
+  expect(loadConfig(env).raster).toEqual(wanted);
+  expect(rasterFromEnvironment(env)).toEqual(wanted);
+  expect(loadConfig({}).raster.path).toContain("/usr/bin");
+  const wrong = problemsOf({ FANFOLD_RASTER_ENGINE: "gdl", FANFOLD_SOURCE_CACHE_MB: "1 GB" });
+  expect(wrong.map(({ path }) => path).sort()).toEqual(["FANFOLD_RASTER_ENGINE", "FANFOLD_SOURCE_CACHE_MB"]);
+  expect(wrong[0]!.fix).toContain("gdal");
 });

@@ -11,6 +11,7 @@ import type { InvokedContext } from "../core/invoke.js";
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
 import { default_policy, type OutboundPolicy } from "../core/outbound.js";
 import { openPrevious, type ResultRange } from "../core/previous.js";
+import { default_raster_settings, type RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import { checkedSecretName } from "../core/secrets.js";
 import type { Store } from "../core/store.js";
@@ -210,6 +211,10 @@ export class RemoteContext implements InvokedContext {
 
   get traceparent(): string | null {
     return usableTraceparent(this.facts.traceparent ?? undefined) ?? null;
+  }
+
+  get raster(): RasterSettings {
+    return default_raster_settings;
   }
 
   get outbound(): OutboundPolicy {

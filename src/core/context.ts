@@ -1,6 +1,7 @@
 // What a handler and a planner see of the engine. Types only: the worker implements them. Nothing here lets a handler
 // touch the queue.
 import type { OutboundPolicy } from "./outbound.js";
+import type { RasterSettings } from "./raster_settings.js";
 import type { Store } from "./store.js";
 import type { TaskZones } from "./zones.js";
 
@@ -135,6 +136,8 @@ export interface TaskContext {
   unseal(sealed: string, purpose: string): Promise<string>;
   /** What the operator lets handlers call. */
   readonly outbound: OutboundPolicy;
+  /** What the operator says about raster work on this machine. */
+  readonly raster: RasterSettings;
   /** The same on every attempt of this task: give it to services that take idempotency keys. */
   readonly effect_key: string;
 }

@@ -52,6 +52,12 @@ export const finding_table = {
     when: "The file is something else that is known (a program, a PDF, a database, a vector file, …).",
     hint: "Give a GeoTIFF.",
   },
+  names_other_files: {
+    group: "file",
+    severity: "error",
+    when: "The metadata in the file names other files (an OVERVIEW_FILE, arrays of coordinates), which GDAL would open.",
+    hint: "Write it anew without them: `gdal_translate -co PROFILE=GeoTIFF`.",
+  },
   header_truncated: {
     group: "structure",
     severity: "error",

@@ -18,6 +18,7 @@ import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent, Transient } from "../core/errors.js";
 import type { LogLevel } from "../core/log_line.js";
 import type { OutboundPolicy } from "../core/outbound.js";
+import type { RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
@@ -38,6 +39,7 @@ export interface Desk extends ResultSource {
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
   outbound: OutboundPolicy;
+  raster: RasterSettings;
   /** The zones as this attempt sees them; left out where there are none. */
   zones?: (ctx: TaskContext) => AttemptZones;
   secret(tenant_id: string, name: string): Promise<string>;
@@ -253,6 +255,10 @@ export class TaskContext implements TaskContextShape {
 
   get outbound(): OutboundPolicy {
     return this.desk.outbound;
+  }
+
+  get raster(): RasterSettings {
+    return this.desk.raster;
   }
 
   /** A share between 0 and 1, or counts; sent with the next heartbeat. */

@@ -159,7 +159,15 @@ export class Incarnation {
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
       desk: {
-        ...{ commands, connection, store, logs, scratch_dir: this.scratch_dir, outbound: settings.outbound },
+        ...{
+          commands,
+          connection,
+          store,
+          logs,
+          scratch_dir: this.scratch_dir,
+          outbound: settings.outbound,
+          raster: settings.raster,
+        },
         zones: (ctx) => this.zonesOf(ctx),
         secret: (tenant_id, name) => secrets.tell(tenant_id, name),
         unseal: async (tenant_id, sealed, purpose) => {

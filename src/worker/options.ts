@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { rasterFromEnvironment } from "../config.js";
 import { default_memory_mb } from "../core/declare.js";
 import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
 import { quoted, shorten, suggestion } from "../core/problems.js";
+import { type RasterEngineChoice, type RasterSettings, raster_engines } from "../core/raster_settings.js";
 import type { Registry } from "../core/registry.js";
 import { isRecord } from "../core/report.js";
 import type { Alert } from "../engine/janitor.js";
@@ -42,6 +44,13 @@ export interface WorkerOptions {
   secrets_dir?: string;
   /** What handlers may call besides the public internet over TLS. Tenants can only narrow it. */
   outbound?: Partial<OutboundPolicy>;
+  /** FANFOLD_RASTER_ENGINE, FANFOLD_SOURCE_CACHE_MB and PATH when left out. */
+  raster?: {
+    engine?: RasterEngineChoice;
+    source_cache_mb?: number;
+    path?: string;
+    env?: Readonly<Record<string, string>>;
+  };
   /** Told of what the janitor found that should not be, after the log and the event. */
   on_alert?: (alert: Alert) => unknown;
   /** Flags of node for the processes of isolated handlers, besides this process's own. */
@@ -51,12 +60,13 @@ export interface WorkerOptions {
   log?: Logger;
 }
 
-type Unset = "log" | "on_alert" | "secrets" | "secrets_dir" | "outbound";
+type Unset = "log" | "on_alert" | "secrets" | "secrets_dir" | "outbound" | "raster";
 
 export interface WorkerSettings
   extends Required<Omit<WorkerOptions, Unset>>,
     Pick<WorkerOptions, "on_alert" | "secrets" | "secrets_dir"> {
   outbound: OutboundPolicy;
+  raster: RasterSettings;
   version: string;
   /** MB by isolated type that fits. */
   memory_needs: ReadonlyMap<string, number>;
@@ -95,7 +105,14 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     ...unknownTypes(types, registry),
   ];
   if (problems.length > 0) throw new RangeError(`worker options: ${problems.join("; ")}`);
-  return settings;
+  return { ...settings, raster: rasterSettings(given.raster, settings.scratch_dir) };
+}
+
+/** Beside the scratch directories, on the same disk: a source is then in both places and there once. */
+function rasterSettings(given: WorkerOptions["raster"], scratch_dir: string): RasterSettings {
+  const { source_cache_mb, ...rest } = { ...rasterFromEnvironment(), ...withoutUndefined(given ?? {}) };
+  const bytes = source_cache_mb * 2 ** 20;
+  return { ...rest, source_cache: bytes > 0 ? { dir: join(scratch_dir, "sources"), bytes } : null };
 }
 
 /** The rest is for this process, the system, and what a database on the same machine needs. */
@@ -155,8 +172,35 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   secrets: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
   secrets_dir: (name, value) => (value === undefined ? [] : text(name, value)),
   outbound: policy,
+  raster: rasterProblems,
   log: () => [],
 };
+
+function rasterProblems(name: string, value: unknown): string[] {
+  if (value === undefined) return [];
+  if (!isRecord(value)) return must(false, name, "an object", value);
+  const known = ["engine", "source_cache_mb", "path", "env"];
+  const { engine, source_cache_mb, path, env } = value;
+  return [
+    ...Object.keys(value)
+      .filter((key) => !known.includes(key))
+      .map((key) => `there is no ${name}.${shorten(key)} (${suggestion(key, known)})`),
+    ...must(
+      engine === undefined || raster_engines.includes(engine as RasterEngineChoice),
+      `${name}.engine`,
+      `one of ${raster_engines.join(", ")}`,
+      engine,
+    ),
+    ...must(
+      source_cache_mb === undefined || isCount(source_cache_mb),
+      `${name}.source_cache_mb`,
+      "a whole number",
+      source_cache_mb,
+    ),
+    ...(path === undefined ? [] : text(`${name}.path`, path)),
+    ...(env === undefined ? [] : textsByName(`${name}.env`, env)),
+  ];
+}
 
 function policy(name: string, value: unknown): string[] {
   if (!isRecord(value)) return must(false, name, "an object", value);

@@ -70,3 +70,14 @@ test("what handlers may call is closed unless it is opened, and a misspelt openi
   expect(refusal({ outbound: { allow_private: ["localhost"] } })).toContain("outbound.allow_private");
   expect(refusal({ outbound: { allow_http: "yes" } })).toContain("outbound.allow_http");
 });
+
+test("raster work takes the engine it is told, and keeps sources beside the scratch directories", () => {
+  const raster = { engine: "wasm", source_cache_mb: 1, path: "/bin", env: {} } as const;
+  expect(workerSettings({ scratch_dir: "/tmp/x", raster }, registry).raster).toEqual({
+    ...{ engine: "wasm", path: "/bin", env: {} },
+    source_cache: { dir: "/tmp/x/sources", bytes: 2 ** 20 },
+  });
+  expect(workerSettings({ raster: { source_cache_mb: 0 } }, registry).raster.source_cache).toBeNull();
+  const told = refusal({ raster: { engine: "gdl", source_cache_mb: -1, cache: 3 } });
+  for (const part of ["raster.engine", "raster.source_cache_mb", "raster.cache"]) expect(told).toContain(part);
+});

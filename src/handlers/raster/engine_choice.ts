@@ -1,11 +1,12 @@
 // Which GDAL a task works with: the system's where there is one, the WASM build otherwise, or the one the operator wants. Found once
 // a process, because a handler's process takes one task after the other.
 import { Permanent } from "../../core/errors.js";
+import { default_raster_settings, type RasterEngineChoice, type RasterSettings } from "../../core/raster_settings.js";
 import type { RasterEngine } from "./engine.js";
 import { type CliLimits, default_limits, openCliEngine } from "./engine_cli.js";
 
 export interface EngineChoice {
-  prefer: "auto" | "gdal" | "wasm";
+  prefer: RasterEngineChoice;
   /** Where to look for GDAL's programs; the usual places when left out. */
   path?: string | undefined;
   /** Where an own GDAL keeps its data. */
@@ -13,9 +14,16 @@ export interface EngineChoice {
   limits?: Partial<CliLimits> | undefined;
 }
 
-const usual_path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/opt/local/bin";
-
 const opened = new Map<string, Promise<RasterEngine>>();
+
+/** The engine of a task, as the operator wants it: `engineFor(ctx.raster)`. */
+export function engineFor({
+  engine,
+  path,
+  env,
+}: Pick<RasterSettings, "engine" | "path" | "env">): Promise<RasterEngine> {
+  return openRasterEngine({ prefer: engine, path, env });
+}
 
 export function openRasterEngine(choice: EngineChoice): Promise<RasterEngine> {
   const key = JSON.stringify([choice.prefer, choice.path, choice.env, choice.limits]);
@@ -28,7 +36,12 @@ export function openRasterEngine(choice: EngineChoice): Promise<RasterEngine> {
   return opening;
 }
 
-async function open({ prefer, path = usual_path, env = {}, limits = {} }: EngineChoice): Promise<RasterEngine> {
+async function open({
+  prefer,
+  path = default_raster_settings.path,
+  env = {},
+  limits = {},
+}: EngineChoice): Promise<RasterEngine> {
   if (prefer !== "wasm") {
     const system = await openCliEngine({ path, env, limits: { ...default_limits, ...limits } });
     if (system !== null) return system;

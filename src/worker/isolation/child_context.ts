@@ -94,7 +94,7 @@ export class ChildContext extends TaskContext {
   }
 }
 
-function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): Desk {
+function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel, store: Store): Desk {
   const commands = {
     read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
       channel.call(run, { what: "read_results", request }),
@@ -120,6 +120,6 @@ function deskOf({ run, outbound }: TaskOrder, channel: Channel, store: Store): D
   return {
     zones: () => zones,
     ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
-    ...{ outbound, secret, unseal },
+    ...{ outbound, raster, secret, unseal },
   };
 }

@@ -111,7 +111,7 @@ export class HandlerProcess {
     this.output.reset();
     task.after(START_MS, () => this.notStarted());
     const { claim_id, attempt, stage } = ctx.claim;
-    const { task: claimed, traceparent, outbound } = ctx;
+    const { task: claimed, traceparent, outbound, raster } = ctx;
     const order = {
       run,
       handler: handler.name,
@@ -121,6 +121,7 @@ export class HandlerProcess {
       task: claimed,
       traceparent,
       outbound,
+      raster,
       ...place,
     };
     this.send({ t: "run", order });

@@ -3,6 +3,7 @@
 import { FanfoldError, isFanfoldError } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
 import type { OutboundPolicy } from "../../core/outbound.js";
+import type { RasterSettings } from "../../core/raster_settings.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
 import type { AbortKind, Progress } from "../context.js";
@@ -25,6 +26,7 @@ export interface TaskOrder {
   /** For the calls its handler makes. */
   traceparent: string | null;
   outbound: OutboundPolicy;
+  raster: RasterSettings;
 }
 
 export type ToChild =

@@ -1,0 +1,22 @@
+// What the operator says about raster work on a machine, as handlers see it: ctx.raster. Pure.
+
+export const raster_engines = ["auto", "gdal", "wasm"] as const;
+export type RasterEngineChoice = (typeof raster_engines)[number];
+
+export interface RasterSettings {
+  /** auto: the system's GDAL where there is one, the WASM build otherwise. */
+  engine: RasterEngineChoice;
+  /** Where GDAL's programs are looked for, as in PATH. */
+  path: string;
+  /** Where a GDAL in an unusual place keeps its data: GDAL_DATA, PROJ_DATA, PROJ_LIB, LD_LIBRARY_PATH. */
+  env: Readonly<Record<string, string>>;
+  /** Sources that are kept on this machine from task to task; null: each task fetches its own. */
+  source_cache: { dir: string; bytes: number } | null;
+}
+
+export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({
+  engine: "auto",
+  path: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/opt/local/bin",
+  env: {},
+  source_cache: null,
+});
