@@ -1,9 +1,10 @@
-// fanfold demo: file_digest over thousands of real files on the embedded database, with the live view.
+// fanfold demo files: file_digest over thousands of real files on the embedded database, with the live view.
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
 import type { JobRecord } from "../engine/records.js";
 import type { Manifest } from "../handlers/files/manifest.js";
 import { answer, type Cli, examples, globals } from "./command.js";
@@ -15,32 +16,32 @@ import { withSession } from "./session.js";
 import { exitCodeOf } from "./summary.js";
 import { sayEnd, workAndFollow } from "./wait.js";
 
-export function addDemo(cli: Cli): void {
-  cli.program
-    .command("demo")
+export function addDemoFiles(cli: Cli, demo: Command): void {
+  demo
+    .command("files")
     .summary("digest thousands of files, live")
     .description(
       "Runs the job file_digest over a folder (default: the installed packages) on an embedded database in a temporary folder\n" +
         "(or in --data-dir, and kept there), shows it live and prints the manifest's summary.",
     )
     .argument("[folder]", "the folder to digest")
-    .addHelpText("after", examples("fanfold demo", "fanfold demo ~/pictures --data-dir .fanfold-demo"))
-    .action((folder?: string) => demo(cli, folder));
+    .addHelpText("after", examples("fanfold demo files", "fanfold demo files ~/pictures --data-dir .fanfold-files"))
+    .action((folder?: string) => digestFolder(cli, folder));
 }
 
-async function demo(cli: Cli, given: string | undefined): Promise<void> {
+async function digestFolder(cli: Cli, given: string | undefined): Promise<void> {
   const folder = given === undefined ? installedPackages() : path.resolve(cli.io.cwd, given);
   const kept = globals(cli).dataDir;
   const embedded_dir = kept ?? (await mkdtemp(path.join(tmpdir(), "fanfold-demo-")));
   try {
-    await runDemo(cli, folder, embedded_dir);
+    await digest(cli, folder, embedded_dir);
   } finally {
     if (kept === undefined) await rm(embedded_dir, { recursive: true, force: true });
   }
   if (kept !== undefined && !globals(cli).json) line(cli.io, `kept: fanfold jobs --data-dir ${printable(kept)}`);
 }
 
-async function runDemo(cli: Cli, folder: string, embedded_dir: string): Promise<void> {
+async function digest(cli: Cli, folder: string, embedded_dir: string): Promise<void> {
   if (!globals(cli).json) note(cli.io, `starting an embedded Postgres, then digesting ${printable(folder)}`);
   await withSession(
     cli,
@@ -86,5 +87,5 @@ function installedPackages(): string {
   const around = path.dirname(root.replace(/[/\\]$/, ""));
   if (path.basename(around) === "node_modules") return around;
   if (existsSync(own)) return own;
-  throw usage("there are no installed packages to digest", { next: "name a folder: fanfold demo <folder>" });
+  throw usage("there are no installed packages to digest", { next: "name a folder: fanfold demo files <folder>" });
 }
