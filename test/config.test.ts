@@ -36,6 +36,7 @@ test("without any setting everything has its default, and nothing can be changed
     jwt: null,
     secrets_dir: undefined,
     secret_keys: [],
+    catalog: "auto",
     outbound: {},
     raster: { engine: "auto", source_cache_mb: 10_240, path: "/bin", env: {} },
   });

@@ -2,6 +2,7 @@
 import type { SqlSession } from "../core/context.js";
 import { Unavailable } from "../core/errors.js";
 import type { Catalog } from "./catalog.js";
+import { PgstacStore } from "./pgstac_store.js";
 import { StacStore } from "./stac_store.js";
 
 export type CatalogSetting = "auto" | "stac" | "pgstac" | "off";
@@ -32,7 +33,9 @@ export async function openCatalog(
       hint: "install pgSTAC 0.9 and run fanfold migrate, or set FANFOLD_CATALOG=auto",
     });
   }
-  return new StacStore(tenant, facts.stac);
+  return facts.pgstac === null || setting === "stac"
+    ? new StacStore(tenant, facts.stac)
+    : new PgstacStore(tenant, facts.pgstac);
 }
 
 async function knownFacts(db: SqlSession): Promise<CatalogFacts | null> {

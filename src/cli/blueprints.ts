@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import type { BlueprintRecord } from "../engine/blueprints.js";
 import { answer, type Cli, examples } from "./command.js";
+import { parameterRows } from "./parameter_table.js";
 import { printable } from "./printable.js";
 import { withSession } from "./session.js";
-import { moment, table } from "./summary.js";
+import { moment, table, tableAndText } from "./summary.js";
 
 export function addBlueprints(cli: Cli): void {
   const blueprints = cli.program
@@ -51,18 +52,27 @@ function addShow(cli: Cli, blueprints: Command): void {
     .action((type: string) =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.blueprints.get(type);
-        answer(cli, found, () => showLines(found));
+        answer(cli, found, () => showLines(found, cli.io.width()));
       }),
     );
 }
 
-function* showLines(one: BlueprintRecord): Generator<string> {
+function* showLines(one: BlueprintRecord, width: number): Generator<string> {
   yield `${one.type}  ${sourceText(one)}`;
   if (one.description) yield `  ${printable(one.description)}`;
   if (one.saved_at !== null) yield `  saved       ${moment(one.saved_at)} by ${printable(one.saved_by ?? "", 100)}`;
-  yield `  parameters  ${printable(JSON.stringify(one.parameters))}`;
   for (const stage of one.stages) {
     yield `  stage ${String(stage.number).padEnd(5)} ${stage.name}: ${stage.task} (${stage.parallelism})`;
+  }
+  const rows = parameterRows(one.parameters);
+  if (rows.length > 0) {
+    const shown = rows.map(({ name, value, given, description }) => ({
+      cells: [name, value, given].map((text) => printable(text, 120)),
+      text: description,
+    }));
+    yield "";
+    yield* tableAndText(["PARAMETER", "VALUE", "DEFAULT"], shown, width);
+    yield "";
   }
   yield `  submit it: fanfold submit ${one.type} key=value`;
 }

@@ -72,7 +72,7 @@ async function bringUp(cli: Cli, db: Database, { catalog: choice }: Config): Pro
     ...applied.map((name) => `applied   ${name}`),
     ...(functions.length > 0 ? [`replaced  ${functions.length} functions`] : []),
     `schema    version ${version}, ${changed ? "now current" : "was current already"}`,
-    ...(catalog === null ? [] : catalogLines(catalog)),
+    ...(catalog === undefined ? [] : catalogLines(catalog)),
   ]);
 }
 

@@ -64,8 +64,11 @@ export interface TaskZones {
   publish(file: string, asset: NewAsset): Promise<ZoneAsset>;
   /** Records an object that is there already, and that was not made here, as an asset; it is never swept. */
   adopt(ref: ZoneRef, asset: { media_type: string; bytes: number; sha256: string }): Promise<ZoneAsset>;
-  /** With the finish of this task the record goes; the object itself is removed right after (or by the sweep). Idempotent. */
-  retract(ref: ZoneRef): Promise<void>;
+  /**
+   * With the finish of this task the record goes; the object itself is removed right after (or by the sweep), an adopted one only
+   * with `remove_adopted`. Idempotent.
+   */
+  retract(ref: ZoneRef, options?: { remove_adopted?: boolean }): Promise<void>;
 }
 
 /** `bronze:some/key.tif` → its parts; null when it is not written so. */

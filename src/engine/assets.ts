@@ -49,8 +49,8 @@ export const asset_verbs = {
     session.sql`select app.publish_asset(${JSON.stringify(record)}::text::json) as reply`,
   adopt: (session: SqlSession, record: NewRecord) =>
     session.sql`select app.adopt_asset(${JSON.stringify(record)}::text::json) as reply`,
-  retract: (session: SqlSession, { zone, key }: ZoneRef, tenant: string) =>
-    session.sql`select app.retract_asset(${zone}::text, ${key}::text, ${tenant}::text) as reply`,
+  retract: (session: SqlSession, { zone, key }: ZoneRef, tenant: string, remove_adopted = false) =>
+    session.sql`select app.retract_asset(${zone}::text, ${key}::text, ${tenant}::text, ${remove_adopted}::boolean) as reply`,
 };
 
 export class Assets {

@@ -30,8 +30,8 @@ export interface Migrated {
   /** Functions made, replaced or dropped. */
   functions: string[];
   version: number;
-  /** Null when the catalogue was not asked for. */
-  catalog: CatalogState | null;
+  /** When the catalogue was asked for. */
+  catalog?: CatalogState;
 }
 
 export interface SchemaState {
@@ -52,7 +52,7 @@ const asked_again = new Set(["55P03", "40P01"]);
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {
   const { catalog = "off" } = options;
   const migrated = await migrateApp(db, options);
-  return { ...migrated, catalog: catalog === "off" ? null : await migrateCatalog(db, { choice: catalog }) };
+  return catalog === "off" ? migrated : { ...migrated, catalog: await migrateCatalog(db, { choice: catalog }) };
 }
 
 async function migrateApp(db: Database, options: MigrateOptions): Promise<Omit<Migrated, "catalog">> {

@@ -1,6 +1,6 @@
 // Secrets that we make ourselves and must read again (a webhook's signing secret) lie in the database sealed: AES-256-GCM
 // under a key that is not there. What a sealed text is for is sealed with it, so that it opens nowhere else.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { Permanent } from "../core/errors.js";
 
 const version = "v1";
@@ -40,6 +40,22 @@ export class Sealer {
     return `${version}.${key.id}.${sealed.toString("base64url")}`;
   }
 
+  /** Proves later that a text was made here, for this purpose; null without a key. */
+  sign(text: string, purpose: string): string | null {
+    const [key] = this.keys;
+    return key === undefined ? null : mac(key.bytes, text, purpose).toString("base64url");
+  }
+
+  /** Was it signed with any of the keys? */
+  isSigned(text: string, purpose: string, signature: string): boolean {
+    const given = Buffer.from(signature, "base64url");
+    const found = this.keys.map(({ bytes }) => {
+      const right = mac(bytes, text, purpose);
+      return given.length === right.length && timingSafeEqual(given, right);
+    });
+    return found.includes(true);
+  }
+
   open(sealed: string, aad: string): string {
     const [, id, content] = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/.exec(sealed) ?? [];
     if (id === undefined || content === undefined)
@@ -58,6 +74,12 @@ export class Sealer {
       throw new Permanent("this sealed secret was altered, or sealed for something else", { code: "not_sealed" });
     }
   }
+}
+
+/** Under a key of its own for each purpose, so that none of them can be used for another, nor for sealing. */
+function mac(key: Uint8Array, text: string, purpose: string): Buffer {
+  const own = createHmac("sha256", key).update(`fanfold signing: ${purpose}`).digest();
+  return createHmac("sha256", own).update(text).digest();
 }
 
 function noKey(what: string): Permanent {

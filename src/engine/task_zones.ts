@@ -103,11 +103,11 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
       return { zone, key, name, href: store(zone).href(key), bytes, sha256, media_type };
     },
 
-    async retract({ zone, key }) {
+    async retract({ zone, key }, { remove_adopted = false } = {}) {
       const problem = readableProblem(key);
       if (problem !== null) throw new Permanent(`${quoted(key)} is no key: ${problem}`, { code: "bad_key" });
       const ref = { zone: known(zone), key };
-      await record((session) => asset_verbs.retract(session, ref, tenant_id));
+      await record((session) => asset_verbs.retract(session, ref, tenant_id, remove_adopted));
       retracted.push(ref);
     },
 

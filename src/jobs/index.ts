@@ -8,12 +8,50 @@ import { filesList } from "../handlers/files/list.js";
 import { filesManifest } from "../handlers/files/manifest.js";
 import { helloGreet } from "../handlers/hello/greet.js";
 import { helloReply } from "../handlers/hello/reply.js";
+import { rasterCheckAlike } from "../handlers/raster/check_alike.js";
+import { rasterCogTile } from "../handlers/raster/cog_tile.js";
+import { rasterGroupBands } from "../handlers/raster/group_bands.js";
+import { rasterInspect } from "../handlers/raster/inspect.js";
+import { rasterInventory } from "../handlers/raster/inventory.js";
+import { rasterPlanTiles } from "../handlers/raster/plan_tiles.js";
+import { rasterStack } from "../handlers/raster/stack.js";
+import { rasterValidate } from "../handlers/raster/validate.js";
+import { stacConcludeRemoval } from "../handlers/stac/conclude_removal.js";
+import { stacFinalize } from "../handlers/stac/finalize.js";
+import { stacPrepare } from "../handlers/stac/prepare.js";
+import { stacRegister } from "../handlers/stac/register.js";
+import { stacRemoveItems } from "../handlers/stac/remove_items.js";
+import { stacSelectItems } from "../handlers/stac/select_items.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
+import { processRaster } from "./process_raster.js";
+import { processRasterCollection } from "./process_raster_collection.js";
+import { registerRasters } from "./register_rasters.js";
+import { stackBands } from "./stack_bands.js";
+import { unpublishRaster } from "./unpublish_raster.js";
+
+const raster_jobs = [processRaster, processRasterCollection, stackBands, registerRasters, unpublishRaster];
+
+const raster_handlers = [
+  rasterInventory,
+  rasterValidate,
+  rasterPlanTiles,
+  rasterCheckAlike,
+  rasterCogTile,
+  rasterGroupBands,
+  rasterStack,
+  rasterInspect,
+  stacPrepare,
+  stacRegister,
+  stacFinalize,
+  stacSelectItems,
+  stacRemoveItems,
+  stacConcludeRemoval,
+];
 
 export function builtinRegistry() {
   return {
-    jobs: [helloWorld, fileDigest],
+    jobs: [helloWorld, fileDigest, ...raster_jobs],
     handlers: [
       helloGreet,
       helloReply,
@@ -24,6 +62,7 @@ export function builtinRegistry() {
       httpRequest,
       webhookDeliver,
       reportGenerate,
+      ...raster_handlers,
     ],
   };
 }

@@ -21,6 +21,7 @@ import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
 import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./socket.js";
 import { RequestTraces } from "./tracing.js";
+import { registerZoneFiles } from "./zone_files.js";
 
 export interface AppOptions extends ServiceOptions {
   /** How long calls that run may go on once the server is told to close. */
@@ -103,6 +104,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   // Whoever only knows where the service is finds what it is.
   for (const url of ["/", "/api"]) app.get(url, (_request, reply) => reply.redirect("/api/docs", 302));
+  registerZoneFiles(app, { authenticator, service, engines, cors_origins: options.cors_origins ?? [] });
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;

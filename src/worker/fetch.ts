@@ -170,7 +170,7 @@ export class Fetcher {
       const { task_type } = claim.stage;
       waiting.set(task_type, (waiting.get(task_type) ?? 0) + count);
     }
-    return memory.forClaim(waiting, paces);
+    return memory.forClaim(waiting, paces, performance.now());
   }
 
   private noteKeptOut(asked: readonly string[], { claims, stages, kept_out = [] }: ClaimReply): void {
@@ -314,10 +314,10 @@ export class Fetcher {
   /** Of tasks that were expected to be short and are not: those that wait for memory here may find some elsewhere. */
   private handBackBlocked(now: number): void {
     const { holdings, memory, finisher, log } = this.parts;
-    if (memory.used_mb === 0) return;
+    if (memory.needs.size === 0) return;
     const items: ReleaseItem[] = [];
     for (const { claim } of [...holdings.waiting()]) {
-      if (claim.memory_mb === 0 || memory.used_mb + claim.memory_mb <= memory.total_mb) continue;
+      if (claim.memory_mb === 0 || !memory.isBlocked(claim.stage.task_type, now)) continue;
       if (now - Math.max(claim.claimed_at, memory.freed_at) >= 2 * AHEAD_MS) items.push(holdings.takeRest(claim));
     }
     if (items.length === 0) return;

@@ -46,14 +46,19 @@ export class MemoryBudget {
   }
 
   mayStart(task_type: string, now: number): boolean {
-    const need = this.needOf(task_type);
-    if (need === 0) return true;
-    if (this.used_mb + need > this.total_mb) {
-      this.keepOut(task_type, now);
-      return false;
-    }
+    if (!this.fits(task_type)) this.keepOut(task_type, now);
+    return !this.isBlocked(task_type, now);
+  }
+
+  isBlocked(task_type: string, now: number): boolean {
+    if (!this.needs.has(task_type)) return false;
+    if (!this.fits(task_type)) return true;
     const turn = this.turn(now);
-    return turn === null || turn === task_type;
+    return turn !== null && turn !== task_type;
+  }
+
+  private fits(task_type: string): boolean {
+    return this.used_mb + this.needOf(task_type) <= this.total_mb;
   }
 
   take(task_type: string): void {
@@ -77,10 +82,12 @@ export class MemoryBudget {
 
   /**
    * `waiting`: tasks that have not started, by type. A type whose tasks take a tenth of a second needs a tenth of what it declares: ten
-   * of them start one after the other within the second that is claimed ahead. Null when no handler is isolated.
+   * of them start one after the other within the second that is claimed ahead. Those that wait while it is another's turn hold
+   * nothing: they start after it. Null when no handler is isolated.
    */
-  forClaim(waiting: ReadonlyMap<string, number>, paces: ReadonlyMap<string, Pace>): ClaimMemory | null {
+  forClaim(waiting: ReadonlyMap<string, number>, paces: ReadonlyMap<string, Pace>, now: number): ClaimMemory | null {
     if (this.needs.size === 0) return null;
+    const turn = this.turn(now);
     let room = this.total_mb;
     const needs: Record<string, number> = {};
     for (const [task_type, need] of this.needs) {
@@ -88,7 +95,8 @@ export class MemoryBudget {
       const share = pace === undefined || pace.samples === 0 ? 1 : Math.min(1, pace.duration_ms / AHEAD_MS);
       const each = Math.max(1, Math.ceil(need * share));
       needs[task_type] = each;
-      room -= each * ((waiting.get(task_type) ?? 0) + (this.running.get(task_type) ?? 0));
+      const held = turn === null || turn === task_type ? (waiting.get(task_type) ?? 0) : 0;
+      room -= each * (held + (this.running.get(task_type) ?? 0));
     }
     return { room: Math.max(0, Math.floor(room)), needs };
   }

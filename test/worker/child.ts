@@ -12,7 +12,7 @@ const is_child = database_url !== undefined && storage_dir !== undefined;
 const say = (line: string) => is_child && process.stdout.write(`${line}\n`);
 
 /** Runs for as long as its parameters say; `effects` is where it leaves its mark. */
-export const child_handler = defineHandler("child.work", {}, async ({ ms = 0, mark = false }, ctx) => {
+export const child_handler = defineHandler("child.work", {}, async ({ ms = 0, mark = false, kept = false }, ctx) => {
   say(`started ${ctx.ordinal}`);
   if (mark) {
     await ctx.db(
@@ -21,6 +21,9 @@ export const child_handler = defineHandler("child.work", {}, async ({ ms = 0, ma
     );
     say(`marked ${ctx.ordinal}`);
   }
+  // A plain insert: run twice, it fails.
+  const keep = { with_finish: true } as const;
+  if (kept) await ctx.db((session) => session.sql`insert into public.effects values (${ctx.effect_key}, 0)`, keep);
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
   return { attempt: ctx.attempt };
 });

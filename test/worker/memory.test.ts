@@ -124,6 +124,9 @@ describe("the budget", () => {
     expect(budget.mayStart("small", 1000)).toBe(false);
     expect(budget.mayStart("plain", 1000)).toBe(true);
     expect(budget.typesToClaim(["plain", "small", "large"], 1000)).toEqual(["plain", "large"]);
+    // Three that were claimed before wait behind it.
+    expect(budget.forClaim(new Map([["small", 3]]), new Map(), 999)?.room).toBe(200);
+    expect(budget.forClaim(new Map([["small", 3]]), new Map(), 1000)?.room).toBe(500);
     budget.give("small", 1000);
     expect(budget.mayStart("small", 1000)).toBe(false);
     expect(budget.mayStart("large", 1000)).toBe(true);
@@ -148,15 +151,15 @@ describe("the budget", () => {
   test("a claim asks for what can start now, and of short tasks for what can start within a second", () => {
     const budget = new MemoryBudget(1200, needs);
     budget.take("large");
-    expect(budget.forClaim(new Map([["small", 2]]), new Map())).toEqual({
+    expect(budget.forClaim(new Map([["small", 2]]), new Map(), 0)).toEqual({
       room: 400,
       needs: { small: 100, large: 600 },
     });
     const pace = newPace();
     recordPace(pace, 100, 0);
-    const short = budget.forClaim(new Map(), new Map([["large", pace]]));
+    const short = budget.forClaim(new Map(), new Map([["large", pace]]), 0);
     expect(short).toEqual({ room: 1140, needs: { small: 100, large: 60 } });
-    expect(new MemoryBudget(1200, new Map()).forClaim(new Map(), new Map())).toBeNull();
+    expect(new MemoryBudget(1200, new Map()).forClaim(new Map(), new Map(), 0)).toBeNull();
   });
 });
 

@@ -84,6 +84,27 @@ for (const point of ["after-claim", "before-finish", "after-finish-commit"] as c
   });
 }
 
+for (const point of ["before-writes", "after-writes", "after-writes-commit"] as const) {
+  test(`what a worker that dies at ${point} was to write with the finish is written once`, async () => {
+    const shop = await openHere();
+    await shop.db.script(`
+      create table public.effects (effect_key text primary key, attempt int);
+      grant all on public.effects to public;`);
+    const { job_id } = await shop.engine.submit("child_job", { n: 3, kept: true } as never);
+    const child = await startChild(shop, {}, { FANFOLD_FAULTS: `${point}:kill9` });
+    await child.exited;
+    const [before] = await shop.db.sql<{ n: number }>`select count(*)::int as n from public.effects`;
+    expect(before!.n).toBe(point === "after-writes-commit" ? 1 : 0);
+    await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+    await shop.engine.worker_commands.reap_workers(shop.db);
+    await shop.worker();
+    const status = await shop.engine.wait(job_id);
+    expect(status).toMatchObject({ status: "completed", stages: [{ completed: 3, failed: 0 }, { completed: 1 }] });
+    const [after] = await shop.db.sql<{ n: number }>`select count(*)::int as n from public.effects`;
+    expect(after!.n).toBe(4);
+  });
+}
+
 test("a worker that was frozen for longer than its lease finishes nothing when it wakes", async () => {
   const shop = await openHere();
   const child = await startChild(shop, { lease_s: 1, slots: 1 });

@@ -1,15 +1,18 @@
 // Writes that commit with the finish of their task, or not at all.
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
 import { type Database, DatabaseError } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
+import { freshEmbedded } from "../postgres.js";
 import { openIsolated } from "./isolation_shop.js";
 import { attemptsOf, eventually, gate, openEmbeddedShop, openShop, runWorker, type TestShop } from "./shop.js";
 import { isolated_writer } from "./writing_handlers.js";
 
 afterEach(() => disarmFaults());
+// The first of a run is made, which takes longer than a test may.
+beforeAll(async () => (await freshEmbedded()).close(), 120_000);
 
 const fan = (task: string, more: object = {}) =>
   defineJob({
@@ -174,7 +177,8 @@ test("the writes of a zombie never happen, and its late finish is on record", as
     if (run === 1) await passed;
   });
   const shop = await openWriting(holding);
-  const zombie = await shop.worker({ lease_s: 600 });
+  // One slot, which is taken: it asks for nothing, and so learns nothing.
+  const zombie = await shop.worker({ lease_s: 600, slots: 1 });
   const { job_id } = await shop.engine.submit("fan", { n: 1 });
   await eventually(() => runs === 1);
   await declareLost(shop);

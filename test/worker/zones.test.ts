@@ -58,7 +58,7 @@ test("a zombie's file is never seen", async () => {
     return asset;
   });
   const shop = await openWithSource([slow]);
-  const zombie = await shop.start({ lease_s: 600 });
+  const zombie = await shop.start({ lease_s: 600, slots: 1 });
   const { task_id } = await shop.engine.enqueue("slow", {});
   await eventually(() => published.length === 1);
   expect(await shop.engine.assets.find(published[0]!)).toBeNull();

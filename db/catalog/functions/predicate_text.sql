@@ -28,6 +28,8 @@ begin
       return v_op;
     when v_op = 'is_true' then
       return format('(%s)', stac.scalar_text(v_args -> 0, 'boolean', place || ',args,0', source));
+    when v_op = 'isNull' and v_args -> 0 ? 'geometry' then
+      return '(i.geometry is null)';
     when v_op = 'isNull' then
       return format('(%s is null)', stac.scalar_text(v_args -> 0, v_type, place || ',args,0', source));
     when v_op in ('=', '<>', '<', '>', '<=', '>=', 'like', 'between') then

@@ -12,7 +12,7 @@ begin
       case when node #>> '{interval,1}' = '..' then '''infinity''::timestamptz' else format('stac.time_of($2 #>> ''{%s,interval,1}'')', place) end];
   end if;
   -- An item's datetime is the whole time it covers.
-  if node ->> 'column' = 'datetime' then
+  if node ->> 'column' = 'datetime' and not node ? 'instant' then
     return array['i.datetime', 'i.end_datetime'];
   end if;
   v_time := stac.scalar_text(node, 'time', place, source);

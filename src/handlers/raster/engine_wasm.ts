@@ -7,7 +7,7 @@ import { Permanent } from "../../core/errors.js";
 import type { RasterEngine } from "./engine.js";
 import { codecsIn, is_harmless } from "./engine_cli.js";
 import { GdalEngine } from "./gdal_engine.js";
-import { gdalError } from "./gdal_errors.js";
+import { errorLines, gdalError } from "./gdal_errors.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import { creationOptionsOf, type LoadedModule, loadWasm, versionOf, type WasmModule } from "./wasm_module.js";
 
@@ -139,8 +139,11 @@ function crashed(failing: string, lines: readonly string[], error: unknown, reas
     const message = `${failing}: the WASM build of GDAL ran out of memory (it can have 2 GB): use smaller tiles or system GDAL`;
     return new Permanent(message, { code: "raster_memory", cause: error });
   }
-  const last = lines.length === 0 ? "" : ` (${lines.at(-1)!.slice(0, 200)})`;
-  return new Permanent(`${failing}: the WASM build of GDAL crashed${last}`, { code: "gdal_crashed", cause: error });
+  const [last] = errorLines(lines).slice(-1);
+  return new Permanent(`${failing}: the WASM build of GDAL crashed${last === undefined ? "" : ` (${last})`}`, {
+    code: "gdal_crashed",
+    cause: error,
+  });
 }
 
 /** The folders of the files of one call, and nothing else of this machine. */

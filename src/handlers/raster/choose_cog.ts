@@ -1,0 +1,67 @@
+// How the COG of a raster is made: what the caller says, and what its type calls for where the caller says nothing. Pure.
+import type { BandInfo, BandStatistics, CogOptions, Finding, RasterInfo, RasterType } from "../../geo/raster.js";
+import { compressionProblem, type Purpose, suggestNodata, treatmentOf } from "../../geo/raster_treatment.js";
+import type { RasterEngine } from "./engine.js";
+import type { RasterWishes } from "./settings.js";
+
+type Wanted = Omit<RasterWishes, "max_single_px" | "tile_px" | "overlap_px"> & { purpose: Purpose };
+type Codecs = Pick<RasterEngine, "codecs">;
+
+/** What was asked for and cannot be had of this raster. */
+export function cogFindings(wanted: Wanted, info: RasterInfo, { codecs }: Codecs): Finding[] {
+  const findings: Finding[] = [];
+  const refuse = (code: string, message: string, hint: string) =>
+    findings.push({ code, severity: "error", message, hint });
+  const missing = (wanted.bands ?? []).filter((band) => band > info.bands.length);
+  if (missing.length > 0) {
+    const has = info.bands.length === 1 ? "one band" : `${info.bands.length} bands`;
+    refuse("band_missing", `It has ${has}, and no band ${missing.join(", ")}.`, "Name bands that are there.");
+    return findings;
+  }
+  const bands = wanted.bands?.map((band) => info.bands[band - 1]!) ?? info.bands;
+  if (wanted.band_names !== undefined && wanted.band_names.length !== bands.length) {
+    const message = `There are ${wanted.band_names.length} band_names for ${bands.length} bands.`;
+    refuse("band_names_differ", message, "Give one name for each band.");
+  }
+  if (wanted.compression !== undefined) {
+    const with_nodata =
+      wanted.nodata === undefined ? bands : bands.map((band) => ({ ...band, nodata: wanted.nodata! }));
+    const problem = compressionProblem(wanted.compression, with_nodata, codecs);
+    if (problem !== null) refuse("compression_impossible", `${problem}.`, "Give another compression, or none.");
+  }
+  return findings;
+}
+
+export function chooseCog(
+  wanted: Wanted,
+  info: RasterInfo,
+  bands: readonly BandInfo[],
+  type: RasterType,
+  statistics: readonly (BandStatistics | null)[],
+  { codecs }: Codecs,
+): CogOptions {
+  const treatment = treatmentOf(type, bands, codecs, wanted.purpose);
+  const own_crs = wanted.source_crs ?? info.crs?.code ?? info.crs?.wkt ?? "";
+  const target_crs = wanted.target_crs === "source" ? own_crs : wanted.target_crs;
+  const compression = wanted.compression ?? treatment.compression;
+  const is_lossy = compression === "jpeg" || compression === "webp";
+  const quality = is_lossy ? (wanted.quality ?? treatment.quality ?? 85) : undefined;
+  const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
+  const has_nodata = wanted.nodata !== undefined || bands.some(({ nodata }) => nodata !== null);
+  // A reprojection leaves corners without data: they need a value that no pixel has.
+  const corners = target_crs !== own_crs && !has_nodata && !has_alpha && !is_lossy;
+  const nodata = wanted.nodata ?? (corners ? suggestNodata(bands[0]!.data_type, statistics) : null);
+  return {
+    ...(wanted.source_crs === undefined ? {} : { source_crs: wanted.source_crs }),
+    target_crs,
+    resampling: wanted.resampling ?? treatment.resampling,
+    overview_resampling: wanted.overview_resampling ?? treatment.overview_resampling,
+    compression,
+    ...(quality === undefined ? {} : { quality }),
+    block_size: wanted.block_size,
+    ...(wanted.nodata === undefined ? {} : { source_nodata: wanted.nodata }),
+    ...(nodata === null ? {} : { nodata }),
+    ...(wanted.bands === undefined ? {} : { bands: wanted.bands }),
+    ...(wanted.band_names === undefined ? {} : { band_names: wanted.band_names }),
+  };
+}

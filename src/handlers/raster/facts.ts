@@ -1,0 +1,117 @@
+// What the stages of the raster jobs hand to each other: the results of validate, plan and cog, and the parameters of a COG task.
+// Small on purpose: a job has thousands of them. Types only.
+import type { ZoneAsset } from "../../core/zones.js";
+import type { Footprint } from "../../geo/footprint.js";
+import type {
+  BandStatistics,
+  Bounds,
+  CogOptions,
+  DataType,
+  Finding,
+  GeoTransform,
+  RasterType,
+} from "../../geo/raster.js";
+import type { ItemDates } from "../../geo/stac_dates.js";
+import type { RasterFacts } from "../../geo/stac_item.js";
+
+/** A raster after the reprojection, whole. */
+export interface TargetGrid {
+  width: number;
+  height: number;
+  transform: GeoTransform;
+}
+
+/** What one COG covers in the target CRS; with its place in the grid, x to the right and y downwards, if there is one. */
+export interface GridTile {
+  x?: number;
+  y?: number;
+  bounds: Bounds;
+  width: number;
+  height: number;
+}
+
+export interface EngineFacts {
+  name: string;
+  version: string;
+}
+
+/** Result of raster.validate. */
+export interface ValidatedRaster {
+  source: string;
+  bytes: number;
+  sha256: string;
+  /** Of the source. */
+  width: number;
+  height: number;
+  data_types: DataType[];
+  crs: string | null;
+  resolution: [number, number];
+  nodata: (number | "nan" | null)[];
+  raster_type: RasterType;
+  /** Why it is taken for that. */
+  raster_type_reason: string;
+  statistics: (BandStatistics | null)[];
+  findings: Finding[];
+  dates: ItemDates;
+  grid: TargetGrid;
+  /** Everything chosen: what a COG task is told. */
+  cog: CogOptions;
+  engine: EngineFacts;
+}
+
+/** What one source is to become: its COG tasks follow from it, the same ones whenever it is planned again. */
+export interface RasterPlan {
+  collection: string;
+  item_id: string;
+  source: string;
+  source_sha256: string;
+  raster_type: RasterType;
+  dates: ItemDates;
+  cog: CogOptions;
+  grid: TargetGrid;
+  tiling: Tiling;
+}
+
+export interface Tiling {
+  max_single_px: number;
+  tile_px: number;
+  overlap_px: number;
+  /** Bands times bytes of a sample. */
+  bytes_per_pixel: number;
+}
+
+/** Parameters of raster.cog_tile. */
+export interface CogTask extends Omit<RasterPlan, "grid" | "tiling"> {
+  tile: GridTile;
+}
+
+/** Result of raster.cog_tile, raster.stack and raster.inspect: what an item says, and nothing more. */
+export interface CogFacts {
+  item_id: string;
+  /** Nothing but nodata: no file, no item. */
+  empty: false;
+  cog: ZoneAsset;
+  quicklook: ZoneAsset;
+  raster: RasterFacts;
+  footprint: Footprint;
+  dates: ItemDates;
+  tile: { x: number; y: number } | null;
+  sources: { source: string; sha256: string }[];
+  /** How it was made; null of a file that was there already. */
+  options: CogOptions | null;
+  engine: EngineFacts;
+  /** Of the task that made it. */
+  task_id: string;
+  /** Rules for COGs that a registered file breaks. */
+  cog_violations?: string[];
+  properties?: Record<string, string | number>;
+}
+
+export interface EmptyTile {
+  item_id: string;
+  empty: true;
+  /** Why there is no item. */
+  reason: string;
+}
+
+export type CogResult = CogFacts | EmptyTile;

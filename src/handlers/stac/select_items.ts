@@ -1,0 +1,110 @@
+// stac.select_items: what an unpublish would take away: the items by ids, by collection or by the job that made them, and their
+// files. Changes nothing.
+import { z } from "zod";
+import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
+import type { TaskContext } from "../../core/context.js";
+import { defineHandler } from "../../core/declare.js";
+import { Permanent } from "../../core/errors.js";
+import type { StacItem } from "../../geo/stac.js";
+import { stac_id } from "../raster/settings.js";
+import { catalogOf } from "./catalog_of.js";
+import { filesOf, findItems } from "./taken_items.js";
+
+export interface Selection {
+  dry_run: boolean;
+  item_count: number;
+  file_count: number;
+  /** Asked for, but not there: gone already, or never made. */
+  missing: string[];
+  missing_count: number;
+  batches: { collection: string; item_ids: string[] }[];
+  /** The first of them, with their files. */
+  items: { collection: string; item_id: string; files: string[] }[];
+}
+
+const batch = 100;
+const most_named = 100;
+/** The selection is one result. */
+const most_items = 500_000;
+const page = 1000;
+
+const parameters = z.object({
+  collection: stac_id.optional(),
+  item_ids: z.array(stac_id).optional(),
+  job_id: z.string().optional(),
+  dry_run: z.boolean(),
+});
+
+type Wanted = z.output<typeof parameters>;
+
+export const stacSelectItems = defineHandler(
+  "stac.select_items",
+  { parameters },
+  async (wanted, ctx): Promise<Selection> => {
+    const catalog = await catalogOf(ctx);
+    const by_collection = new Map<string, string[]>();
+    const selection: Selection = {
+      ...{
+        dry_run: wanted.dry_run,
+        item_count: 0,
+        file_count: 0,
+        missing: [],
+        missing_count: 0,
+        batches: [],
+        items: [],
+      },
+    };
+    const seen = new Set<string>();
+    for await (const item of wantedItems(ctx, catalog, wanted)) {
+      const files = filesOf(item);
+      selection.item_count += 1;
+      selection.file_count += files.length;
+      if (selection.items.length < most_named) {
+        selection.items.push({ collection: item.collection, item_id: item.id, files });
+      }
+      seen.add(item.id);
+      const ids = by_collection.get(item.collection) ?? [];
+      by_collection.set(item.collection, ids);
+      ids.push(item.id);
+      if (selection.item_count > most_items) {
+        throw new Permanent(`more than ${most_items} items: take them by job_id or item_ids`, {
+          code: "too_many_items",
+        });
+      }
+    }
+    const missing = (wanted.item_ids ?? []).filter((id) => !seen.has(id));
+    selection.missing = missing.slice(0, most_named);
+    selection.missing_count = missing.length;
+    for (const [collection, ids] of by_collection) {
+      ids.sort();
+      for (let at = 0; at < ids.length; at += batch) {
+        selection.batches.push({ collection, item_ids: ids.slice(at, at + batch) });
+      }
+    }
+    if (wanted.dry_run) ctx.log.info("nothing was removed: give dry_run=false", { item_count: selection.item_count });
+    return selection;
+  },
+);
+
+async function* wantedItems(ctx: TaskContext, catalog: Catalog, wanted: Wanted): AsyncGenerator<StacItem, void, void> {
+  const { collection, item_ids, job_id } = wanted;
+  const is_of_job = ({ properties }: StacItem) => job_id === undefined || properties["fanfold:job_id"] === job_id;
+  if (collection !== undefined && item_ids !== undefined) {
+    const found = await findItems(ctx, catalog, collection, item_ids);
+    yield* found.filter(is_of_job);
+    return;
+  }
+  const query: SearchQuery = {
+    ...(collection === undefined ? {} : { collections: [collection] }),
+    ...(job_id === undefined ? {} : { filter: { op: "=", args: [{ property: "fanfold:job_id" }, job_id] } }),
+    limit: page,
+  };
+  let token: string | undefined;
+  do {
+    ctx.signal.throwIfAborted();
+    const asked: SearchQuery = token === undefined ? query : { ...query, token };
+    const { items, next } = await ctx.db((session) => catalog.search(session, asked));
+    yield* items;
+    token = next ?? undefined;
+  } while (token !== undefined);
+}

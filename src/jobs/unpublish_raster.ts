@@ -1,0 +1,68 @@
+// unpublish_raster: takes items out of the catalogue, with their files and their records. A dry run unless told otherwise.
+//
+//   select → remove (by hundreds) → conclude
+//
+// An item, its files and their records go in one transaction, or stay. Running it again finds nothing left and says so.
+// What goes wrong, and what then happens:
+//   there is no such collection or item        nothing is removed for it, and the result says so
+//   a hundred cannot be removed                partial_success, and resume removes the rest
+import { z } from "zod";
+import { defineJob } from "../core/declare.js";
+import { stac_id } from "../handlers/raster/settings.js";
+import type { Selection } from "../handlers/stac/select_items.js";
+
+export const unpublishRaster = defineJob({
+  type: "unpublish_raster",
+  description: "Items out of the catalogue, with their files: the reverse of the raster jobs",
+  parameters: z
+    .object({
+      collection: stac_id.optional().describe("the collection; with nothing else, all of its items"),
+      item_ids: z.array(stac_id).min(1).max(5000).optional().describe("these items of the collection only"),
+      job_id: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, "is not a whole job id: 64 characters of 0-9 and a-f")
+        .optional()
+        .describe("the items that this job made"),
+      dry_run: z.boolean().default(true).describe("tell what would go, and remove nothing"),
+      delete_files: z
+        .boolean()
+        .default(false)
+        .describe(
+          "also delete files that were registered and not made by a job; the others always go with their items",
+        ),
+      delete_collection: z.boolean().default(false).describe("also remove the collection, once nothing is left in it"),
+      reason: z.string().max(1000).optional().describe("why, for the record"),
+    })
+    .superRefine(({ collection, item_ids, job_id }, refinement) => {
+      const refuse = (path: string, message: string) => refinement.addIssue({ code: "custom", path: [path], message });
+      if (collection === undefined && job_id === undefined) refuse("collection", "is missing: give it, or job_id");
+      if (item_ids !== undefined && collection === undefined)
+        refuse("item_ids", "are ids within a collection: give it too");
+    }),
+  stages: [
+    { name: "select", task: "stac.select_items", description: "What would go is known" },
+    {
+      name: "remove",
+      task: "stac.remove_items",
+      description: "Items, files and records are gone",
+      parallelism: "fan_out",
+      when: "$.parameters.dry_run == false",
+      failure_budget: { percent: 50 },
+      tasks: async function* ({ parameters, previous }) {
+        const { batches } = await previous.one<Selection>();
+        const { delete_files } = parameters;
+        for (const { collection, item_ids } of batches) {
+          yield { index: `${collection}/${item_ids[0]}`, parameters: { collection, item_ids, delete_files } };
+        }
+      },
+    },
+    {
+      name: "conclude",
+      task: "stac.conclude_removal",
+      description: "What went, or would go, is told; the collection tells what is left",
+      parallelism: "fan_in",
+      after: ["select", "remove"],
+      of: "remove",
+    },
+  ],
+});
