@@ -43,6 +43,8 @@ export interface Config {
   readonly trust_proxy: TrustedProxies;
   /** Where callers reach the HTTP server, for links in its answers; without it, as each call came. */
   readonly public_url: string | undefined;
+  /** How long the signed addresses of files are good that the catalogue serves. */
+  readonly signed_for_h: number;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
   /** <dir>/<tenant>/<name> holds a secret. */
@@ -139,6 +141,7 @@ const settings = {
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
   metrics_token: setting<string | undefined>("FANFOLD_METRICS_TOKEN", undefined, readToken),
   trust_proxy: setting<TrustedProxies>("FANFOLD_TRUST_PROXY", 0, readProxies),
+  signed_for_h: setting("FANFOLD_SIGNED_FOR_H", 12, readHours),
   public_url: setting<string | undefined>("FANFOLD_PUBLIC_URL", undefined, readPublicUrl),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
   jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readNames),
@@ -311,6 +314,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     metrics_token: value(settings.metrics_token),
     trust_proxy: value(settings.trust_proxy),
     public_url: value(settings.public_url),
+    signed_for_h: value(settings.signed_for_h),
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),

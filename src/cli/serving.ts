@@ -25,12 +25,12 @@ export interface Serving {
 /** `janitor`: no worker of this process does its duties. */
 export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
   const { engine, config } = session;
-  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins } = config;
+  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, signed_for_h } = config;
   try {
     const database_port = portOf(config.database_url);
     const server = await startServer({
       ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor, database_port },
-      ...{ public_url, catalog, cors_origins },
+      ...{ public_url, catalog, cors_origins, signed_for_h },
     });
     // Not before: a key that is made and not shown would be lost, and no other made in its place.
     const first_key = await firstKey(session).catch(async (error: unknown) => {

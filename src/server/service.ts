@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { CatalogSetting } from "../catalog/open.js";
 import type { JwtSettings, TrustedProxies } from "../config.js";
 import type { Engine } from "../engine/engine.js";
+import type { SignedUrlOptions } from "./asset_urls.js";
 import type { Authenticator } from "./auth.js";
 import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   catalog?: CatalogSetting | undefined;
   /** Where callers reach this service, for the links in answers; when left out, as their call came. */
   public_url?: string | undefined;
+  /** How long the addresses of files are good that items in the catalogue are served with; 12 when left out. */
+  signed_for_h?: number | undefined;
   /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
   trust_proxy?: TrustedProxies | undefined;
 }
@@ -44,6 +47,8 @@ export class Service {
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
   readonly catalogs: Catalogs;
+  /** Of the addresses of files that are handed out. */
+  readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */
   readonly publicUrl: (request: FastifyRequest) => string;
   /** No call is taken any more. */
@@ -61,9 +66,11 @@ export class Service {
       catalog,
       public_url,
       trust_proxy,
+      signed_for_h,
     } = options;
     this.engine = engine;
     this.catalogs = new Catalogs(catalog);
+    this.signing = signed_for_h === undefined ? {} : { expires_s: signed_for_h * 3600 };
     this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });
     this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);

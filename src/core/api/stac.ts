@@ -149,21 +149,26 @@ const search_body = z
   })
   .meta({ id: "StacSearch" });
 
-const written_item = record
-  .describe("A STAC item, whole")
-  .meta({
-    examples: [
-      {
-        type: "Feature",
-        stac_version: "1.1.0",
-        id: "scene-1",
-        geometry: null,
-        properties: { datetime: "2024-05-06T07:08:09Z" },
-        links: [],
-        assets: {},
-      },
-    ],
-  });
+const searched = z.strictObject({
+  ids: text(12_000, "Items, by id, with commas between", "scene-1,scene-2"),
+  collections: text(12_000, "Collections, by id, with commas between", "dem"),
+  intersects: text(12_000, "A GeoJSON geometry", '{"type":"Point","coordinates":[8.5,47.4]}'),
+  ...in_address,
+});
+
+const written_item = record.describe("A STAC item, whole").meta({
+  examples: [
+    {
+      type: "Feature",
+      stac_version: "1.1.0",
+      id: "scene-1",
+      geometry: null,
+      properties: { datetime: "2024-05-06T07:08:09Z" },
+      links: [],
+      assets: {},
+    },
+  ],
+});
 const written_collection = record.describe("A STAC collection, whole").meta({
   examples: [
     {
@@ -238,7 +243,7 @@ export const stac_api = {
     ...{ method: "GET", path: "/stac/collections/{collection_id}/items" },
     summary: "The items of a collection, page by page",
     params: in_collection,
-    query: z.strictObject(in_address),
+    query: searched,
     reply: stac_page,
     media_type: geo_json,
   }),
@@ -254,12 +259,7 @@ export const stac_api = {
     ...read,
     ...{ method: "GET", path: "/stac/search" },
     summary: "Search items",
-    query: z.strictObject({
-      ids: text(12_000, "Items, by id, with commas between", "scene-1,scene-2"),
-      collections: text(12_000, "Collections, by id, with commas between", "dem"),
-      intersects: text(12_000, "A GeoJSON geometry", '{"type":"Point","coordinates":[8.5,47.4]}'),
-      ...in_address,
-    }),
+    query: searched,
     reply: stac_page,
     media_type: geo_json,
   }),

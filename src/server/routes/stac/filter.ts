@@ -1,37 +1,39 @@
 // Filters: CQL2 as text or JSON, and the older query extension, both made into one CQL2 expression in JSON.
+import { normalFilter } from "../../../catalog/cql2.js";
+import { cql2FromText } from "../../../catalog/cql2_text.js";
+import { isFanfoldError } from "../../../core/errors.js";
 import { parseJson } from "../../../core/json.js";
 import { kindOf, type Problem, quoted } from "../../../core/problems.js";
 
-const readCql2 = async (given: unknown, _lang: string): Promise<unknown> => given;
-
 export type FilterLang = "cql2-text" | "cql2-json";
 
-export async function readFilter(
-  value: unknown,
-  lang: FilterLang,
-  path: string,
-  problems: Problem[],
-): Promise<unknown> {
-  const tell = (problem: string, fix: string) => {
-    problems.push({ path, problem, fix });
+const fix = "See CQL2 (OGC 21-065r2); GET /stac/queryables tells what there is to filter by.";
+
+/** The expression in JSON, or a problem. */
+export function readFilter(value: unknown, lang: FilterLang, path: string, problems: Problem[]): unknown {
+  if (lang === "cql2-text" && typeof value !== "string") {
+    const problem = `is ${kindOf(value)}, and filter-lang says cql2-text`;
+    problems.push({ path, problem, fix: "Give text, or filter-lang cql2-json." });
     return undefined;
-  };
-  if (lang === "cql2-text" && typeof value !== "string")
-    return tell(`is ${kindOf(value)}, and filter-lang says cql2-text`, "Give text, or filter-lang cql2-json.");
+  }
   try {
-    const expression = lang === "cql2-json" && typeof value === "string" ? parseJson(value) : value;
-    return await readCql2(expression as string | object, lang);
+    const expression =
+      typeof value === "string" ? (lang === "cql2-text" ? cql2FromText(value) : parseJson(value)) : value;
+    normalFilter(expression);
+    return expression;
   } catch (error) {
-    return tell(reasonOf(error), "See CQL2 (OGC 21-065r2); GET /stac/queryables tells what there is to filter by.");
+    if (!isFanfoldError(error) || error.http_status !== 400) throw error;
+    const told =
+      error.problems.length > 0 ? error.problems : [{ path: "$", problem: firstLine(error.message), fix: "" }];
+    problems.push(
+      ...told.slice(0, 3).map((one) => ({ path, problem: one.problem, fix: one.fix || error.hint || fix })),
+    );
+    return undefined;
   }
 }
 
-/** Only the words of an error that was made for the caller. */
-function reasonOf(error: unknown): string {
-  const { message, problems } = error as { message?: unknown; problems?: readonly Problem[] };
-  const first = problems?.[0];
-  if (first !== undefined) return `${first.path === "$" ? "" : `${first.path} `}${first.problem}`.slice(0, 300);
-  return typeof message === "string" ? (message.split("\n")[0] ?? "").slice(0, 300) : "is not CQL2";
+function firstLine(message: string): string {
+  return (message.split("\n")[0] ?? "").slice(0, 300);
 }
 
 type Comparison = (property: unknown, value: unknown) => unknown;

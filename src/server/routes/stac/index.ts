@@ -1,18 +1,20 @@
 // The STAC API at /stac: the catalogue of the caller's tenant, as STAC clients know how to read it.
 
 import type { SearchPage, SearchQuery } from "../../../catalog/catalog.js";
+import { queryablesOf } from "../../../catalog/queryables.js";
 import { package_version } from "../../../config.js";
 import type { Endpoint } from "../../../core/api/endpoint.js";
 import { openApi } from "../../../core/api/openapi.js";
 import { stac_api } from "../../../core/api/stac.js";
 import { geo_json } from "../../../core/api/stac_records.js";
+import { BadRequest } from "../../../core/errors.js";
+import { formatProblems, quoted } from "../../../core/problems.js";
 import { stac_version } from "../../../geo/stac.js";
 import type { Route } from "../../route.js";
 import { routes } from "../../route.js";
 import { conforms_to } from "./conformance.js";
 import { unlessKnown } from "./etag.js";
 import { bodyPageLinks, pageLinks } from "./links.js";
-import { queryablesOf } from "./queryables.js";
 import { pageOfAddress, searchOfAddress, searchOfBody } from "./search_request.js";
 import { servedCollection, servedItem, servedPart } from "./served.js";
 import { collectionOf, itemOf, type Shelf, shelfOf } from "./shelf.js";
@@ -50,15 +52,15 @@ export function stacRoutes(): Route[] {
     },
     async queryables(call) {
       const { links } = await shelfOf(call);
-      const answer = queryablesOf(`${links.root}/queryables`, "What filters may name in all collections");
-      return unlessKnown(call.request, call.reply, answer) as never;
+      return unlessKnown(call.request, call.reply, queryablesOf(`${links.root}/queryables`)) as never;
     },
     async collection_queryables(call) {
       const shelf = await shelfOf(call);
       const collection = await collectionOf(shelf, call.params.collection_id);
-      const url = `${shelf.links.collection(collection.id)}/queryables`;
-      const answer = queryablesOf(url, `What filters may name in ${collection.title ?? collection.id}`, collection);
-      return unlessKnown(call.request, call.reply, answer) as never;
+      // What the newest have tells what there is.
+      const { items } = await shelf.catalog.search(shelf.db, { collections: [collection.id], limit: 20 });
+      const address = `${shelf.links.collection(collection.id)}/queryables`;
+      return unlessKnown(call.request, call.reply, queryablesOf(address, { collection, items })) as never;
     },
     async collections(call) {
       const shelf = await shelfOf(call);
@@ -87,9 +89,11 @@ export function stacRoutes(): Route[] {
     },
     async items(call) {
       const { collection_id } = call.params;
-      const asked = await searchOfAddress(call.query);
+      const asked = searchOfAddress(call.query);
       const shelf = await shelfOf(call);
       const { id } = await collectionOf(shelf, collection_id);
+      // Clients that search with one function for all send it along.
+      if (asked.collections !== undefined && !asked.collections.includes(id)) throw notOfThis(id);
       const page = await shelf.catalog.search(shelf.db, { ...asked, collections: [id] });
       const links = [
         { rel: "collection", href: shelf.links.collection(id), type: "application/json" },
@@ -103,19 +107,25 @@ export function stacRoutes(): Route[] {
       return unlessKnown(call.request, call.reply, servedItem(stored, shelf.links, shelf.address), stored) as never;
     },
     async search(call) {
-      const asked = await searchOfAddress(call.query);
+      const asked = searchOfAddress(call.query);
       const shelf = await shelfOf(call);
       const page = await shelf.catalog.search(shelf.db, asked);
       const links = pageLinks(`${shelf.links.root}/search`, call.query, page, geo_json);
       return unlessKnown(call.request, call.reply, pageOf(shelf, page, asked, links)) as never;
     },
     async search_post(call) {
-      const asked = await searchOfBody(call.body ?? {});
+      const asked = searchOfBody(call.body ?? {});
       const shelf = await shelfOf(call);
       const page = await shelf.catalog.search(shelf.db, asked);
       return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
     },
   });
+}
+
+function notOfThis(id: string): BadRequest {
+  const fix = "Leave it out, or use /stac/search.";
+  const problems = [{ path: "query.collections", problem: `does not have ${quoted(id)}, whose items these are`, fix }];
+  return new BadRequest(formatProblems("the search is not right", problems), { problems });
 }
 
 function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {

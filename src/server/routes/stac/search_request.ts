@@ -18,7 +18,7 @@ type Body = NonNullable<BodyOf<typeof stac_api.search_post>>;
 /** A name of a field as sort and fields take it: parts with dots between. */
 const field_name = /^[A-Za-z_][\w:.@-]{0,254}$/;
 
-export async function searchOfAddress(query: Address): Promise<SearchQuery> {
+export function searchOfAddress(query: Address): SearchQuery {
   const problems: Problem[] = [];
   const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields } = query;
   const filter_lang = query["filter-lang"];
@@ -33,11 +33,11 @@ export async function searchOfAddress(query: Address): Promise<SearchQuery> {
   if (fields !== undefined) asked.fields = readFields(words(fields), "query.fields", problems);
   checkCrs(query["filter-crs"], "query", problems);
   if (query.filter !== undefined)
-    asked.filter = await readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
+    asked.filter = readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
   return finished(asked, problems);
 }
 
-export async function searchOfBody(body: Body): Promise<SearchQuery> {
+export function searchOfBody(body: Body): SearchQuery {
   const problems: Problem[] = [];
   const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields, filter, query } = body;
   const asked: SearchQuery = { limit: Math.min(limit ?? default_limit, max_items_of_page) };
@@ -62,7 +62,7 @@ export async function searchOfBody(body: Body): Promise<SearchQuery> {
   }
   checkCrs(body["filter-crs"] ?? undefined, "body", problems);
   const lang = body["filter-lang"] ?? (typeof filter === "string" ? "cql2-text" : "cql2-json");
-  const written = isGiven(filter) ? await readFilter(filter, lang, "body.filter", problems) : undefined;
+  const written = isGiven(filter) ? readFilter(filter, lang, "body.filter", problems) : undefined;
   const queried = isGiven(query) ? queryFilter(query, problems) : undefined;
   const whole = allOf([written, queried]);
   if (whole !== undefined) asked.filter = whole;

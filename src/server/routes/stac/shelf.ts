@@ -4,6 +4,7 @@ import type { SqlSession } from "../../../core/context.js";
 import { NotFound } from "../../../core/errors.js";
 import { quoted } from "../../../core/problems.js";
 import type { StacCollection, StacItem } from "../../../geo/stac.js";
+import { assetAddress } from "../../asset_urls.js";
 import type { Call } from "../../route.js";
 import { StacLinks } from "./links.js";
 import type { AssetAddress } from "./served.js";
@@ -25,8 +26,9 @@ export async function shelfOf({ engine, service, request }: Caller): Promise<She
       hint: "the operator turns it on with PostGIS in the database and: fanfold migrate",
     });
   }
-  const links = new StacLinks(service.publicUrl(request));
-  return { catalog, db: engine.db, links, address: (href) => href };
+  const base = service.publicUrl(request);
+  const address = assetAddress(engine, base, service.signing);
+  return { catalog, db: engine.db, links: new StacLinks(base), address };
 }
 
 export async function collectionOf({ catalog, db }: Shelf, id: string): Promise<StacCollection> {
