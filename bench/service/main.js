@@ -7,13 +7,15 @@ import { startServer } from "../server.js";
 import { fairness } from "./fairness.js";
 import { http } from "./http.js";
 import { openPlace } from "./place.js";
+import { stac } from "./stac.js";
 
 export const SERVICE_USAGE = `
 npm run bench -- http     [--n most] [--callers n] [--json]   submits over HTTP, and the client's bulk calls
+npm run bench -- stac     [--n items] [--json]                items a second into each catalogue, and searches
 npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenant waits behind another's backlog
 `;
 
-const measures = { http, fairness };
+const measures = { http, fairness, stac };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {

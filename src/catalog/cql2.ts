@@ -8,7 +8,7 @@ import { bboxGeometry, bboxProblem, geometryProblems } from "./geojson.js";
 import { isDay, isMoment } from "./times.js";
 
 const deepest = 32;
-const most_nodes = 2_000;
+const most_nodes = 5_000;
 const most_in_list = 10_000;
 
 type Type = "text" | "number" | "boolean" | "time";

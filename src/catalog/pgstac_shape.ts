@@ -48,7 +48,8 @@ function stripped_of(a: Json, b: Json): Json {
 }
 
 function merged(a: Json, b: Json): Json {
-  if (a === absent_mark) return undefined;
+  // Where the collection says nothing it is a text like any other.
+  if (a === absent_mark && b !== undefined && b !== null) return undefined;
   if (a === undefined || a === null) return b;
   if (isObject(a) && isObject(b)) {
     const kept: Record<string, Json> = {};

@@ -143,7 +143,12 @@ async function surroundings(db: Queryable, choice: CatalogChoice): Promise<Surro
       (select nspname::text from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'postgis') as schema,
       exists (select from pg_available_extensions where name = 'postgis') as available,
       (select rolsuper from pg_roles where rolname = current_user) as is_superuser,
-      p.oid is not null as has_pgstac,
+      -- Of the releases up to 0.9: our functions read and write their tables, and a later one has others.
+      p.oid is not null and 5 = (
+        select count(*) from pg_attribute a join pg_class t on t.oid = a.attrelid
+         where t.relnamespace = p.relnamespace
+           and (t.relname = 'items' and a.attname in ('geometry', 'datetime', 'end_datetime', 'content') or t.relname = 'collections' and a.attname = 'base_item')
+      ) as has_pgstac,
       coalesce(has_schema_privilege(p.relnamespace, 'usage') and has_table_privilege(p.oid, 'select'), false) as reads_pgstac
     from (select 1) one
     left join (pg_class p join pg_namespace n on n.oid = p.relnamespace and n.nspname = 'pgstac') on p.relname = 'migrations'`;

@@ -399,12 +399,12 @@ export const corpus_searches: Record<string, CorpusSearch> = {
   },
   s_within: {
     query: { filter: cmp("s_within", p("geometry"), polygon) },
-    finds: (i) => i.id === "line" || (i.id !== "collection-of-shapes" && inside(i)),
+    finds: (i) => i.id === "line" || i.id === "collection-of-shapes" || inside(i),
     ask_pgstac: false,
   },
   s_contains: {
     query: { filter: cmp("s_contains", polygon, p("geometry")) },
-    finds: (i) => i.id === "line" || (i.id !== "collection-of-shapes" && inside(i)),
+    finds: (i) => i.id === "line" || i.id === "collection-of-shapes" || inside(i),
     ask_pgstac: false,
   },
   s_equals: {
@@ -534,11 +534,11 @@ export const corpus_searches: Record<string, CorpusSearch> = {
 };
 
 function inside(item: StacItem): boolean {
-  if (item.id === "fiji") return false;
+  if (item.id === "fiji" || item.geometry === null) return false;
   const flat =
-    item.geometry?.type === "Point"
+    item.geometry.type === "Point"
       ? [item.geometry.coordinates as number[]]
-      : ((item.geometry?.coordinates as number[][][])[0] as number[][]);
+      : ((item.geometry.coordinates as number[][][])[0] as number[][]);
   // A point on the edge is not within; none of the corpus lies there.
   return flat.every(([x, y]) => x! >= -20 && x! <= 60 && y! >= -20 && y! <= 40);
 }

@@ -109,10 +109,16 @@ for (const kind of catalog_kinds) {
       const there: StacItem[][] = [];
       let page = await ask();
       there.push(page.items);
-      while (page.next !== null) there.push((page = await ask(page.next)).items);
+      while (page.next !== null) {
+        page = await ask(page.next);
+        there.push(page.items);
+      }
       expect(names(there.flat())).toEqual(expectedIds(search));
       const back: StacItem[][] = [page.items];
-      while (page.previous !== null) back.unshift((page = await ask(page.previous)).items);
+      while (page.previous !== null) {
+        page = await ask(page.previous);
+        back.unshift(page.items);
+      }
       expect(back.map(names)).toEqual(there.map(names));
     });
 

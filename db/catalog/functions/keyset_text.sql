@@ -6,7 +6,7 @@ as $$
 declare
   v_backwards boolean := coalesce((request ->> 'backwards')::boolean, false);
   v_same text := '';
-  v_ways text[] := '{}';
+  v_ways text[] := array[]::text[];
   v_first text := '';
   v_row record;
   v_operator text;

@@ -1,7 +1,7 @@
 -- Refuses a call with one problem, in the shape that all refusals have.
 create or replace function stac.refuse(what text, at_path text, problem text, fix text)
 returns void
-language plpgsql immutable
+language plpgsql
 as $$
 begin
   raise exception '%', what using

@@ -6,7 +6,7 @@ language plpgsql immutable
 as $$
 declare
   v_backwards boolean := coalesce((request ->> 'backwards')::boolean, false);
-  v_where text[] := case source when 'stac' then array['i.tenant_id = $1'] else '{}' end;
+  v_where text[] := case source when 'stac' then array['i.tenant_id = $1'] else array[]::text[] end;
   v_order text;
   v_key text;
 begin

@@ -3,6 +3,7 @@
 create or replace function stac.pgstac_replace(stored text, content jsonb)
 returns void
 language plpgsql
+set search_path = pgstac, @postgis@, pg_temp
 as $$
 declare
   v_before jsonb;
