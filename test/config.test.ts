@@ -85,8 +85,6 @@ test("the processes of isolated handlers get no credential of a zone", () => {
     AZURE_STORAGE_KEY: "k",
     AWS_REGION: "eu-central-1",
   };
-  // Where no zone uses them they are the handler's own business.
-  expect(environmentForHandlers(secrets)).toMatchObject(secrets);
   const remote = { ...secrets, FANFOLD_ZONE_SILVER: "s3://b/x", FANFOLD_ZONE_GOLD: "az://acmegeo/gold" };
   expect(environmentForHandlers(remote)).toMatchObject({
     ...{ AWS_SECRET_ACCESS_KEY: "", AWS_ACCESS_KEY_ID: "", AZURE_STORAGE_KEY: "", AWS_REGION: "eu-central-1" },
@@ -172,7 +170,19 @@ test.each(["0", "-1", "1.5", "many", "1e9", "NaN"])("%s slots are refused", (tex
   expect(problemsOf({ FANFOLD_SLOTS: text })).toEqual([expect.objectContaining({ path: "FANFOLD_SLOTS" })]);
 });
 
-test("the environment for handlers has no way into a database, whatever its name", () => {
+test.each(["0", "-1", "1.5", "4GB"])("a worker's memory of %s is refused", (text) => {
+  const refused = [expect.objectContaining({ path: "FANFOLD_WORKER_MEMORY_MB" })];
+  expect(problemsOf({ FANFOLD_WORKER_MEMORY_MB: text })).toEqual(refused);
+});
+
+test("a worker's memory comes from the command line, or the environment, or is the worker's to find out", () => {
+  const env = { FANFOLD_WORKER_MEMORY_MB: "4096" };
+  expect(loadConfig(env, { worker_memory_mb: 512 }).worker_memory_mb).toBe(512);
+  expect(loadConfig(env).worker_memory_mb).toBe(4096);
+  expect(loadConfig({}).worker_memory_mb).toBeUndefined();
+});
+
+test("the environment for handlers has no way into a database or a zone, whatever its name", () => {
   const secrets = {
     DATABASE_URL: "x",
     FANFOLD_DATABASE_URL: "x",
@@ -183,6 +193,14 @@ test("the environment for handlers has no way into a database, whatever its name
     JAVA_CATALOG: " jdbc:postgresql://host/db?user=u&password=p",
     RAILS_CATALOG: "postgis://u:p@host/db",
     FANFOLD_FAULTS: "after-claim:kill9",
+    AWS_ACCESS_KEY_ID: "x",
+    AWS_SECRET_ACCESS_KEY: "x",
+    AWS_PROFILE: "x",
+    AZURE_STORAGE_CONNECTION_STRING: "x",
+    AZURE_CLIENT_SECRET: "x",
+    FANFOLD_SECRET_KEY: "x",
+    FANFOLD_SECRETS_DIR: "x",
+    FANFOLD_SECRET_ODD: "x",
   };
   const kept = { PATH: "/bin", FANFOLD_TENANT: "maps", AWS_REGION: "eu-central-1" };
   const emptied = Object.fromEntries(Object.keys(secrets).map((name) => [name, ""]));

@@ -1,12 +1,12 @@
 -- Files of ours that nobody may see any more and that are to be removed, the oldest first; of the tenants that this session looks
--- after. `quiet_s`: only those retracted so long ago, because whoever retracted them removes them right after.
-create or replace function app.retracted_assets(quiet_s double precision default 0, page_rows integer default 500)
+-- after, or of one. `quiet_s`: only those retracted so long ago, because whoever retracted them removes them right after.
+create or replace function app.retracted_assets(quiet_s double precision default 0, page_rows integer default 500, tenant text default null)
 returns json
 language plpgsql stable security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
-  v_own text := app.worker_tenant();
+  v_own text := case when tenant is null then app.worker_tenant() else app.acting_tenant(tenant) end;
 begin
   return (
     select coalesce(json_agg(json_build_object('tenant_id', a.tenant_id, 'zone', a.zone, 'key', a.key) order by a.retracted_at), '[]')
@@ -17,4 +17,4 @@ begin
          limit least(greatest(page_rows, 1), 1000)
       ) a);
 end $$;
-grant execute on function app.retracted_assets(double precision, integer) to fanfold_worker, fanfold_admin;
+grant execute on function app.retracted_assets(double precision, integer, text) to fanfold_worker, fanfold_admin;

@@ -1,7 +1,17 @@
 // fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
 import type { Config } from "../config.js";
-import { examineDatabase, type Finding, judgeFolder, judgeNode, judgeSecretKey } from "../engine/diagnosis.js";
+import { zone_names } from "../core/zones.js";
+import {
+  examineDatabase,
+  type Finding,
+  judgeFolder,
+  judgeNode,
+  judgeSecretKey,
+  judgeZone,
+} from "../engine/diagnosis.js";
 import { writeProblem } from "../storage/writable.js";
+import { zoneProblem } from "../storage/zone_probe.js";
+import { Zones } from "../storage/zones.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
@@ -16,7 +26,8 @@ export function addDoctor(cli: Cli): void {
     .command("doctor")
     .summary("find out what is wrong, and what to do")
     .description(
-      "Checks this machine and the database: reachable, version, schema, roles, row-level security, clock, connections, workers.\n" +
+      "Checks this machine, the zones and the database: reachable, version, schema, roles, row-level security, clock,\n" +
+        "connections, workers.\n" +
         "Every line is ok, warn or fail, with what to do. Exit code 0 without a fail, 5 when the database is out of reach, else 1.",
     )
     .addHelpText(
@@ -31,6 +42,7 @@ async function doctor(cli: Cli): Promise<void> {
   const findings = [
     judgeNode(process.version),
     judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir)),
+    ...(await examineZones(config)),
   ];
   let reachable = true;
   try {
@@ -44,6 +56,16 @@ async function doctor(cli: Cli): Promise<void> {
   const failed = findings.some((one) => one.level === "fail");
   if (failed) cli.exit_code = reachable ? exit_codes.failed : exit_codes.unusable;
   answer(cli, { ok: !failed, findings }, () => findingLines(findings, cli.io.colour));
+}
+
+async function examineZones({ zones: settings, tenant }: Config): Promise<Finding[]> {
+  const zones = new Zones(settings);
+  return Promise.all(
+    zone_names.map(async (zone) => {
+      const store = zones.store(zone, tenant);
+      return judgeZone(zone, store, await zoneProblem(store));
+    }),
+  );
 }
 
 async function examine(config: Config): Promise<Finding[]> {

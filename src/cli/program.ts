@@ -14,6 +14,7 @@ import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
 import { addEvents } from "./events.js";
 import { exit_codes, explain, explanationLines, usage } from "./failure.js";
+import { addFiles } from "./files.js";
 import { addGroups } from "./groups.js";
 import { type Io, json, note } from "./io.js";
 import { addJobs } from "./jobs.js";
@@ -96,7 +97,19 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
   [
     "Look:",
-    [addJobs, addStatus, addWhy, addVerify, addErrors, addEvents, addTasks, addAlerts, addWorkers, addBlueprints],
+    [
+      addJobs,
+      addStatus,
+      addWhy,
+      addVerify,
+      addErrors,
+      addEvents,
+      addTasks,
+      addFiles,
+      addAlerts,
+      addWorkers,
+      addBlueprints,
+    ],
   ],
   ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
   ["Share:", [addTenants, addKeys, addLimits, addConnectors, addWebhooks]],

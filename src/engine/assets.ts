@@ -3,6 +3,7 @@
 import type { SqlSession } from "../core/context.js";
 import { NotFound } from "../core/errors.js";
 import { formatZoneRef, type ZoneName, type ZoneRef } from "../core/zones.js";
+import { attemptOf } from "../storage/attempt_token.js";
 import type { Zones } from "../storage/zones.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
@@ -130,7 +131,9 @@ export async function removeRetracted(
   zones: Zones,
   { tenant_id, zone, key }: ZoneRef & { tenant_id: string },
 ): Promise<void> {
-  await zones.store(zone, tenant_id).remove(key);
+  const place = { deployment: await deploymentOf(db), tenant_id, zone };
+  // Whatever was recorded as ours: a file that no attempt of ours has written stays.
+  if (attemptOf(place, key) !== null) await zones.store(zone, tenant_id).remove(key);
   await db.sql`select app.forget_asset(${zone}::text, ${key}::text, ${tenant_id}::text)`;
 }
 

@@ -213,6 +213,28 @@ export const no_secret_key = {
   fix: "make one (openssl rand -base64 32) and give the same to every server and worker",
 };
 
+interface ZoneTrouble {
+  step: "reach" | "write";
+  why: string;
+  hint: string | null;
+}
+
+/** Bronze may be somebody else's, and only to be read; jobs write to the others. */
+export function judgeZone(
+  zone: string,
+  { kind, place }: { kind: string; place: string },
+  trouble: ZoneTrouble | null,
+): Finding {
+  const name = `zone ${zone}`;
+  if (trouble === null) return ok(name, `${place} (${kind}) can be reached and written`);
+  const fix = trouble.hint ?? `check FANFOLD_ZONE_${zone.toUpperCase()} and the credentials`;
+  if (trouble.step === "reach") return fail(name, `${place} (${kind}) cannot be reached: ${trouble.why}`, fix);
+  const text = `${place} (${kind}) can be reached but not written: ${trouble.why}`;
+  return zone === "bronze"
+    ? warn(name, text, "fine, if nobody puts files there through fanfold")
+    : fail(name, text, fix);
+}
+
 export function judgeFolder(name: string, folder: string, problem: string | null): Finding {
   if (problem === null) return ok(name, `${folder} is writable`);
   return fail(name, `${folder}: ${problem}`, `make it writable for this user, or choose another folder`);

@@ -98,19 +98,21 @@ export class FileSweep {
     return swept;
   }
 
-  /** Those that were retracted and whose objects are still there, of all tenants that this session looks after. */
+  /** Those that were retracted and whose objects are still there, of one tenant or of all that this session looks after. */
   async retracted({
     dry_run = false,
     quiet_s = QUIET_S,
+    tenant = null,
   }: {
     dry_run?: boolean;
     quiet_s?: number;
+    tenant?: string | null;
   } = {}): Promise<Leftover[]> {
     const { db, zones, log } = this.parts;
     const found: Leftover[] = [];
     for (;;) {
       const page = await asked<{ tenant_id: string; zone: ZoneName; key: string }[]>(
-        db.sql`select app.retracted_assets(${quiet_s}::float8, 500) as reply`,
+        db.sql`select app.retracted_assets(${quiet_s}::float8, 500, ${tenant}::text) as reply`,
       );
       let removed = 0;
       for (const one of page) {

@@ -1,14 +1,13 @@
 // The zones as one attempt of one task sees them. What it publishes lies under a key of this attempt, and is recorded with the
 // task's finish: if that never comes, or comes from a zombie, nobody sees the file and the sweep removes it.
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import type { SqlSession } from "../core/context.js";
 import { Permanent, Transient } from "../core/errors.js";
 import { quoted } from "../core/problems.js";
 import { formatZoneRef, type TaskZones, type ZoneName, type ZoneRef, zone_names } from "../core/zones.js";
 import { attemptToken } from "../storage/attempt_token.js";
-import { Measured, piece_bytes } from "../storage/blob_store.js";
+import { Measured, piecesOfFile } from "../storage/blob_store.js";
 import { keySegments, readableProblem } from "../storage/keys.js";
 import type { Zones } from "../storage/zones.js";
 import { type Assets, asset_verbs } from "./assets.js";
@@ -82,7 +81,7 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
       if (name.includes("/")) throw new Permanent(`the name ${quoted(name)} has a / in it`, { code: "bad_key" });
       const ref = { zone, key };
       written.push(ref);
-      const { bytes, sha256 } = await store(zone).write(key, createReadStream(file, { highWaterMark: piece_bytes }), {
+      const { bytes, sha256 } = await store(zone).write(key, piecesOfFile(file), {
         media_type,
         signal: signal(),
       });

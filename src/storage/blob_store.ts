@@ -1,6 +1,7 @@
 // What a place for files offers, whatever it is: a folder, a bucket, a container. One store is one prefix there, and a key is
 // always below it. An object appears under its key whole or not at all.
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import type { BlobPage, BlobStat } from "../core/zones.js";
 
 export type BlobKind = "disk" | "s3" | "azure";
@@ -120,9 +121,15 @@ export class Measured {
         yield next.value;
       }
     } finally {
-      if (!done && !this.failed) await all.return?.();
+      // Whatever ended it: the source may hold a file or a connection.
+      if (!done) await Promise.resolve(all.return?.()).catch(() => {});
     }
   }
+}
+
+/** A local file, opened when the first piece is asked for: whoever never gets there leaves nothing open. */
+export async function* piecesOfFile(file: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file, { highWaterMark: piece_bytes });
 }
 
 /** Of a stream that begins with the object's first byte. */

@@ -245,6 +245,9 @@ describe("a database that is not there", () => {
     expect(findings.map((one: { name: string; level: string }) => `${one.name} ${one.level}`)).toEqual([
       "node ok",
       "storage ok",
+      "zone bronze ok",
+      "zone silver ok",
+      "zone gold ok",
       "database fail",
     ]);
   });

@@ -9,7 +9,7 @@ import { newPace, recordPace } from "../../src/worker/batch.js";
 import { machineMemory } from "../../src/worker/machine_memory.js";
 import { MemoryBudget } from "../../src/worker/memory.js";
 import { workerSettings } from "../../src/worker/options.js";
-import { openIsolated } from "./isolation_shop.js";
+import { isAlive, openIsolated } from "./isolation_shop.js";
 import * as handlers from "./memory_handlers.js";
 import { eventually } from "./shop.js";
 
@@ -107,6 +107,23 @@ test("a killed process gives its memory back, also when its task was given up", 
   await eventually(() => worker.stats().memory_used_mb === 600);
   await eventually(() => worker.stats().memory_used_mb === 0);
   expect(worker.stats()).toMatchObject({ timed_out: 1 });
+});
+
+test.each([
+  { memory_mb: 660, stays: false },
+  { memory_mb: 6600, stays: true },
+])("a warm process gives way to a task that needs its memory ($memory_mb MB)", async ({ memory_mb, stays }) => {
+  const shop = await openIsolated([handlers.tells_pid, handlers.tells_pid_too]);
+  await shop.start({ slots: 2, memory_mb });
+  const pidOf = async (type: string) => {
+    const { task_id } = await shop.engine.enqueue(type, {});
+    return (await shop.ended(task_id)).result as number;
+  };
+  const first = await pidOf("tells_pid");
+  expect(isAlive(first)).toBe(true);
+  await pidOf("tells_pid_too");
+  if (!stays) await eventually(() => !isAlive(first));
+  expect(isAlive(first)).toBe(stays);
 });
 
 describe("the budget", () => {

@@ -18,6 +18,9 @@ export const huge = defineHandler("huge", { ...here, memory_mb: 100_000 }, hold)
 export const undeclared = defineHandler("undeclared", here, hold);
 export const beside = defineHandler("beside", {}, () => "in the worker's own process");
 
+export const tells_pid = defineHandler("tells_pid", { ...here, memory_mb: 600 }, () => process.pid);
+export const tells_pid_too = defineHandler("tells_pid_too", { ...here, memory_mb: 650 }, () => process.pid);
+
 export const deaf_large = defineHandler("deaf_large", { ...here, memory_mb: 600, timeout_s: 1 }, () => {
   for (;;);
 });
