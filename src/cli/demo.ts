@@ -1,90 +1,84 @@
-// fanfold demo: file_digest over thousands of real files on the embedded database, with the live view.
-import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import type { JobRecord } from "../engine/records.js";
-import type { Manifest } from "../handlers/files/manifest.js";
-import { answer, type Cli, examples, globals } from "./command.js";
-import { usage } from "./failure.js";
-import { bytes, count, rate, seconds } from "./figures.js";
-import { line, note } from "./io.js";
-import { printable } from "./printable.js";
-import { withSession } from "./session.js";
-import { exitCodeOf } from "./summary.js";
-import { sayEnd, workAndFollow } from "./wait.js";
+// fanfold demo: from raw rasters to a searchable catalogue on the embedded database, with one scene broken on purpose. `demo up` serves
+// what it left, `demo files` is the small one without rasters.
+import type { Command } from "commander";
+import type { Problem } from "../core/problems.js";
+import { raster_engines } from "../core/raster_settings.js";
+import { type Cli, examples } from "./command.js";
+import { addDemoFiles } from "./demo_files.js";
+import { demoFolder, readNotes } from "./demo_folder.js";
+import { type DemoWishes, default_wishes, rasterDemo } from "./demo_raster.js";
+import { demoUp } from "./demo_up.js";
+import { exit_codes, usage } from "./failure.js";
+import { oneOf, wholeNumber } from "./options.js";
+import { addHttpOptions, type UpOptions } from "./up.js";
+
+interface DemoFlags {
+  engine?: string;
+  scenes?: string;
+  size?: string;
+}
 
 export function addDemo(cli: Cli): void {
-  cli.program
+  const demo = cli.program
     .command("demo")
-    .summary("digest thousands of files, live")
+    .summary("rasters to COGs to a STAC catalogue, live")
     .description(
-      "Runs the job file_digest over a folder (default: the installed packages) on an embedded database in a temporary folder\n" +
-        "(or in --data-dir, and kept there), shows it live and prints the manifest's summary.",
+      "Makes synthetic terrain, one scene of it broken on purpose, puts it into the bronze zone of an embedded database's folder\n" +
+        "(.fanfold-demo, or --data-dir), runs process_raster_collection over it, and says what is usable and how to repair the rest.\n" +
+        "A second run starts afresh. Exits with 0 when it ends as it should: in partial success.",
     )
-    .argument("[folder]", "the folder to digest")
-    .addHelpText("after", examples("fanfold demo", "fanfold demo ~/pictures --data-dir .fanfold-demo"))
-    .action((folder?: string) => demo(cli, folder));
-}
-
-async function demo(cli: Cli, given: string | undefined): Promise<void> {
-  const folder = given === undefined ? installedPackages() : path.resolve(cli.io.cwd, given);
-  const kept = globals(cli).dataDir;
-  const embedded_dir = kept ?? (await mkdtemp(path.join(tmpdir(), "fanfold-demo-")));
-  try {
-    await runDemo(cli, folder, embedded_dir);
-  } finally {
-    if (kept === undefined) await rm(embedded_dir, { recursive: true, force: true });
-  }
-  if (kept !== undefined && !globals(cli).json) line(cli.io, `kept: fanfold jobs --data-dir ${printable(kept)}`);
-}
-
-async function runDemo(cli: Cli, folder: string, embedded_dir: string): Promise<void> {
-  if (!globals(cli).json) note(cli.io, `starting an embedded Postgres, then digesting ${printable(folder)}`);
-  await withSession(
-    cli,
-    async (session) => {
-      // Forced, so that a second demo on a kept folder runs instead of showing the first one's end.
-      const reply = await session.engine.submit("file_digest", { folder }, { mode: "force" });
-      const followed = await workAndFollow(cli, session, reply.job_id, { reply });
-      if (followed.status.status !== "completed" && followed.status.status !== "partial_success") {
-        cli.exit_code = await sayEnd(cli, session, followed, { reply });
-        return;
+    .argument("[word]", "files or up: see below")
+    .option("--engine <name>", `which GDAL: ${raster_engines.join(", ")} (default: FANFOLD_RASTER_ENGINE or auto)`)
+    .option("--scenes <number>", `how many scenes, 2 to 100 (default ${default_wishes.scenes})`)
+    .option("--size <pixels>", `a side of each, 64 to 4096 (default ${default_wishes.size})`)
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold demo",
+        "fanfold demo up                      the server on the same data",
+        "fanfold demo --scenes 36 --engine wasm",
+        "fanfold demo files ~/pictures        digests a folder instead: no rasters, no PostGIS",
+      ),
+    )
+    .action(async (word: string | undefined, flags: DemoFlags) => {
+      if (word !== undefined) {
+        throw usage(`fanfold demo takes no folder`, { next: `to digest the files of one: fanfold demo files ${word}` });
       }
-      cli.exit_code = exitCodeOf(followed.status.status);
-      report(cli, followed.status);
-    },
-    { embedded_dir },
-  );
+      cli.exit_code = await rasterDemo(cli, wishesOf(flags));
+    });
+  addDemoUp(cli, demo);
+  addDemoFiles(cli, demo);
 }
 
-function report(cli: Cli, status: JobRecord): void {
-  const manifest = status.result as Manifest;
-  const began = Date.parse(status.started_at ?? status.created_at);
-  const took_s = Math.max(Date.parse(status.finished_at ?? status.now) - began, 1) / 1000;
-  const files_per_s = manifest.file_count / took_s;
-  const document = { job_id: status.job_id, status: status.status, took_s, files_per_s, manifest };
-  answer(cli, document, () => manifestLines(manifest, took_s));
+function wishesOf({ engine, scenes, size }: DemoFlags): DemoWishes {
+  const problems: Problem[] = [];
+  const wishes = {
+    scenes: wholeNumber("--scenes", scenes, 2, 100, problems) ?? default_wishes.scenes,
+    size: wholeNumber("--size", size, 64, 4096, problems) ?? default_wishes.size,
+    engine: oneOf("--engine", engine, raster_engines, problems),
+  };
+  if (problems.length > 0) throw usage("the demo cannot start", { problems });
+  return wishes;
 }
 
-function* manifestLines(manifest: Manifest, took_s: number): Generator<string> {
-  const files_per_s = rate(manifest.file_count / took_s).replace("/", " files/");
-  yield `files        ${count(manifest.file_count)}`;
-  yield `total size   ${bytes(manifest.total_bytes)} (${count(manifest.total_bytes)} bytes)`;
-  yield `merkle root  ${manifest.merkle_root}`;
-  yield `time         ${seconds(took_s)}, ${files_per_s}`;
-  if (manifest.missing_count > 0) yield `missing      ${count(manifest.missing_count)} vanished while they were read`;
-  if (manifest.failed_count > 0) yield `failed       ${count(manifest.failed_count)} could not be read`;
-  if (manifest.unreadable_count > 0) yield `unreadable   ${count(manifest.unreadable_count)} folders or names`;
-}
-
-/** The node_modules this package was installed into, or its own when it is developed. */
-function installedPackages(): string {
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  const own = path.join(root, "node_modules");
-  const around = path.dirname(root.replace(/[/\\]$/, ""));
-  if (path.basename(around) === "node_modules") return around;
-  if (existsSync(own)) return own;
-  throw usage("there are no installed packages to digest", { next: "name a folder: fanfold demo <folder>" });
+function addDemoUp(cli: Cli, demo: Command): void {
+  const command = demo
+    .command("up")
+    .summary("a worker and the HTTP API on the demo's data")
+    .description(
+      "Serves what the demo left: the STAC API, the files, the jobs, and a worker that repairs. Runs the demo first where it has not\n" +
+        "been run. Each start makes a key of its own, which takes the place of the one before.",
+    );
+  addHttpOptions(command)
+    .addHelpText("after", examples("fanfold demo up", "fanfold demo up --port 8081"))
+    .action(async (options: UpOptions) => {
+      if (readNotes(demoFolder(cli)) === null) {
+        const code = await rasterDemo(cli, default_wishes, { quiet_json: true });
+        if (code !== exit_codes.done) {
+          cli.exit_code = code;
+          return;
+        }
+      }
+      await demoUp(cli, options);
+    });
 }

@@ -137,7 +137,7 @@ function makeProgram(io: Io): Command {
     .addHelpText(
       "after",
       `${examples(
-        "fanfold demo                            digest thousands of files, live",
+        "fanfold demo                            rasters to COGs to a STAC catalogue, live",
         "fanfold submit hello_world n=3 --wait   a first job, start to end",
         "fanfold up                              a worker and the HTTP API, until stopped",
         "fanfold jobs                            what there is",

@@ -27,6 +27,8 @@ export interface SessionOptions {
   migrate?: boolean;
   /** Use the embedded database of this folder, whatever the environment says. */
   embedded_dir?: string;
+  /** In place of what the environment says, by its names. */
+  settings?: Readonly<Record<string, string>>;
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
@@ -57,8 +59,9 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     host: options.host,
     port: options.port,
   };
-  if (options.embedded_dir === undefined) return loadConfig(cli.env, flags);
-  const env = { ...cli.env, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined, ...no_zones };
+  const given = { ...cli.env, ...options.settings };
+  if (options.embedded_dir === undefined) return loadConfig(given, flags);
+  const env = { ...given, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined, ...no_zones };
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
 }
 

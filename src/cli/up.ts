@@ -1,5 +1,5 @@
 // fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
-
+import type { Command } from "commander";
 import { package_version } from "../config.js";
 import { Forbidden } from "../core/errors.js";
 import type { Problem } from "../core/problems.js";
@@ -20,18 +20,34 @@ import {
   warnWithoutSecretKey,
   workerBeside,
 } from "./serving.js";
-import { type Session, withSession } from "./session.js";
+import { type Session, type SessionOptions, withSession } from "./session.js";
 
-interface UpOptions {
+export interface UpOptions {
   slots?: string;
   memory?: string;
   host?: string;
   port?: string;
-  http: boolean;
+  /** false with --no-http. */
+  http?: boolean;
+}
+
+/** What a command adds that serves data of its own. */
+export interface UpMore {
+  /** As it is typed, after fanfold. */
+  name: string;
+  session: SessionOptions;
+  /** Before anything is served; the function it gives tells more once the address is known. */
+  prepare(session: Session): Promise<(url: string) => Promise<{ document: object; lines: readonly string[] }>>;
+}
+
+export function addHttpOptions(command: Command): Command {
+  return command
+    .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
+    .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)");
 }
 
 export function addUp(cli: Cli): void {
-  cli.program
+  const command = cli.program
     .command("up")
     .summary("run a worker and the HTTP API (and the embedded database)")
     .description(
@@ -40,9 +56,8 @@ export function addUp(cli: Cli): void {
         "handed back, calls answered; a second one: at once.",
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
-    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
-    .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
-    .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)")
+    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
+  addHttpOptions(command)
     .option("--no-http", "run the worker only")
     .addHelpText(
       "after",
@@ -55,20 +70,23 @@ export function addUp(cli: Cli): void {
     .action((options: UpOptions) => up(cli, options));
 }
 
-async function up(cli: Cli, options: UpOptions): Promise<void> {
+export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<void> {
   const problems: Problem[] = [];
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   if (problems.length > 0) throw usage("the worker cannot start", { problems });
+  const http = options.http ?? true;
   await withSession(
     cli,
     async (session) => {
       warnWithoutSecretKey(cli.io, session);
+      const tellMore = await more?.prepare(session);
       // Before the worker: whoever cannot serve as asked is told before tasks are taken.
-      const serving = options.http ? await serveToo(cli, session) : null;
+      const serving = http ? await serveToo(cli, session, more?.name) : null;
       const worker = await workerBeside(session, serving?.server ?? null);
-      announce(cli, session, worker, serving);
+      const told = serving === null ? undefined : await tellMore?.(serving.server.url);
+      announce(cli, session, worker, serving, told);
       const leaver = together([serving?.server ?? null, worker]);
       const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
       const { completed, failed } = worker.stats();
@@ -76,9 +94,8 @@ async function up(cli: Cli, options: UpOptions): Promise<void> {
     },
     {
       ...{ migrate: true, slots, worker_memory_mb, host: options.host, port, log: true },
-      ...(options.http
-        ? { connections: SERVER_CONNECTIONS, statement_timeout_s: SERVER_STATEMENT_S }
-        : { connections: 2 }),
+      ...more?.session,
+      ...(http ? { connections: SERVER_CONNECTIONS, statement_timeout_s: SERVER_STATEMENT_S } : { connections: 2 }),
     },
   );
 }
@@ -87,10 +104,10 @@ async function up(cli: Cli, options: UpOptions): Promise<void> {
  * On a server workers are started by the dozen, and often as the role that migrates: where nobody asked for a port, one that
  * is taken or a role that must not serve leaves a worker without HTTP, and says so.
  */
-async function serveToo(cli: Cli, session: Session): Promise<Serving | null> {
+async function serveToo(cli: Cli, session: Session, name = "up"): Promise<Serving | null> {
   const { engine, config } = session;
   try {
-    return await serveHttp("up", session, false);
+    return await serveHttp(name, session, false);
   } catch (error) {
     const may_go_on = error instanceof Forbidden || error instanceof CliFailure;
     if (engine.db.kind === "embedded" || config.port_is_chosen || !may_go_on) throw error;
@@ -101,7 +118,13 @@ async function serveToo(cli: Cli, session: Session): Promise<Serving | null> {
   }
 }
 
-function announce(cli: Cli, session: Session, { worker_id }: Worker, serving: Serving | null): void {
+function announce(
+  cli: Cli,
+  session: Session,
+  { worker_id }: Worker,
+  serving: Serving | null,
+  more: { document: object; lines: readonly string[] } = { document: {}, lines: [] },
+): void {
   const { engine, config, registry } = session;
   const { kind } = engine.db;
   const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
@@ -110,6 +133,7 @@ function announce(cli: Cli, session: Session, { worker_id }: Worker, serving: Se
   const document = {
     ...{ version: package_version, database: { kind, where }, http, worker_id, slots: config.slots, job_types },
     ...(serving?.first_key ? { first_key: serving.first_key } : {}),
+    ...more.document,
   };
   answer(cli, document, () => [
     `fanfold ${package_version} is up`,
@@ -122,6 +146,7 @@ function announce(cli: Cli, session: Session, { worker_id }: Worker, serving: Se
       : []),
     "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)",
     ...(kind === "embedded" ? embedded_hints : server_hints),
+    ...more.lines,
   ]);
 }
 

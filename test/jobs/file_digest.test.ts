@@ -66,7 +66,7 @@ describe("file_digest", () => {
     const expected = manifestByHand(files);
     expect(expected.file_count).toBe(236);
     for (const run of [1, 2]) {
-      const ended = await fanfold(["demo", files, "--data-dir", data, "--json"]);
+      const ended = await fanfold(["demo", "files", files, "--data-dir", data, "--json"]);
       expect(ended.code).toBe(0);
       const { status, manifest } = ended.json();
       expect({ run, status, ...manifest }).toMatchObject({
@@ -78,7 +78,7 @@ describe("file_digest", () => {
         link_count: 1,
       });
     }
-    const shown = await fanfold(["demo", files, "--data-dir", data]);
+    const shown = await fanfold(["demo", "files", files, "--data-dir", data]);
     expect(shown.out).toContain(`merkle root  ${expected.merkle_root}`);
     expect(shown.out).toContain("files        236");
     expect(
@@ -89,7 +89,7 @@ describe("file_digest", () => {
   test("of nothing at all is the empty tree, of a missing folder and of a file a clear failure", async () => {
     const data = path.join(folder, "data");
     await mkdir(path.join(folder, "empty"));
-    const empty = await fanfold(["demo", path.join(folder, "empty"), "--data-dir", data, "--json"]);
+    const empty = await fanfold(["demo", "files", path.join(folder, "empty"), "--data-dir", data, "--json"]);
     expect(empty.json()).toMatchObject({
       status: "completed",
       manifest: { file_count: 0, merkle_root: createHash("sha256").digest("hex") },

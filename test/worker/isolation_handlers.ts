@@ -1,6 +1,7 @@
 // Handlers that run in a process of their own, and what they do wrong. The tests register them from here, and the child
 // processes import them from here.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineHandler } from "../../src/core/declare.js";
@@ -165,10 +166,17 @@ let bred: number | undefined;
 export const leaves = defineHandler("leaves", here, async () => {
   if (bred === undefined) {
     bred = spawn("sleep", ["600"], { stdio: "ignore" }).pid!;
-    // Clearly before the next task, also for a clock that counts hundredths of a second.
-    await sleep(100);
+    // Clearly before the next task, also for a clock that counts hundredths of a second and a machine on which forking takes a while.
+    await sleep(500);
   } else while (isThere(bred)) await sleep(10);
   return { grandchild: bred };
+});
+
+/** Has another program do a part, at once, and says how that ended. */
+export const delegates = defineHandler("delegates", here, async () => {
+  const child = spawn("sleep", ["1"], { stdio: "ignore" });
+  const [code, signal] = await once(child, "exit");
+  return { pid: process.pid, code, signal };
 });
 
 function isThere(pid: number): boolean {
