@@ -1,5 +1,6 @@
 // The public API, re-exports only.
 export * from "./core/index.js";
+export { type AssetPage, type AssetQuery, type AssetRecord, Assets } from "./engine/assets.js";
 export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/connectors.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
