@@ -2,6 +2,7 @@
 import type { BandInfo, BandStatistics, CogOptions, Finding, RasterInfo, RasterType } from "../../geo/raster.js";
 import { compressionProblem, type Purpose, suggestNodata, treatmentOf } from "../../geo/raster_treatment.js";
 import type { RasterEngine } from "./engine.js";
+import { fits } from "./gdal_options.js";
 import type { RasterWishes } from "./settings.js";
 
 type Wanted = Omit<RasterWishes, "max_single_px" | "tile_px" | "overlap_px"> & { purpose: Purpose };
@@ -22,6 +23,11 @@ export function cogFindings(wanted: Wanted, info: RasterInfo, { codecs }: Codecs
   if (wanted.band_names !== undefined && wanted.band_names.length !== bands.length) {
     const message = `There are ${wanted.band_names.length} band_names for ${bands.length} bands.`;
     refuse("band_names_differ", message, "Give one name for each band.");
+  }
+  const types = [...new Set(bands.map(({ data_type }) => data_type))];
+  if (wanted.nodata !== undefined && !types.every((type) => fits(wanted.nodata!, type))) {
+    const message = `No pixel of ${types.join(", ")} can have the value ${wanted.nodata}, given as nodata.`;
+    refuse("nodata_impossible", message, "Give a value of that type, or leave `nodata` out.");
   }
   if (wanted.compression !== undefined) {
     const with_nodata =

@@ -54,17 +54,37 @@ function creationOptions(options: CogOptions, data_type: DataType): string[] {
     // Differences of neighbours: GDAL takes 2 for whole numbers and 3 for floats.
     ...(has_predictor ? ["PREDICTOR=YES"] : []),
     ...(has_quality ? [`QUALITY=${Math.round(quality)}`] : []),
-    `BLOCKSIZE=${options.block_size}`,
+    `BLOCKSIZE=${blockSize(options)}`,
     `OVERVIEW_RESAMPLING=${options.overview_resampling.toUpperCase()}`,
     ...["BIGTIFF=IF_SAFER", "SPARSE_OK=TRUE", "NUM_THREADS=1"],
   ];
   return pairs.flatMap((pair) => ["-co", pair]);
 }
 
-function isOneBlock({ bounds, resolution, block_size }: CogOptions): boolean {
-  if (bounds === undefined || resolution === undefined) return false;
+/** Width and height of the output, where they are known. */
+function outputSize({ bounds, resolution }: CogOptions): [number, number] | null {
+  if (bounds === undefined || resolution === undefined) return null;
   const [x0, y0, x1, y1] = bounds;
-  return Math.round((x1 - x0) / resolution[0]) <= block_size && Math.round((y1 - y0) / resolution[1]) <= block_size;
+  return [Math.round((x1 - x0) / resolution[0]), Math.round((y1 - y0) / resolution[1])];
+}
+
+function isOneBlock(options: CogOptions): boolean {
+  const size = outputSize(options);
+  return size !== null && Math.max(...size) <= blockSize(options);
+}
+
+/** As asked for, unless an image would be as wide as its blocks and higher than 512: many tools take that for strips. */
+function blockSize(options: CogOptions): number {
+  const { block_size } = options;
+  const size = outputSize(options);
+  const looksTiled = (block: number) => {
+    let [width, height] = size ?? [0, 0];
+    for (; height > 512 || width > 512; [width, height] = [Math.ceil(width / 2), Math.ceil(height / 2)]) {
+      if (width === block) return false;
+    }
+    return true;
+  };
+  return [block_size, block_size * 2, block_size / 2, block_size * 4].find(looksTiled) ?? block_size;
 }
 
 function nodataText(value: number | "nan"): string {
@@ -77,7 +97,7 @@ export function optionProblems(options: CogOptions, info: RasterInfo, codecs: Re
   const chosen = bands.length > 0 ? bands.flatMap((band) => info.bands[band - 1] ?? []) : info.bands;
   const types = new Set(chosen.map(({ data_type }) => data_type));
   const missing = bands.filter((band) => !Number.isInteger(band) || band < 1 || band > info.bands.length);
-  const bad_nodata = [options.source_nodata, options.nodata].filter(
+  const bad_nodata = [...new Set([options.source_nodata, options.nodata])].filter(
     (value) => value !== undefined && [...types].some((type) => !fits(value, type)),
   );
   return [
@@ -135,7 +155,7 @@ const ranges: Readonly<Partial<Record<DataType, readonly [number, number]>>> = {
   int32: [-2_147_483_648, 2_147_483_647],
 };
 
-function fits(value: number | "nan", type: DataType): boolean {
+export function fits(value: number | "nan", type: DataType): boolean {
   const range = ranges[type];
   if (range === undefined) return true;
   return value !== "nan" && Number.isInteger(value) && value >= range[0] && value <= range[1];

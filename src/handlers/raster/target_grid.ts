@@ -40,9 +40,14 @@ export async function targetGrid(
   const columns = Math.max(1, Math.ceil((east - west) / rx - 1e-6));
   const rows = Math.max(1, Math.ceil((north - south) / ry - 1e-6));
   const grid: TargetGrid = { width: columns, height: rows, transform: [west, rx, 0, north, 0, -ry] };
-  if (columns * rows <= most_pixels) return { grid, findings: [] };
-  const message = `With a resolution of ${rx}, ${ry} it would have ${columns} × ${rows} pixels in ${cog.target_crs.slice(0, 40)}.`;
+  const size = `${columns} × ${rows} pixels in ${cog.target_crs.slice(0, 40)}`;
   const hint = "Give the pixel size in units of the target CRS: degrees for EPSG:4326, metres for most others.";
+  if (rx > 2 * (east - west) && ry > 2 * (north - south)) {
+    const message = `With a resolution of ${rx}, ${ry} it would have ${size}, far larger than all of it.`;
+    return { grid, findings: [{ code: "resolution_too_coarse", severity: "error", message, hint }] };
+  }
+  if (columns * rows <= most_pixels) return { grid, findings: [] };
+  const message = `With a resolution of ${rx}, ${ry} it would have ${size}.`;
   return { grid, findings: [{ code: "resolution_too_fine", severity: "error", message, hint }] };
 }
 

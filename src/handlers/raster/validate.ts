@@ -42,7 +42,10 @@ export const rasterValidate = defineHandler(
     const findings: Finding[] = [...fetched.findings];
     ctx.progress(0.3, "reading");
     const info = await engine.info(file, ctx.signal);
-    findings.push(...cogFindings(given, info, engine));
+    const impossible = cogFindings(given, info, engine);
+    findings.push(...impossible);
+    // Nothing can be said about bands that are not there.
+    if (impossible.some(({ code }) => code === "band_missing")) refuseFindings(source, findings, strict);
     const approximate = info.width * info.height * info.bands.length > exact_pixels;
     const statistics = await engine.statistics(file, { approximate }, ctx.signal);
     const bands = chosenBands(given.bands, info);

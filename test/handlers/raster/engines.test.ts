@@ -298,6 +298,20 @@ withBothEngines("a raster engine", (name) => {
     expect((await headerOf(target)).images).toHaveLength(1);
   });
 
+  test("no image of a COG is as wide as its blocks, which many tools take for strips", async () => {
+    const engine = await engineOf(name);
+    const file = await writtenScene("dem");
+    for (const [width, height] of [
+      [256, 600],
+      [512, 1100],
+    ] as const) {
+      const bounds: CogOptions["bounds"] = [500_000, 4_500_000 - height, 500_000 + width, 4_500_000];
+      const target = await newPath("cog.tif");
+      await engine.cog(file, target, { ...plain, bounds, resolution: [1, 1] }, signal);
+      expect((await headerOf(target)).images[0]).toMatchObject({ width, height });
+    }
+  });
+
   test("keeps colours, colour tables, units and descriptions", async () => {
     const engine = await engineOf(name);
     const looked = async (raster: NewGeoTiff) => {

@@ -49,6 +49,14 @@ withBothEngines("the grid of a raster in the target CRS", (name) => {
     expect(own).toMatchObject({ findings: [], grid: { width: 150, height: 110, transform: polar.transform } });
   });
 
+  test("is refused with pixels larger than all of it, as metres given for degrees", async () => {
+    const engine = await engineOf(name);
+    const file = await written(writeGeoTiff(scene("dem")));
+    const info = await engine.info(file, signal);
+    const { findings } = await targetGrid(engine, file, info, cog, 30, signal);
+    expect(findings).toMatchObject([{ code: "resolution_too_coarse", severity: "error" }]);
+  });
+
   test("in its own CRS is its own, also with longitudes from 0 to 360", async () => {
     const globe: Place = { transform: [0, 2.4, 0, 90, 0, -1.6], crs: { epsg: 4326, kind: "geographic" } };
     const { grid } = await gridOf(globe);
