@@ -24,9 +24,11 @@ export async function openCatalog(
   if (setting === "off") throw new Unavailable("the catalogue is switched off", { hint: "set FANFOLD_CATALOG=auto" });
   const facts = await knownFacts(db);
   if (facts === null || facts.stac === null) {
-    throw new Unavailable("this database has no catalogue", {
-      hint: "fanfold doctor says what is missing; then run: fanfold migrate",
-    });
+    // Of a failed task only the message is kept.
+    throw new Unavailable(
+      "this database has no catalogue: start the embedded one with FANFOLD_CATALOG=stac; for a server, fanfold doctor says what is missing",
+      { hint: "fanfold doctor says what is missing; then run: fanfold migrate" },
+    );
   }
   if (setting === "pgstac" && facts.pgstac === null) {
     throw new Unavailable("FANFOLD_CATALOG=pgstac, and pgSTAC is not installed in this database", {

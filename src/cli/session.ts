@@ -41,6 +41,8 @@ export interface SessionOptions {
   connections?: number;
   /** Loaded already, to check something before the database is opened. */
   registry?: Registry;
+  /** An embedded database that has no catalogue gets one, unless the environment says otherwise. */
+  needs_catalog?: boolean;
 }
 
 export function registryOf(cli: Cli): Promise<Registry> {
@@ -89,7 +91,7 @@ export async function withSession<T>(
     prepare,
     secret_keys,
     registry,
-    catalog,
+    catalog: options.needs_catalog && database_url === undefined && catalog === "auto" ? "stac" : catalog,
     migrate: options.migrate,
     connections: options.connections,
     ...(options.statement_timeout_s === undefined ? {} : { statement_timeout_s: options.statement_timeout_s }),

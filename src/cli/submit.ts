@@ -59,6 +59,8 @@ export function addSubmit(cli: Cli): void {
       "after",
       examples(
         "fanfold submit hello_world n=5 --wait",
+        "fanfold submit process_raster source=bronze:scenes/dem.tif collection=dem --wait",
+        "fanfold blueprints show process_raster        its parameters",
         "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
         "fanfold submit file_digest folder=/data/maps --resume --wait",
         "fanfold submit hello_world n=9 --depends-on 3f2a9c --group night-7",
@@ -108,8 +110,13 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
       if (!globals(cli).json) note(cli.io, announcement(type, reply));
       cli.exit_code = await waitForEnd(cli, session, reply.job_id, { timeout_s, reply });
     },
-    { registry },
+    { registry, needs_catalog: usesCatalog(registry.jobs.get(type)) },
   );
+}
+
+/** PostGIS takes ten seconds at the first start and a GB: only who catalogues pays for it. */
+export function usesCatalog(job: Job | undefined): boolean {
+  return job?.blueprint.stages.some(({ task }) => task.startsWith("stac.")) ?? false;
 }
 
 function modeOf({ mode, resume }: SubmitOptions, problems: Problem[]): "reuse" | "resume" | "force" | undefined {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { package_version } from "../config.js";
 import { Forbidden } from "../core/errors.js";
 import type { Problem } from "../core/problems.js";
+import { catalogState } from "../engine/catalog_schema.js";
 import type { Worker } from "../worker/worker.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { CliFailure, explain, explanationLines, usage } from "./failure.js";
@@ -86,7 +87,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       const serving = http ? await serveToo(cli, session, more?.name) : null;
       const worker = await workerBeside(session, serving?.server ?? null);
       const told = serving === null ? undefined : await tellMore?.(serving.server.url);
-      announce(cli, session, worker, serving, told);
+      announce(cli, session, worker, serving, told, await catalogHints(session));
       const leaver = together([serving?.server ?? null, worker]);
       const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
       const { completed, failed } = worker.stats();
@@ -124,6 +125,7 @@ function announce(
   { worker_id }: Worker,
   serving: Serving | null,
   more: { document: object; lines: readonly string[] } = { document: {}, lines: [] },
+  hints: readonly string[] = [],
 ): void {
   const { engine, config, registry } = session;
   const { kind } = engine.db;
@@ -146,6 +148,7 @@ function announce(
       : []),
     "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)",
     ...(kind === "embedded" ? embedded_hints : server_hints),
+    ...hints,
     ...more.lines,
   ]);
 }
@@ -158,6 +161,17 @@ const server_hints = [
   "  next      in another terminal: fanfold submit hello_world n=3 --wait",
   "            fanfold jobs · fanfold watch <job> · fanfold doctor",
 ];
+
+/** Raster jobs sent here would fail: better told now. */
+async function catalogHints({ engine, config }: Session): Promise<string[]> {
+  if (engine.db.kind !== "embedded" || config.catalog === "off") return [];
+  const { database_version } = await catalogState(engine.db, { choice: config.catalog });
+  return database_version === null
+    ? [
+        "  stac      no catalogue here; raster jobs need it: start with FANFOLD_CATALOG=stac (PostGIS, about 1 GB of memory)",
+      ]
+    : [];
+}
 
 /** Without its password: what is printed ends up in logs and screenshots. */
 export function safeUrl(url: string): string {

@@ -55,7 +55,10 @@ export async function examineDatabase(
 export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Finding {
   const { obstacle, pending, postgis, pgstac, database_version } = state;
   if (obstacle !== null && kind === "embedded")
-    return ok("catalogue", "none; the embedded database has one when started with FANFOLD_CATALOG=stac");
+    return ok(
+      "catalogue",
+      "none; the embedded database gets one with the first raster job submitted here, or with FANFOLD_CATALOG=stac",
+    );
   if (obstacle !== null) return warn("catalogue", obstacle.problem, obstacle.fix);
   if (database_version === null) return warn("catalogue", "not installed in this database", "run: fanfold migrate");
   if (pending.length > 0) return fail("catalogue", `${count(pending.length)} changes pending`, "run: fanfold migrate");
