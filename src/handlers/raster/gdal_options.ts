@@ -84,7 +84,9 @@ function blockSize(options: CogOptions): number {
     }
     return true;
   };
-  return [block_size, block_size * 2, block_size / 2, block_size * 4].find(looksTiled) ?? block_size;
+  // Smaller ones first: GDAL makes overviews down to one block. It takes none below 128.
+  const choices = [1, 1 / 2, 1 / 4, 2, 4].map((times) => block_size * times).filter((block) => block >= 128);
+  return choices.find(looksTiled) ?? block_size;
 }
 
 function nodataText(value: number | "nan"): string {

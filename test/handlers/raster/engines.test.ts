@@ -301,13 +301,14 @@ withBothEngines("a raster engine", (name) => {
   test("no image of a COG is as wide as its blocks, which many tools take for strips", async () => {
     const engine = await engineOf(name);
     const file = await writtenScene("dem");
-    for (const [width, height] of [
-      [256, 600],
-      [512, 1100],
+    for (const [block_size, width, height] of [
+      [256, 256, 600],
+      [256, 512, 1100],
+      [512, 512, 704],
     ] as const) {
       const bounds: CogOptions["bounds"] = [500_000, 4_500_000 - height, 500_000 + width, 4_500_000];
       const target = await newPath("cog.tif");
-      await engine.cog(file, target, { ...plain, bounds, resolution: [1, 1] }, signal);
+      await engine.cog(file, target, { ...plain, block_size, bounds, resolution: [1, 1] }, signal);
       expect((await headerOf(target)).images[0]).toMatchObject({ width, height });
     }
   });
