@@ -101,7 +101,7 @@ function typeFindings({ images: [image], nodata }: TiffHeader): Finding[] {
   else if (data_type === null) {
     const is_small = bits < 8 && new Set(image.bits_per_sample).size <= 1 && (image.sample_formats[0] ?? 1) === 1;
     const words = `The pixels have ${[...new Set(image.bits_per_sample)].join(" and ") || bits} bits`;
-    const kind = `of format ${[...new Set(image.sample_formats)].join(" and ") || 1}`;
+    const kind = `each, as ${[...new Set(image.sample_formats.map(formatName))].join(" and ") || formatName(1)}`;
     if (is_small) findings.push(finding("sub_byte_data", `${words}.`));
     else findings.push(finding("data_type_unsupported", `${words} ${kind}.`));
   } else if (data_type === "float64") {
@@ -142,4 +142,10 @@ export function bytesText(bytes: number): string {
   const units = ["bytes", "KB", "MB", "GB", "TB", "PB", "EB"];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
   return `${Number((bytes / 1024 ** power).toPrecision(3))} ${units[power]}`;
+}
+
+/** TIFF's SampleFormat, in words. */
+function formatName(format: number): string {
+  const names: Record<number, string> = { 1: "whole numbers", 2: "signed whole numbers", 3: "floating point numbers" };
+  return names[format] ?? `format ${format}`;
 }

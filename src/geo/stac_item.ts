@@ -133,9 +133,11 @@ function projection({ crs, width, height, transform }: RasterFacts): Record<stri
 export function gsdOf({ crs, transform, width, height }: RasterFacts): number | undefined {
   const pixel = Math.sqrt(Math.abs(transform[1] * transform[5] - transform[2] * transform[4]));
   if (!Number.isFinite(pixel) || pixel === 0) return undefined;
-  if (!crs.is_geographic) return Number((pixel * unitInMetres(crs.wkt)).toPrecision(6));
-  const [, south, , north] = boundsOf(transform, width, height);
-  const middle = ((south + north) / 2) * (Math.PI / 180);
+  const [, y0, , y1] = boundsOf(transform, width, height);
+  // A metre of Web Mercator is shorter on the ground, the more so the farther from the equator.
+  const shrink = crs.code === "EPSG:3857" ? 1 / Math.cosh((y0 + y1) / 2 / 6_378_137) : 1;
+  if (!crs.is_geographic) return Number((pixel * shrink * unitInMetres(crs.wkt)).toPrecision(6));
+  const middle = ((y0 + y1) / 2) * (Math.PI / 180);
   return Number((pixel * 111_319.49 * Math.sqrt(Math.max(0, Math.cos(middle)))).toPrecision(6));
 }
 

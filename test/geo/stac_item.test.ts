@@ -182,6 +182,9 @@ describe("a STAC item", () => {
     expect(gsdOf({ ...degrees, transform: [0, 0.001, 0, 60.05, 0, -0.001] })).toBeCloseTo(78.7, 0);
     const feet = 'PROJCRS["x",ANGLEUNIT["degree",0.0174532925199433],LENGTHUNIT["US survey foot",0.304800609601219]]';
     expect(gsdOf({ ...raster, crs: { ...raster.crs, wkt: feet } })).toBeCloseTo(3.048, 3);
+    const mercator = { ...raster, crs: { ...raster.crs, code: "EPSG:3857" } };
+    // 60 degrees north, where Web Mercator is twice as long as the ground.
+    expect(gsdOf({ ...mercator, transform: [0, 20, 0, 8_399_738, 0, -20] })).toBeCloseTo(10, 1);
     expect(gsdOf({ ...raster, transform: [0, 0, 0, 0, 0, 0] })).toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ import { checkOptions, placeOptions, warpOptions } from "./gdal_options.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import { readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
 import { checkedSource, freeTarget } from "./local_file.js";
-import { paintedPng, type Stretch } from "./quicklook_png.js";
+import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
 import { type Pixels, readRawPixels } from "./raw_pixels.js";
 import { stackProblems } from "./stack_check.js";
 
@@ -33,7 +33,7 @@ export class GdalEngine implements RasterEngine {
   }
 
   async info(file: string, signal: Signal): Promise<RasterInfo> {
-    const { has_mask: _, ...info } = await this.look(await checkedSource(file), signal);
+    const { has_mask: _, color_table: __, ...info } = await this.look(await checkedSource(file), signal);
     return info;
   }
 
@@ -42,9 +42,12 @@ export class GdalEngine implements RasterEngine {
     // Before 3.7 GDAL reads signed bytes as unsigned ones, and every value below zero would be wrong.
     const has_signed_bytes = info.bands.some(({ data_type }) => data_type === "int8");
     if (has_signed_bytes && isBefore(this.version, 3, 7)) {
-      throw new Permanent(`signed bytes (int8) need GDAL 3.7 or later; this is ${this.version}`, {
-        code: "unsupported_data_type",
-      });
+      throw new Permanent(
+        `signed bytes (int8) need GDAL 3.7 or later; this is ${this.version}. Convert it: gdal_translate -ot Int16`,
+        {
+          code: "unsupported_data_type",
+        },
+      );
     }
     return info;
   }
@@ -148,7 +151,9 @@ export class GdalEngine implements RasterEngine {
     const info = await this.look(source, signal);
     const pixels = await this.pixels(source, target, info, options.bands, options.size, signal);
     const stretches = options.bands.map((_, at): Stretch => [options.minimum[at] ?? 0, options.maximum[at] ?? 1]);
-    await writeFile(target, paintedPng(pixels, stretches));
+    const has_own_colors = info.color_table !== null && options.bands.length === 1 && options.bands[0] === 1;
+    const png = has_own_colors ? coloredPng(pixels, info.color_table!) : paintedPng(pixels, stretches);
+    await writeFile(target, png);
   }
 
   async validMask(file: string, { size }: { size: number }, signal: Signal) {

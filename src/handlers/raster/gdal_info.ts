@@ -23,7 +23,13 @@ const types: Readonly<Record<string, DataType>> = {
 
 type Json = Record<string, unknown>;
 
-export function readInfo(text: string): RasterInfo & { has_mask: boolean } {
+/** What only the engine needs to know. `color_table` is that of the first band: red, green, blue for each value. */
+export interface LookedAt extends RasterInfo {
+  has_mask: boolean;
+  color_table: readonly (readonly number[])[] | null;
+}
+
+export function readInfo(text: string): LookedAt {
   const json = parsed(text);
   const size = numbers(json.size);
   const bands = records(json.bands);
@@ -48,6 +54,7 @@ export function readInfo(text: string): RasterInfo & { has_mask: boolean } {
     overview_count: records(first.overviews).length,
     metadata: texts(metadata[""]),
     has_mask: words(record(first.mask).flags).includes("PER_DATASET"),
+    color_table: isRecord(first.colorTable) ? lists(record(first.colorTable).entries).map(numbers) : null,
   };
 }
 
@@ -120,6 +127,10 @@ function record(value: unknown): Json {
 
 function records(value: unknown): Json[] {
   return Array.isArray(value) ? value.map(record) : [];
+}
+
+function lists(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function numbers(value: unknown): number[] {

@@ -29,6 +29,13 @@ export function paintedPng(pixels: Pixels, stretches: readonly Stretch[]): Uint8
   return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", body), chunk("IEND", Buffer.alloc(0))]);
 }
 
+/** Classes in the colours that the raster has for them; a value without one is black. */
+export function coloredPng({ values, ...rest }: Pixels, table: readonly (readonly number[])[]): Uint8Array {
+  const colors = [0, 1, 2].map((channel) => Float64Array.from(values[0]!, (value) => table[value]?.[channel] ?? 0));
+  const whole: Stretch = [0, 255];
+  return paintedPng({ ...rest, values: colors }, [whole, whole, whole]);
+}
+
 function shade(value: number, [low, high]: Stretch): number {
   if (!Number.isFinite(value)) return 0;
   const share = high > low ? (value - low) / (high - low) : 0.5;

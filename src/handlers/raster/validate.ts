@@ -42,17 +42,16 @@ export const rasterValidate = defineHandler(
     const findings: Finding[] = [...fetched.findings];
     ctx.progress(0.3, "reading");
     const info = await engine.info(file, ctx.signal);
-    const impossible = cogFindings(given, info, engine);
-    findings.push(...impossible);
-    // Nothing can be said about bands that are not there.
-    if (impossible.some(({ code }) => code === "band_missing")) refuseFindings(source, findings, strict);
+    findings.push(...cogFindings(given, info, engine));
     const approximate = info.width * info.height * info.bands.length > exact_pixels;
     const statistics = await engine.statistics(file, { approximate }, ctx.signal);
     const bands = chosenBands(given.bands, info);
     const chosen_statistics = bands.map((band) => statistics[info.bands.indexOf(band)] ?? null);
     const kind = resolveRasterType(given.raster_type ?? null, bands, chosen_statistics);
     const { dates, findings: date_findings } = datesOf(given, source, info.metadata, await modifiedAt(ctx, source));
-    findings.push(...kind.findings, ...statisticsFindings(bands, chosen_statistics, kind.type), ...date_findings);
+    findings.push(...kind.findings, ...date_findings);
+    // Bands that are not there are not empty.
+    if (bands.length > 0) findings.push(...statisticsFindings(bands, chosen_statistics, kind.type));
     refuseFindings(source, findings, strict);
 
     ctx.progress(0.7, "placing");
