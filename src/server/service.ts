@@ -15,6 +15,10 @@ import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { publicUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
+import { Turns } from "./turns.js";
+
+/** Of one tenant: fewer than half of the connections a server has, because a search may take as long as a statement may. */
+const CATALOG_CALLS = 4;
 
 export interface ServiceOptions {
   engine: Engine;
@@ -47,6 +51,7 @@ export class Service {
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
   readonly catalogs: Catalogs;
+  readonly catalog_turns = new Turns(CATALOG_CALLS);
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */

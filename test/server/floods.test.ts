@@ -75,6 +75,50 @@ describe("calls of one tenant", () => {
   });
 });
 
+test("of one tenant's calls of the catalogue four are under way, the others wait their turn or go, and others' are not held up", async () => {
+  const app = createApp({ engine: service.engine, authenticator: inside().authenticator });
+  const { catalogs } = (app as unknown as { service: Service }).service;
+  const held: (() => void)[] = [];
+  // No catalogue is there: what is looked at is who gets as far as asking for it.
+  vi.spyOn(catalogs, "of").mockImplementation(async ({ tenant }) => {
+    if (tenant === "busy") await new Promise<void>((resolve) => held.push(resolve));
+    return null;
+  });
+  const gone = new AbortController();
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/stac`;
+    let came = 0;
+    let closed = 0;
+    app.server.on("request", (_, answer) => {
+      came++;
+      answer.once("close", () => closed++);
+    });
+    const ask = async (key: string, signal: AbortSignal | null = null) =>
+      (await fetch(url, { signal, headers: { authorization: `Bearer ${key}` } })).status;
+    const first = [1, 2, 3, 4].map(() => ask(key));
+    await until(() => held.length === 4);
+    const lost = ask(key, gone.signal).catch(() => "gone");
+    await until(() => came === 5);
+    const last = ask(key);
+    await until(() => came === 6);
+    expect(await ask(other)).toBe(404);
+    expect(held.length).toBe(4);
+    gone.abort();
+    expect(await lost).toBe("gone");
+    // The other tenant's, and the one that is gone.
+    await until(() => closed === 2);
+    held[0]!();
+    await until(() => held.length === 5);
+    for (const go of held) go();
+    expect(await Promise.all([...first, last])).toEqual([404, 404, 404, 404, 404]);
+    expect(held.length).toBe(5);
+  } finally {
+    for (const go of held) go();
+    await app.close();
+  }
+});
+
 test("callers who go while it is found out who they are leave no place taken", async () => {
   const { passed, open: letIn } = gate();
   const known = inside().authenticator;
