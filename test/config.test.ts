@@ -33,6 +33,7 @@ test("without any setting everything has its default, and nothing can be changed
     port_is_chosen: false,
     debug: false,
     trust_proxy: 0,
+    signed_for_h: 12,
     jwt: null,
     secrets_dir: undefined,
     secret_keys: [],
@@ -302,4 +303,18 @@ test("proxies that are trusted are a number or networks, and nobody unless someb
   ]);
   for (const wrong of ["true", "-1", "11", "10.0.0.0/33", "proxy.example.org", "10.0.0.0/8,", "10.0.0.0/8/8"])
     expect(() => loadConfig({ FANFOLD_TRUST_PROXY: wrong })).toThrow(/FANFOLD_TRUST_PROXY.*number of proxies/s);
+});
+
+test("where the service is seen from outside is an address without more than a path, and kept without its last slash", () => {
+  expect(loadConfig({ FANFOLD_PUBLIC_URL: "https://example.org/fanfold/" }).public_url).toBe(
+    "https://example.org/fanfold",
+  );
+  for (const wrong of [
+    "example.org",
+    "ftp://example.org",
+    "https://a:b@example.org",
+    "https://example.org/?x=1",
+    "https://example.org/#a",
+  ])
+    expect(() => loadConfig({ FANFOLD_PUBLIC_URL: wrong })).toThrow(/FANFOLD_PUBLIC_URL/);
 });
