@@ -13,8 +13,8 @@ export interface DemoNotes {
   job_id: string | null;
   collection: string;
   scene_count: number;
-  /** The one that is broken on purpose: where it lies, and what belongs there. */
-  broken: { source: string; file: string; mended: string };
+  /** The one that is broken on purpose: where it lies, and the file that belongs there. */
+  broken: { source: string; mended: string };
 }
 
 const default_folder = ".fanfold-demo";

@@ -105,12 +105,12 @@ async function putScenes(
     const copy = path.join(folder, "mended", name);
     mkdirSync(path.dirname(copy), { recursive: true });
     writeFileSync(copy, mended);
-    broken = { source: `bronze:${key}`, file: path.join(bronze.place, key), mended: copy };
+    broken = { source: `bronze:${key}`, mended: copy };
   }
   const notes = { job_id: null, collection, scene_count: wishes.scenes, broken: broken! };
   writeNotes(folder, notes);
   say(
-    `bronze:${prefix} holds ${bytes(total)}; ${path.basename(broken!.file)} is cut short, as by an upload that broke off`,
+    `bronze:${prefix} holds ${bytes(total)}; ${path.basename(broken!.mended)} is cut short, as by an upload that broke off`,
   );
   return notes;
 }
@@ -153,12 +153,16 @@ export function searchUrl(server: string): string {
 
 /** With nothing else running; while a server runs, the second is a call of its API. */
 export function repairCommands(cli: Cli, job_id: string, { broken }: DemoNotes): string[] {
-  const folder = typed(cli, demoFolder(cli));
-  return [mendCommand(cli, broken), `npx fanfold resume ${shortId(job_id)} --wait --data-dir ${folder}`];
+  return [mendCommand(cli, broken), `npx fanfold resume ${shortId(job_id)} --wait${whereOf(cli)}`];
 }
 
-export function mendCommand(cli: Cli, { mended, file }: DemoNotes["broken"]): string {
-  return `cp ${typed(cli, mended)} ${typed(cli, file)}`;
+/** Needs no database, and so works beside a server too. */
+export function mendCommand(cli: Cli, { mended, source }: DemoNotes["broken"]): string {
+  return `npx fanfold files put --force ${typed(cli, mended)} ${source}${whereOf(cli)}`;
+}
+
+function whereOf(cli: Cli): string {
+  return ` --data-dir ${typed(cli, demoFolder(cli))}`;
 }
 
 function* resultLines(cli: Cli, told: DemoResult): Generator<string> {
