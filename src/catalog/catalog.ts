@@ -11,7 +11,7 @@ export interface SearchQuery {
   intersects?: unknown;
   /** Checked by the caller: RFC 3339, one instant or an interval with ".." for open. */
   datetime?: [start: string | null, end: string | null];
-  /** CQL2 JSON, checked. */
+  /** CQL2, as text or JSON; refused with BadRequest where it cannot be answered. */
   filter?: unknown;
   sortby?: { field: string; direction: "asc" | "desc" }[];
   fields?: { include: string[]; exclude: string[] };

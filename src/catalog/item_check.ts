@@ -15,17 +15,21 @@ const most_bytes = 64 * 1024 * 1024;
 /** As JSON.stringify writes it: a nodata value of -2^63 is a double like any other. */
 const stored_limits = { ...result_limits, max_keys: 100_000, max_values: 1_000_000 };
 
-/** The batch as JSON text, or everything that keeps it from being stored. */
-export function batchText(
+/** Throws with everything that keeps the items from being stored together. */
+export function assertBatch(
   collection: string,
   items: readonly StacItem[],
   options: { needs_geometry?: boolean } = {},
-): string {
+): void {
   if (items.length > most_items)
     throw new TooLarge(`a batch has at most ${most_items} items, not ${items.length}`, { hint: "put fewer at a time" });
   const problems = batchProblems(collection, items, options);
   if (problems.length > 0) throw new BadRequest(formatProblems("the items cannot be stored:", problems), { problems });
-  const text = JSON.stringify(items);
+}
+
+/** Rows of one statement as JSON text. */
+export function batchText(rows: readonly unknown[]): string {
+  const text = JSON.stringify(rows);
   if (text.length > most_bytes)
     throw new TooLarge(`a batch has at most ${most_bytes} bytes, not ${text.length}`, { hint: "put fewer at a time" });
   return text;

@@ -5,7 +5,7 @@ import { NotFound } from "../core/errors.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { answer } from "./answers.js";
 import type { Catalog, ItemWriter, SearchPage, SearchQuery } from "./catalog.js";
-import { assertCollection, batchText } from "./item_check.js";
+import { assertBatch, assertCollection, batchText } from "./item_check.js";
 import { dehydrated, hydrated } from "./pgstac_shape.js";
 import { planSearch } from "./search_request.js";
 
@@ -70,8 +70,8 @@ export class PgstacStore implements Catalog {
     return {
       put: async (session, items) => {
         if (items.length === 0) return;
-        batchText(collection, items, { needs_geometry: true });
-        const text = JSON.stringify(items.map((item) => asRow(item, base)));
+        assertBatch(collection, items, { needs_geometry: true });
+        const text = batchText(items.map((item) => asRow(item, base)));
         await answer(session.sql`
           select stac.pgstac_put_items(
             ${collection}::text, ${text}::text::jsonb, ${base_text}::text::jsonb, ${this.tenant}::text) as reply`);
@@ -82,7 +82,8 @@ export class PgstacStore implements Catalog {
   /** Through pgSTAC's own staging, whatever its version. */
   async upsert(db: SqlSession, collection: string, items: StacItem[]): Promise<void> {
     if (items.length === 0) return;
-    const text = batchText(collection, items, { needs_geometry: true });
+    assertBatch(collection, items, { needs_geometry: true });
+    const text = batchText(items);
     await answer(
       db.sql`select stac.pgstac_upsert_items(${collection}::text, ${text}::text::jsonb, ${this.tenant}::text) as reply`,
     );

@@ -3,7 +3,7 @@ import type { SqlSession } from "../core/context.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { answer } from "./answers.js";
 import type { Catalog, ItemWriter, SearchPage, SearchQuery } from "./catalog.js";
-import { assertCollection, batchText } from "./item_check.js";
+import { assertBatch, assertCollection, batchText } from "./item_check.js";
 import { planSearch } from "./search_request.js";
 
 export class StacStore implements Catalog {
@@ -48,7 +48,8 @@ export class StacStore implements Catalog {
     return {
       put: async (db, items) => {
         if (items.length === 0) return;
-        const text = batchText(collection, items);
+        assertBatch(collection, items);
+        const text = batchText(items);
         await answer(
           db.sql`select stac.put_items(${collection}::text, ${text}::text::jsonb, ${this.tenant}::text) as reply`,
         );

@@ -58,10 +58,10 @@ async function put(cli: Cli, sources: readonly string[], target: ZoneRef, force:
   if (problems.length > 0) throw usage("nothing was copied", { problems });
   const bar = new Bar(cli, copies.length, sumOf(copies));
   const done: { file: string; ref: string; bytes: number; sha256: string }[] = [];
-  for (const { file, ref } of copies) {
+  for (const { file, ref, bytes: known } of copies) {
     bar.begin(file);
     const source = bar.counted(piecesOfFile(file));
-    const { bytes: size, sha256 } = await store.write(ref.key, source, { media_type: mediaType(file) });
+    const { bytes: size, sha256 } = await store.write(ref.key, source, { media_type: mediaType(file), bytes: known });
     done.push({ file, ref: formatZoneRef(ref), bytes: size, sha256 });
   }
   bar.end();

@@ -78,7 +78,7 @@ export async function withSession<T>(
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
   const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir } = config;
-  const { outbound, catalog, leftovers_after_h, raster } = config;
+  const { outbound, catalog, raster, leftovers_after_h } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,

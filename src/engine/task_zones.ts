@@ -1,7 +1,7 @@
 // The zones as one attempt of one task sees them. What it publishes lies under a key of this attempt, and is recorded with the
 // task's finish: if that never comes, or comes from a zombie, nobody sees the file and the sweep removes it.
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { type FileHandle, stat as lookAt, open, rm } from "node:fs/promises";
 import type { SqlSession } from "../core/context.js";
 import { Permanent, Transient } from "../core/errors.js";
 import { quoted } from "../core/problems.js";
@@ -82,8 +82,7 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
       const ref = { zone, key };
       written.push(ref);
       const { bytes, sha256 } = await store(zone).write(key, piecesOfFile(file), {
-        media_type,
-        signal: signal(),
+        ...{ media_type, bytes: (await lookAt(file)).size, signal: signal() },
       });
       await record((session) => asset_verbs.publish(session, { ...made_by, ...ref, name, bytes, sha256, media_type }));
       return { ...ref, name, href: store(zone).href(key), bytes, sha256, media_type };

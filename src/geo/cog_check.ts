@@ -64,6 +64,10 @@ export function checkCog(header: TiffHeader, options: CogCheckOptions = {}): Cog
         `${name} has tiles of ${image.block_width} × ${image.block_height}; both must be multiples of 16.`,
       );
     }
+    // rio-cogeo takes a width of one tile for no tiles at all.
+    if (isLarge(image) && image.tiled && image.block_width === image.width) {
+      warn("one_tile_wide", `${name} is ${size(image)}, as wide as its tiles, which some tools take for strips.`);
+    }
     const before = [main, ...overviews][i - 1];
     if (!before) continue;
     if (image.width > before.width || image.height > before.height) {

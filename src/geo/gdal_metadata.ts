@@ -21,7 +21,8 @@ export function bandMetadata(
   )) {
     const name = attribute(attributes, "name");
     const sample = attribute(attributes, "sample");
-    const value = unescapeXml(content);
+    // Twice, because GDAL escapes the text and then the XML it is in.
+    const value = unescapeXml(unescapeXml(content));
     if (sample === null) {
       // A domain of its own (such as of structure) is not the file's description.
       if (name && attribute(attributes, "domain") === null && Object.keys(metadata).length < 200)

@@ -238,6 +238,11 @@ function metadataEntry(raster: NewGeoTiff): TiffEntry | false {
 
 function item(sample: number, name: string, role: string, value: string | number | null | undefined): string {
   if (value === null || value === undefined) return "";
-  const text = String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  // Twice, because GDAL unescapes what its XML parser has unescaped already.
+  const text = escapeXml(escapeXml(String(value)));
   return `  <Item name="${name}" sample="${sample}" role="${role}">${text}</Item>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

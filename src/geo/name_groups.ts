@@ -51,7 +51,9 @@ export function groupNames(names: Iterable<string>, options: GroupOptions): Name
     const key = JSON.stringify(fields);
     const group = found.get(key) ?? { fields, names: new Map() };
     found.set(key, group);
-    group.names.set(band, [...(group.names.get(band) ?? []), name]);
+    const others = group.names.get(band);
+    if (others) others.push(name);
+    else group.names.set(band, [name]);
   }
   const all = new Set([...found.values()].flatMap((group) => [...group.names.keys()]));
   const bands = options.band_order?.filter((band) => all.has(band)) ?? [...all].sort(naturally);

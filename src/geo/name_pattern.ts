@@ -7,10 +7,14 @@ import { formatProblems, type Problem, quoted } from "../core/problems.js";
 const kinds: Record<string, (char: string) => boolean> = {
   any: (char) => char !== "/",
   digits: (char) => char >= "0" && char <= "9",
-  letters: (char) => /^[A-Za-z]$/.test(char),
-  word: (char) => /^[A-Za-z0-9]$/.test(char),
+  letters: (char) => isLetter(char),
+  word: (char) => isLetter(char) || (char >= "0" && char <= "9"),
   path: () => true,
 };
+
+function isLetter(char: string): boolean {
+  return (char >= "a" && char <= "z") || (char >= "A" && char <= "Z");
+}
 
 type Token = { literal: string } | { star: true } | { field: string; kind: string; choices: string[] | null };
 
@@ -120,37 +124,54 @@ function parseField(inside: string, problems: Problem[]): Token | null {
   return { field, kind: "any", choices: choices.sort((a, b) => b.length - a.length) };
 }
 
-/** The shortest values from the left; what failed once at a place is not tried there again, so time is bounded. */
+/**
+ * From the right: whether the tokens from this one on can take all of the rest. Then from the left, the shortest values that
+ * leave a rest which can be taken. Tokens times characters, whatever the pattern.
+ */
 function match(tokens: readonly Token[], subject: string): Record<string, string> | null {
-  const failed = new Set<number>();
+  const length = subject.length;
+  const rests: Uint8Array[] = [];
+  let after = new Uint8Array(length + 1);
+  after[length] = 1;
+  for (const token of tokens.toReversed()) {
+    const rest = new Uint8Array(length + 1);
+    for (let at = length; at >= 0; at--) rest[at] = canTake(token, subject, at, rest, after) ? 1 : 0;
+    rests.unshift(after);
+    after = rest;
+  }
+  if (!after[0]) return null;
   const values: Record<string, string> = {};
-  const attempt = (token_index: number, at: number): boolean => {
-    const token = tokens[token_index];
-    if (!token) return at === subject.length;
-    const key = token_index * 2048 + at;
-    if (failed.has(key)) return false;
-    for (const end of ends(token, subject, at)) {
-      if (!attempt(token_index + 1, end)) continue;
-      if ("field" in token) values[token.field] = subject.slice(at, end);
-      return true;
-    }
-    failed.add(key);
-    return false;
-  };
-  return attempt(0, 0) ? values : null;
+  let at = 0;
+  tokens.forEach((token, i) => {
+    const end = shortest(token, subject, at, rests[i]!);
+    if ("field" in token) values[token.field] = subject.slice(at, end);
+    at = end;
+  });
+  return values;
 }
 
-/** Where a token that starts at `at` may end, in the order to try. */
-function* ends(token: Token, subject: string, at: number): Generator<number> {
-  if ("literal" in token) {
-    if (subject.startsWith(token.literal, at)) yield at + token.literal.length;
-    return;
-  }
-  if ("field" in token && token.choices) {
-    for (const choice of token.choices) if (subject.startsWith(choice, at)) yield at + choice.length;
-    return;
-  }
-  const fits = "star" in token ? kinds.any! : kinds[token.kind]!;
-  if ("star" in token) yield at;
-  for (let end = at; end < subject.length && fits(subject[end]!); ) yield ++end;
+function fitsOf(token: Exclude<Token, { literal: string }>): (char: string) => boolean {
+  return "star" in token ? kinds.any! : kinds[token.kind]!;
+}
+
+function canTake(token: Token, subject: string, at: number, rest: Uint8Array, after: Uint8Array): boolean {
+  const fixed = fixedTexts(token);
+  if (fixed) return fixed.some((text) => subject.startsWith(text, at) && after[at + text.length] === 1);
+  if ("star" in token && after[at]) return true;
+  const open = token as Exclude<Token, { literal: string }>;
+  // One more character, and then either this token goes on or the next begins.
+  return at < subject.length && fitsOf(open)(subject[at]!) && (after[at + 1] === 1 || rest[at + 1] === 1);
+}
+
+function shortest(token: Token, subject: string, at: number, after: Uint8Array): number {
+  const fixed = fixedTexts(token);
+  if (fixed) return at + fixed.find((text) => subject.startsWith(text, at) && after[at + text.length] === 1)!.length;
+  let end = "star" in token ? at : at + 1;
+  while (!after[end]) end++;
+  return end;
+}
+
+function fixedTexts(token: Token): string[] | null {
+  if ("literal" in token) return [token.literal];
+  return "field" in token ? token.choices : null;
 }

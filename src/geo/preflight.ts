@@ -3,6 +3,7 @@
 import { file_kind_bytes, fileKind } from "./file_kind.js";
 import { finding, hasErrors } from "./findings.js";
 import { boundsOf } from "./georeference.js";
+import { hiddenPath } from "./hidden_paths.js";
 import { preflightPixels } from "./preflight_pixels.js";
 import type { Finding } from "./raster.js";
 import { HeaderError, type HeaderLimits, type RangeReader, readTiffHeader, type TiffHeader } from "./tiff_header.js";
@@ -55,7 +56,8 @@ export async function preflight(read: RangeReader, file_size: number, options: P
     if (!(error instanceof HeaderError)) throw error;
     return { ok: false, findings: [error.finding], header: null };
   }
-  const findings = checkHeader(header, options);
+  const hidden = await hiddenPath(read, file_size);
+  const findings = [...(hidden === null ? [] : [hidden]), ...checkHeader(header, options)];
   return { ok: !hasErrors(findings), findings, header };
 }
 

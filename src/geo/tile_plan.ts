@@ -103,6 +103,20 @@ export function suggestTilePx(bytes_per_pixel: number, block_size: number, targe
   return Math.min(40, Math.max(10, blocks)) * block_size;
 }
 
+/**
+ * The block size wanted, or 512 where an image or one of its overviews would be exactly one block wide: rio-cogeo, and who
+ * trusts it, takes that for strips. Up to 512 pixels nobody minds.
+ */
+export function safeBlockSize<T extends number>(width: number, wanted: T): T | 512 {
+  if (wanted <= 512) return wanted;
+  for (let level = width; level >= wanted; level = Math.ceil(level / 2)) {
+    if (level === wanted) return 512;
+  }
+  // GDAL rounds halves down in some versions and up in others.
+  for (let level = width; level >= wanted; level = Math.floor(level / 2)) if (level === wanted) return 512;
+  return wanted;
+}
+
 function problemsOf(options: TilePlanOptions): Problem[] {
   const { width, height, transform, tile_px, overlap_px, block_size } = options;
   const problems: Problem[] = [];

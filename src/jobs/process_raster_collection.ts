@@ -64,9 +64,7 @@ export const processRasterCollection = defineJob({
       tasks: async function* ({ parameters, previous }) {
         const { sources } = await previous.one<Inventory>();
         const { sources: _, ...settings } = parameters;
-        for (const { item_id, source } of sources) {
-          yield { index: item_id, parameters: { ...settings, source, item_id } };
-        }
+        for (const source of sources) yield { index: source.item_id, parameters: { ...settings, ...source } };
       },
     },
     {

@@ -9,6 +9,7 @@ import {
   type ListOptions,
   Measured,
   pageLimit,
+  partSize,
   type ReadOptions,
   type WriteOptions,
   type Written,
@@ -38,6 +39,7 @@ const loadIdentity = loadedOnce(
 );
 
 const block_bytes = 8 * 1024 * 1024;
+const most_blocks = 50_000;
 const blocks_at_once = 2;
 
 const services = new Map<string, Promise<BlobServiceClient>>();
@@ -115,7 +117,7 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
   async function write(
     key: string,
     pieces: AsyncIterable<Uint8Array>,
-    { media_type, signal }: WriteOptions = {},
+    { media_type, bytes, signal }: WriteOptions = {},
   ): Promise<Written> {
     const blob = await at(key);
     const source = new Measured(pieces, signal);
@@ -125,7 +127,7 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
       // The library would go on waiting for a source that has failed.
       const failed = new Promise<never>((_, reject) => body.once("error", reject));
       failed.catch(() => stop.abort());
-      const sent = blob.uploadStream(body, block_bytes, blocks_at_once, {
+      const sent = blob.uploadStream(body, partSize(bytes, block_bytes, most_blocks), blocks_at_once, {
         abortSignal: stop.signal,
         ...(media_type === undefined ? {} : { blobHTTPHeaders: { blobContentType: media_type } }),
       });

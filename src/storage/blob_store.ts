@@ -24,6 +24,8 @@ export interface Reading {
 
 export interface WriteOptions {
   media_type?: string;
+  /** How large it will be, where that is known: services take a limited number of parts. */
+  bytes?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -145,6 +147,11 @@ export async function* partOf(
     if (part.byteLength > 0) yield part;
     if (at >= offset + length) return;
   }
+}
+
+/** So large that the object fits into the parts there may be, with room to spare for a guess that was too small. */
+export function partSize(bytes: number | undefined, smallest: number, most_parts: number): number {
+  return Math.max(smallest, Math.ceil((bytes ?? 0) / (most_parts * 0.9)));
 }
 
 export function pageLimit(limit: number | undefined): number {

@@ -11,6 +11,7 @@ import {
   Measured,
   pageLimit,
   partOf,
+  partSize,
   type ReadOptions,
   type WriteOptions,
   type Written,
@@ -32,6 +33,7 @@ const loadUpload = loadedOnce(packages, () => import("@aws-sdk/lib-storage"));
 const loadSigner = loadedOnce(packages, () => import("@aws-sdk/s3-request-presigner"));
 
 const part_bytes = 8 * 1024 * 1024;
+const most_parts = 10_000;
 /** What an upload may hold in memory: as many parts at a time. */
 const parts_at_once = 2;
 
@@ -115,7 +117,7 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
   async function write(
     key: string,
     pieces: AsyncIterable<Uint8Array>,
-    { media_type, signal }: WriteOptions = {},
+    { media_type, bytes, signal }: WriteOptions = {},
   ): Promise<Written> {
     const target = at(key);
     const [{ Upload }, s3] = await Promise.all([loadUpload(), client()]);
@@ -124,7 +126,7 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
     const upload = new Upload({
       client: s3,
       params: { ...target, Body: through, ...(media_type === undefined ? {} : { ContentType: media_type }) },
-      partSize: part_bytes,
+      partSize: partSize(bytes, part_bytes, most_parts),
       queueSize: parts_at_once,
       leavePartsOnError: false,
     });

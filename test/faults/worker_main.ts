@@ -3,8 +3,10 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
+import { createRegistry } from "../../src/core/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { armFault } from "../../src/fault.js";
+import { builtinRegistry } from "../../src/jobs/index.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
 import { startWorker } from "../../src/worker/worker.js";
@@ -16,6 +18,8 @@ export interface WorkerTask {
   database_url: string;
   storage_dir: string;
   effects_dir: string;
+  /** The jobs that come with Fanfold instead of those of the faults. */
+  registry?: "builtin";
   options: WorkerOptions;
   /** Waits at this fault point until the file is there. */
   pause?: { at: string; until: string };
@@ -26,7 +30,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const log = pino({ base: { process: task.name } }, pino.destination({ fd: 2, sync: true }));
 const effects = openEffects(task.effects_dir, task.name);
-const registry = faultRegistry(effects.record);
+const registry = task.registry === "builtin" ? createRegistry(builtinRegistry()) : faultRegistry(effects.record);
 const { database_url, storage_dir, pause } = task;
 // Isolated handlers keep an effect log too, each process its own.
 const isolation_env = { FAULT_EFFECTS: task.effects_dir, FAULT_PROCESS: task.name };

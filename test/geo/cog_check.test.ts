@@ -112,6 +112,14 @@ describe("a GeoTIFF that is not", () => {
       "changed_after_writing",
     ],
     ["that claims sizes between blocks and has none", laidOut({ leaders: false }, levels), "block_leader"],
+    [
+      "that is as wide as one of its tiles",
+      laidOut({}, [
+        { side: 1024, tile: 1024 },
+        { side: 512, subfile: 1 },
+      ]),
+      "one_tile_wide",
+    ],
     ["with a mask of another size", laidOut({}, [...levels, { side: 123, subfile: 4 }]), "mask_size"],
     ["with a mask in other blocks", laidOut({}, [...levels, { side: 1000, subfile: 4, tile: 512 }]), "mask_block_size"],
     ["whose overviews lack the mask", laidOut({}, [...levels, { side: 1000, subfile: 4 }]), "mask_overviews_missing"],

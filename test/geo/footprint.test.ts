@@ -400,6 +400,19 @@ describe("a footprint", () => {
     }
   });
 
+  test("of a spiral with thin arms stays simple, however few vertices it may have", async () => {
+    const spiral = drawn(160, 160, (x, y) => {
+      const [dx, dy] = [x - 80, y - 80];
+      const turn = (Math.hypot(dx, dy) - (Math.atan2(dy, dx) / Math.PI) * 6) / 12;
+      return Math.hypot(dx, dy) < 78 && turn - Math.floor(turn) < 0.5;
+    });
+    for (const max_vertices of [300, 120, 60, 30, 10]) {
+      const footprint = await footprintOf(spiral, raster, degrees, { max_vertices });
+      expectValid(footprint);
+      expect(polygonsOf(footprint).flat(2).length).toBeLessThanOrEqual(max_vertices);
+    }
+  });
+
   test("is cut at the antimeridian", async () => {
     const pacific = { width: 100, height: 50, transform: [175, 0.1, 0, 5, 0, -0.1] as GeoTransform };
     const footprint = await footprintOf(null, pacific, async (points) =>

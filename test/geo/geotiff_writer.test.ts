@@ -105,7 +105,7 @@ describe("the GeoTIFF writer", () => {
     const raster = { ...square, descriptions: ["a < b & c", null], scales: [0.1, 0.2], units: ["cm", null] };
     const image = (await open(writeGeoTiff(raster))).images[0]!;
     const text = image.value(TiffTag.GdalMetadata)!;
-    expect(text).toContain('<Item name="DESCRIPTION" sample="0" role="description">a &lt; b &amp; c</Item>');
+    expect(text).toContain('<Item name="DESCRIPTION" sample="0" role="description">a &amp;lt; b &amp;amp; c</Item>');
     expect(text).toContain('<Item name="SCALE" sample="1" role="scale">0.2</Item>');
     expect(text).not.toContain('name="DESCRIPTION" sample="1"');
   });

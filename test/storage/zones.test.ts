@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../../src/core/zone_place.js";
 import { attemptOf, attemptToken } from "../../src/storage/attempt_token.js";
+import { partSize } from "../../src/storage/blob_store.js";
 import { loadedOnce } from "../../src/storage/vendor_sdk.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
 
@@ -38,7 +39,7 @@ describe("a place", () => {
     expect(of("/data/bronze")).toBe("/data/bronze/tenant-acme/");
     expect(of("s3://bkt/in")).toBe("s3://bkt/in/tenant-acme");
     expect(of("s3://bkt-{tenant}/in")).toBe("s3://bkt-acme/in");
-    expect(of("az://acmegeo/c/{tenant}/x")).toBe("az://acmegeo/c/acme/x");
+    expect(of("az://acmegeo/tiles/{tenant}/x")).toBe("az://acmegeo/tiles/acme/x");
     expect(of("file:///data/{tenant}/bronze")).toBe("/data/acme/bronze");
   });
 });
@@ -88,6 +89,13 @@ test("an attempt's part of a key proves where it was made", () => {
   ]) {
     expect([wrong, attemptOf(at, wrong)]).toEqual([wrong, null]);
   }
+});
+
+test("parts are as large as an object of that size needs", () => {
+  expect(partSize(undefined, 8, 10)).toBe(8);
+  expect(partSize(9_000, 8, 10)).toBe(1_000);
+  const [terabyte, mega] = [1024 ** 4, 1024 ** 2];
+  expect(Math.ceil(terabyte / partSize(terabyte, 8 * mega, 10_000))).toBeLessThanOrEqual(10_000);
 });
 
 test("a library that is not installed is named with the command that installs it; other failures are what they are", async () => {

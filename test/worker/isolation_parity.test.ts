@@ -65,6 +65,7 @@ test("what a handler returns, throws or does with ctx comes to the same in its o
     db_tenant: { result: [{ tenant: "default" }] },
     db_unique: { failed: { code: "sqlstate_23505" } },
     storage: { status: "completed" },
+    settings: { result: { raster: { engine: "auto", source_cache: { dir: expect.stringMatching(/sources$/) } } } },
   });
 });
 

@@ -105,6 +105,7 @@ export const bodies: Record<string, Body> = {
     ctx.job,
     ctx.metadata,
   ],
+  settings: ({ raster, outbound }) => ({ raster, outbound: { ...outbound } }),
   changes_parameters: (_, parameters) => {
     parameters.body = "changed";
     return parameters;

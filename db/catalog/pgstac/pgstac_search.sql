@@ -5,6 +5,7 @@ returns json
 language plpgsql stable security definer
 set search_path = pgstac, @postgis@, pg_temp
 set timezone = 'UTC'
+set jit = off
 as $$
 declare
   v_tenant text := app.acting_tenant(request ->> 'tenant');

@@ -6,7 +6,7 @@ import { type Program, type Ran, type Run, runProgram } from "./cli_process.js";
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { GdalEngine } from "./gdal_engine.js";
-import { cache_mb, gdal_settings, skippedDrivers, warp_mb } from "./gdal_environment.js";
+import { gdal_settings, skippedDrivers } from "./gdal_environment.js";
 import { gdalError } from "./gdal_errors.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 
@@ -71,8 +71,18 @@ function isRecent(version: string): boolean {
 /** From the list of creation options: what stands under COMPRESS. */
 export function codecsIn(xml: string): string[] {
   const [, list = ""] = /<Option name=['"]COMPRESS['"][^>]*>([\s\S]*?)<\/Option>/.exec(xml) ?? [];
-  return [...list.matchAll(/<Value[^>]*>([A-Z0-9_]+)<\/Value>/g)].map((match) => match[1]!.toLowerCase());
+  return [...list.matchAll(/<Value[^>]*>([A-Z0-9_]+)<\/Value>/g)].map((match) => {
+    const name = match[1]!.toLowerCase();
+    return own_names[name] ?? name;
+  });
 }
+
+/** As src/geo calls what it finds in a file. */
+const own_names: Readonly<Record<string, string>> = {
+  ccittrle: "ccitt_rle",
+  ccittfax3: "ccitt_fax3",
+  ccittfax4: "ccitt_fax4",
+};
 
 /** Each is tried: a container may have the program and not the right. They all become the next, so one process is left. */
 async function wrapperFor(limits: CliLimits, ask: (argv: readonly string[]) => Promise<Ran>): Promise<string[]> {
@@ -188,6 +198,3 @@ function refuseErrors(failing: string, stderr: readonly string[]): void {
 
 /** A band without a valid pixel has no statistics: an answer, not a failure. */
 export const is_harmless = /no valid pixels found/;
-
-/** What one conversion may take, for a worker that counts: the programs themselves, their caches, and blocks in hand. */
-export const cli_memory_mb = 256 + cache_mb + warp_mb + 512;

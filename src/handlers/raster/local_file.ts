@@ -4,8 +4,8 @@ import { constants } from "node:fs";
 import { lstat, open, rm } from "node:fs/promises";
 import { isAbsolute, normalize } from "node:path";
 import { Permanent } from "../../core/errors.js";
+import { hiddenPath } from "../../geo/hidden_paths.js";
 import type { SourceFile } from "./gdal_programs.js";
-import { hiddenPath } from "./hidden_paths.js";
 
 /** Nothing GDAL could take for more than a name. */
 const plain_name = /^(\/[\p{L}\p{M}\p{N}._ @+=,~%()#-]+)+$/u;
@@ -30,7 +30,7 @@ export async function checkedSource(file: string): Promise<SourceFile> {
       return buffer.subarray(0, bytesRead);
     };
     const hidden = await hiddenPath(read, stat.size);
-    if (hidden !== null) throw new Permanent(hidden, { code: "unsafe_raster" });
+    if (hidden !== null) throw new Permanent(`${hidden.message} ${hidden.hint}`, { code: "unsafe_raster" });
   } finally {
     await handle.close();
   }

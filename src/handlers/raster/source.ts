@@ -8,12 +8,10 @@ import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { quoted } from "../../core/problems.js";
 import { formatZoneRef, parseZoneRef, type ZoneRef } from "../../core/zones.js";
-import { finding } from "../../geo/findings.js";
 import { type Preflight, type PreflightOptions, preflight, type RasterLimits } from "../../geo/preflight.js";
 import type { Finding } from "../../geo/raster.js";
 import type { RangeReader, TiffHeader } from "../../geo/tiff_header.js";
 import type { RasterEngine } from "./engine.js";
-import { hiddenPath } from "./hidden_paths.js";
 import { type CachedFile, SourceCache } from "./source_cache.js";
 import { fetchUrl, openUrl } from "./source_url.js";
 
@@ -71,7 +69,7 @@ export async function openSource(
     ...(limits.raster === undefined ? {} : { limits: limits.raster }),
   };
   if (remote.read !== null) {
-    const before = await headerCheck(remote.read, remote.bytes, options);
+    const before = await preflight(remote.read, remote.bytes, options);
     if (!before.ok) return { findings: before.findings, header: before.header, file: null };
   }
   const path = join(await ctx.scratch(), `${randomUUID()}.tif`);
@@ -102,7 +100,7 @@ export async function lookAtSource(
   if (read === null) return null;
   const raster = limits.raster === undefined ? {} : { limits: limits.raster };
   const options = { codecs: engine.codecs, source_crs: limits.source_crs ?? null, ...raster };
-  const { findings, header } = await headerCheck(read, bytes, options);
+  const { findings, header } = await preflight(read, bytes, options);
   return { findings, header, bytes, etag };
 }
 
@@ -114,18 +112,10 @@ export async function checkLocalFile(path: string, options: PreflightOptions): P
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, offset);
       return buffer.subarray(0, bytesRead);
     };
-    return await headerCheck(read, size, options);
+    return await preflight(read, size, options);
   } finally {
     await handle.close();
   }
-}
-
-async function headerCheck(read: RangeReader, bytes: number, options: PreflightOptions): Promise<Preflight> {
-  const checked = await preflight(read, bytes, options);
-  if (checked.header === null) return checked;
-  const hidden = await hiddenPath(read, bytes);
-  if (hidden === null) return checked;
-  return { ...checked, ok: false, findings: [finding("names_other_files", hidden), ...checked.findings] };
 }
 
 async function find(ctx: TaskContext, source: string, max_bytes: number, download_s: number): Promise<Remote> {

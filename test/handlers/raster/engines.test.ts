@@ -1,12 +1,15 @@
+import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { checkCogFile } from "../../../src/geo/cog_check.js";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import type { CogOptions, Compression } from "../../../src/geo/raster.js";
 import { readTiffHeader } from "../../../src/geo/tiff_header.js";
 import { claim } from "../../geo/broken.js";
 import { readerOf } from "../../geo/open.js";
-import { engineOf, newPath, scene, signal, withBothEngines, written, writtenScene } from "./both_engines.js";
+import { engineOf, gdal, newPath, scene, signal, withBothEngines, written, writtenScene } from "./both_engines.js";
 
 const plain: CogOptions = {
   target_crs: "EPSG:32636",
@@ -16,8 +19,10 @@ const plain: CogOptions = {
   block_size: 256,
 };
 
+/** Of a COG, which it must be. */
 async function headerOf(file: string) {
   const bytes = await readFile(file);
+  expect(await checkCogFile(readerOf(bytes), bytes.length)).toEqual({ valid: true, errors: [], warnings: [] });
   return readTiffHeader(readerOf(bytes), bytes.length);
 }
 
@@ -403,3 +408,24 @@ withBothEngines("a raster engine", (name) => {
 function withMetadata(xml: string): Uint8Array {
   return claim({ 42112: { tag: 42112, type: "ascii", values: xml } });
 }
+
+const title = gdal.available ? "" : ` (skipped: ${gdal.why_not})`;
+test.skipIf(!gdal.available)(`what a mask hides is transparent in what both engines make${title}`, async () => {
+  const { bands, ...rest } = scene("rgb");
+  const hidden = new Uint8Array(150 * 110).map((_, at) => (at % 150 < 40 ? 0 : 255));
+  const four = await written(
+    writeGeoTiff({ ...rest, colors: "gray", bands: [...bands, hidden], descriptions: [], nodata: undefined }),
+  );
+  const masked = await newPath("masked.tif");
+  const mask = ["-b", "1", "-b", "2", "-b", "3", "-mask", "4", "--config", "GDAL_TIFF_INTERNAL_MASK", "YES"];
+  await promisify(execFile)("gdal_translate", ["-q", ...mask, four, masked]);
+  for (const name of ["wasm", "gdal"] as const) {
+    const engine = await engineOf(name);
+    const target = await newPath("cog.tif");
+    await engine.cog(masked, target, plain, signal);
+    const info = await engine.info(target, signal);
+    expect(info.bands.at(-1)!.color_interpretation).toBe("alpha");
+    const { width, data } = await engine.validMask(target, { size: 150 }, signal);
+    expect([width, data[39], data[40]]).toEqual([150, 0, 1]);
+  }
+});

@@ -67,7 +67,7 @@ export function stacRoutes(): Route[] {
       const { collections, next } = await shelf.catalog.collections(shelf.db, pageOfAddress(call.query));
       const path = `${shelf.links.root}/collections`;
       const answer = {
-        collections: collections.map((one) => servedCollection(one, shelf.links, shelf.address)),
+        collections: collections.map((one) => servedCollection(one, shelf)),
         links: [
           shelf.links.rootLink(),
           { rel: "parent", href: shelf.links.root, type: "application/json" },
@@ -80,12 +80,7 @@ export function stacRoutes(): Route[] {
     async collection(call) {
       const shelf = await shelfOf(call);
       const stored = await collectionOf(shelf, call.params.collection_id);
-      return unlessKnown(
-        call.request,
-        call.reply,
-        servedCollection(stored, shelf.links, shelf.address),
-        stored,
-      ) as never;
+      return unlessKnown(call.request, call.reply, servedCollection(stored, shelf), stored) as never;
     },
     async items(call) {
       const { collection_id } = call.params;
@@ -104,7 +99,7 @@ export function stacRoutes(): Route[] {
     async item(call) {
       const shelf = await shelfOf(call);
       const stored = await itemOf(shelf, call.params.collection_id, call.params.item_id);
-      return unlessKnown(call.request, call.reply, servedItem(stored, shelf.links, shelf.address), stored) as never;
+      return unlessKnown(call.request, call.reply, servedItem(stored, shelf), stored) as never;
     },
     async search(call) {
       const asked = searchOfAddress(call.query);
@@ -131,7 +126,7 @@ function notOfThis(id: string): BadRequest {
 function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {
   return {
     type: "FeatureCollection" as const,
-    features: page.items.map((item) => servedPart(item, shelf.links, shelf.address, fields)),
+    features: page.items.map((item) => servedPart(item, shelf, fields)),
     links: [shelf.links.rootLink(), ...links],
     numberReturned: page.items.length,
     ...(page.matched === null ? {} : { numberMatched: page.matched }),

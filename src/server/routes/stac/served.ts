@@ -21,7 +21,15 @@ const own_rels = new Set([
 ]);
 const queryables_rel = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 
-export function servedItem(item: StacItem, links: StacLinks, address: AssetAddress): StacItem {
+export interface Serving {
+  links: StacLinks;
+  address: AssetAddress;
+  /** How items are told to this caller. */
+  told: (item: StacItem) => StacItem;
+}
+
+export function servedItem(stored: StacItem, { links, address, told }: Serving): StacItem {
+  const item = told(stored);
   const { collection, id } = item;
   return {
     ...item,
@@ -34,12 +42,13 @@ export type ItemPart = Partial<StacItem>;
 
 /** What `fields` left of an item: what is not there is not added, but for the links, which it needs to be found. */
 export function servedPart(
-  item: ItemPart,
-  links: StacLinks,
-  address: AssetAddress,
+  stored: ItemPart,
+  serving: Serving,
   fields: { include: string[]; exclude: string[] } | undefined,
 ): ItemPart {
-  if (fields === undefined) return servedItem(item as StacItem, links, address);
+  if (fields === undefined) return servedItem(stored as StacItem, serving);
+  const { links, address, told } = serving;
+  const item: ItemPart = told(stored as StacItem);
   const { collection, id } = item;
   const wants_links =
     !fields.exclude.includes("links") && (fields.include.length === 0 || fields.include.includes("links"));
@@ -52,7 +61,10 @@ export function servedPart(
   };
 }
 
-export function servedCollection(collection: StacCollection, links: StacLinks, address: AssetAddress): StacCollection {
+export function servedCollection(
+  collection: StacCollection,
+  { links, address }: Pick<Serving, "links" | "address">,
+): StacCollection {
   return {
     ...collection,
     links: [...links.ofCollection(collection.id), ...foreign(collection.links, address)],

@@ -7,6 +7,7 @@ import type { StacCollection, StacItem } from "../../../geo/stac.js";
 import { assetAddress } from "../../asset_urls.js";
 import type { Call } from "../../route.js";
 import { StacLinks } from "./links.js";
+import { toldFor } from "./old_readers.js";
 import type { AssetAddress } from "./served.js";
 
 export interface Shelf {
@@ -14,6 +15,8 @@ export interface Shelf {
   db: SqlSession;
   links: StacLinks;
   address: AssetAddress;
+  /** How items are told to this caller. */
+  told: (item: StacItem) => StacItem;
 }
 
 type Caller = Pick<Call, "engine" | "service" | "request">;
@@ -28,7 +31,8 @@ export async function shelfOf({ engine, service, request }: Caller): Promise<She
   }
   const base = service.publicUrl(request);
   const address = assetAddress(engine, base, service.signing);
-  return { catalog, db: engine.db, links: new StacLinks(base), address };
+  const told = toldFor(request.headers["user-agent"]);
+  return { catalog, db: engine.db, links: new StacLinks(base), address, told };
 }
 
 export async function collectionOf({ catalog, db }: Shelf, id: string): Promise<StacCollection> {

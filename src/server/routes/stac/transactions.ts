@@ -54,7 +54,7 @@ export const transactions: { [Name in Changing]: Answering<(typeof stac_api)[Nam
       await (await inside.catalog.prepare(inside.db, collection_id)).put(inside.db, items);
     });
     if (call.body.type === "FeatureCollection") {
-      const features = items.map((item) => servedItem(item, shelf.links, shelf.address));
+      const features = items.map((item) => servedItem(item, shelf));
       return { type: "FeatureCollection", features, links: [shelf.links.rootLink()] } as never;
     }
     const [item] = items as [StacItem];
@@ -137,12 +137,12 @@ function isThere(what: string, id: string): Conflict {
 /** As it is stored now: what the caller sees is what everybody sees. */
 async function answerItem(call: AnyCall, shelf: Shelf, collection: string, id: string): Promise<never> {
   const stored = await itemOf(shelf, collection, id);
-  return tagged(call, servedItem(stored, shelf.links, shelf.address), stored);
+  return tagged(call, servedItem(stored, shelf), stored);
 }
 
 async function answerCollection(call: AnyCall, shelf: Shelf, id: string): Promise<never> {
   const stored: StacCollection = await collectionOf(shelf, id);
-  return tagged(call, servedCollection(stored, shelf.links, shelf.address), stored);
+  return tagged(call, servedCollection(stored, shelf), stored);
 }
 
 function tagged(call: AnyCall, answer: unknown, stored: unknown): never {

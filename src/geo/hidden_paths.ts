@@ -1,8 +1,8 @@
 // A GeoTIFF can name other files in its own metadata (an OVERVIEW_FILE, arrays of coordinates), and GDAL opens whatever stands there: any
-// path, any URL, with any driver. The driver allow-list for the file itself does not help against that, so such files are refused.
-
-/** A few bytes of the file; fewer at its end. */
-export type ReadBytes = (offset: number, length: number) => Promise<Uint8Array>;
+// path, any URL, with any driver. The driver allow-list for the file itself does not help against that, so such files are refused. Pure.
+import { finding } from "./findings.js";
+import type { Finding } from "./raster.js";
+import type { RangeReader } from "./tiff_reader.js";
 
 const GDAL_METADATA = 42_112;
 const max_directories = 1000;
@@ -13,7 +13,7 @@ const max_metadata = 4 * 1024 * 1024;
 const file_names = /overview_file|[xy]_dataset/i;
 
 /** Why the file may not be opened; null when nothing speaks against it. What is no TIFF at all is for GDAL to refuse. */
-export async function hiddenPath(read: ReadBytes, size: number): Promise<string | null> {
+export async function hiddenPath(read: RangeReader, size: number): Promise<Finding | null> {
   const head = view(await read(0, 16));
   if (head.byteLength < 8) return null;
   const mark = head.getUint16(0);
@@ -42,9 +42,9 @@ export async function hiddenPath(read: ReadBytes, size: number): Promise<string 
         length <= layout.offset_bytes
           ? at + layout.count_bytes + entry + 4 + layout.offset_bytes
           : layout.offset(entries, entry + 4 + layout.offset_bytes, little);
-      if (length > max_metadata) return "the metadata in the file is larger than 4 MB";
+      if (length > max_metadata) return named("The metadata in the file is larger than 4 MB.");
       const text = decodedText(await read(offset, length));
-      if (file_names.test(text)) return "the metadata in the file names other files: write it anew without them";
+      if (file_names.test(text)) return named("The metadata in the file names other files, which GDAL would open.");
     }
     if (entries.byteLength < bytes) return null;
     at = layout.offset(entries, count * layout.entry_bytes, little);
@@ -52,10 +52,14 @@ export async function hiddenPath(read: ReadBytes, size: number): Promise<string 
   return null;
 }
 
+function named(message: string): Finding {
+  return finding("names_other_files", message);
+}
+
 /** As an XML reader would see it: a letter may be written as its number. */
 function decodedText(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString("latin1")
+  return new TextDecoder("latin1")
+    .decode(bytes)
     .replace(/&#x([0-9a-f]{1,8});?/gi, (_, digits: string) => letter(Number.parseInt(digits, 16)))
     .replace(/&#([0-9]{1,10});?/g, (_, digits: string) => letter(Number(digits)));
 }
