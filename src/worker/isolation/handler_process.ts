@@ -61,7 +61,7 @@ export class HandlerProcess {
   readonly gone: Promise<void>;
   private readonly child: ChildProcess;
   private readonly channel: Duplex | undefined;
-  private readonly forked_at = performance.now();
+  private readonly forked_at: number;
   private readonly output: Output;
   private task: RunningTask | null = null;
   private peak_mb = 0;
@@ -74,6 +74,9 @@ export class HandlerProcess {
     private readonly events: ProcessEvents,
   ) {
     this.child = forkChild(settings);
+    // Afterwards: on a busy machine forking takes long, and counted from before it, what a task starts at once would seem to be older
+    // than the task, and be killed for a leftover of the one before.
+    this.forked_at = performance.now();
     // First of all: an error that finds no listener would be the end of the worker.
     this.gone = new Promise((resolve) => {
       this.child.on("exit", (code, signal) => this.exited(code, signal, resolve));
