@@ -1,8 +1,10 @@
 // From a raw raster to a cloud-optimised one that is found and opened over HTTP: a scene is made, put into the bronze zone,
 // processed, searched for in the STAC API, and the first bytes of its COG are read.
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import {
   builtinRegistry,
   createRegistry,
@@ -22,6 +24,8 @@ const engine = await openEngine({
   zones: { bronze: join(folder, "bronze"), silver: join(folder, "silver"), gold: join(folder, "gold") },
   // The embedded database gets PostGIS and a catalogue when it is told to; a server has them from `fanfold migrate`.
   catalog: "stac",
+  // Addresses of files are signed with it. A service keeps its own: FANFOLD_SECRET_KEY.
+  secret_keys: [randomBytes(32)],
 });
 const worker = await startWorker(engine, { slots: 2 });
 const server = await startServer({ engine, port: 0 });
@@ -33,7 +37,7 @@ try {
     transform: [500_000, 30, 0, 5_230_000, 0, -30],
     crs: { epsg: 32633, kind: "projected" },
   });
-  await engine.zones.store("bronze", engine.tenant).write("scenes/dem.tif", [scene]);
+  await engine.zones.store("bronze", engine.tenant).write("scenes/dem.tif", Readable.from([scene]));
 
   const { job_id } = await engine.submit("process_raster", {
     source: "bronze:scenes/dem.tif",
