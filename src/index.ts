@@ -1,5 +1,6 @@
 // The public API, re-exports only.
 export * from "./core/index.js";
+export { type AssetPage, type AssetQuery, type AssetRecord, Assets } from "./engine/assets.js";
 export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/connectors.js";
 export { type Database, DatabaseError, type Queryable } from "./engine/database.js";
 export { Engine } from "./engine/engine.js";
@@ -67,6 +68,8 @@ export {
   Webhooks,
   type WebhookWithSecret,
 } from "./engine/webhooks.js";
+export { type NewGeoTiff, writeGeoTiff } from "./geo/geotiff_writer.js";
+export { type Scene, syntheticScene } from "./geo/terrain.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {

@@ -72,3 +72,16 @@ export {
 } from "./statuses.js";
 export type { Ref, Store } from "./store.js";
 export type { DeliveryStatus, JobWebhook, WebhookEvent } from "./webhooks.js";
+export {
+  type BlobEntry,
+  type BlobPage,
+  type BlobStat,
+  formatZoneRef,
+  type NewAsset,
+  parseZoneRef,
+  type TaskZones,
+  type ZoneAsset,
+  type ZoneName,
+  type ZoneRef,
+  zone_names,
+} from "./zones.js";

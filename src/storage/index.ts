@@ -3,3 +3,4 @@ export type { Ref, Store } from "../core/store.js";
 export type { BlobStore } from "./blob_store.js";
 export { openFolderStore } from "./folder_store.js";
 export { storeOfTenant } from "./tenant_store.js";
+export { type ZoneSettings, Zones } from "./zones.js";

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SqlSession } from "../../src/core/context.js";
 import type { ZoneName } from "../../src/core/zones.js";
 import { Assets } from "../../src/engine/assets.js";
@@ -56,6 +56,9 @@ function local(content: string): string {
 }
 
 const tests = (open: OpenDatabase) => {
+  // Made here: on a busy machine the embedded one takes longer than a test may.
+  beforeAll(async () => void (await open()));
+
   test("a published file is there for others with the finish, and not before", async () => {
     const { own, assets, store, finish } = await scene(await open());
     const asset = await own.publish(local("pixels"), cog);

@@ -12,8 +12,8 @@ import { catalogOf } from "../stac/catalog_of.js";
 import { ref_field } from "../stac/item_fields.js";
 import { parsePeriod } from "../stac/periods.js";
 import type { CogResult } from "./facts.js";
-import { type NamedSource, nameSources } from "./item_ids.js";
 import { fitsGlob } from "./glob.js";
+import { type NamedSource, nameSources } from "./item_ids.js";
 import { raster_sources, registered_sources, zone_prefix } from "./settings.js";
 
 /** What is known of a file beside its name, when an item or a job says so. */
@@ -86,7 +86,9 @@ async function listed(prefix: string, pattern: string, ctx: TaskContext): Promis
 
 function given(list: readonly string[]): Inventory {
   const once = [...new Set(list)];
-  const sources = nameSources(once.map((source) => ({ source, path: parseZoneRef(source)?.key ?? new URL(source).pathname })));
+  const sources = nameSources(
+    once.map((source) => ({ source, path: parseZoneRef(source)?.key ?? new URL(source).pathname })),
+  );
   return { sources, source_count: sources.length, passed_over: 0 };
 }
 

@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { isFanfoldError } from "../../core/errors.js";
 import { parseZoneRef } from "../../core/zones.js";
-import { compressions, raster_types, resamplings } from "../../geo/raster.js";
 import { compileNamePattern } from "../../geo/name_pattern.js";
+import { compressions, raster_types, resamplings } from "../../geo/raster.js";
 import { purposes } from "../../geo/raster_treatment.js";
 import { parsePeriod } from "../stac/periods.js";
 

@@ -64,15 +64,17 @@ async function everyWay(engine: GdalEngine, file: string): Promise<unknown[]> {
 withBothEngines("a file made to do harm", (name) => {
   test("ends in an error of ours or in a raster, whatever it is", { timeout: 180_000 }, async () => {
     const engine = await engineOf(name);
+    // GDAL describes 65,535 bands one by one, and takes seconds for it.
     // What is no TIFF at all takes the same way whatever else it is.
     const foreign = ["archive", "other_raster_format", "other_file_format"];
-    const left = broken.filter(({ code }, at) => name === "wasm" || !foreign.includes(code) || at % 8 === 0);
+    const tiffs = broken.filter(({ code }) => code !== "band_limit");
+    const left = tiffs.filter(({ code }, at) => name === "wasm" || !foreign.includes(code) || at % 8 === 0);
     const worker = async () => {
       for (let next = left.pop(); next !== undefined; next = left.pop()) {
         const file = await written(next.bytes, next.file_name);
         const looked = await engine.info(file, signal).catch((error: unknown) => error);
         // Of nothing GDAL would make a picture as large as it was told to; the header check does not let it.
-        if (["pixel_limit", "band_limit"].includes(next.code)) continue;
+        if (next.code === "pixel_limit") continue;
         if (!(looked instanceof Error)) {
           const made = await engine.cog(file, await newPath("cog.tif"), plain, signal).catch((error: unknown) => error);
           if (made instanceof Error) expect([next.name, isFanfoldError(made)]).toEqual([next.name, true]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { fitsGlob } from "../../../src/handlers/raster/glob.js";
 import { groupBands } from "../../../src/handlers/raster/group_bands.js";
 import { itemIdOf, nameSources } from "../../../src/handlers/raster/item_ids.js";
-import { fitsGlob } from "../../../src/handlers/raster/glob.js";
 
 describe("a glob", () => {
   test.each([
@@ -102,7 +102,9 @@ describe("bands", () => {
 
   test("that two files claim to be are refused by name", () => {
     const twins = files(["FD_5_n5_a.tif", "FD_5_n5_b.tif"]);
-    expect(() => groupBands(twins, { ...given, pattern: "{kind}_{rp}_{tile}_*.tif" })).toThrow(/1 files? are bands .*n5_b/);
+    expect(() => groupBands(twins, { ...given, pattern: "{kind}_{rp}_{tile}_*.tif" })).toThrow(
+      /1 files? are bands .*n5_b/,
+    );
   });
 
   test("of no group at all are told with names there are", () => {
