@@ -1,8 +1,8 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
 import type { FastifyRequest } from "fastify";
-import type { CatalogSetting } from "../catalog/open.js";
 import type { JwtSettings, TrustedProxies } from "../config.js";
+import type { CatalogSetting } from "../core/raster_settings.js";
 import type { Engine } from "../engine/engine.js";
 import type { SignedUrlOptions } from "./asset_urls.js";
 import type { Authenticator } from "./auth.js";
