@@ -253,6 +253,16 @@ bothCatalogs("a catalogue", (open, kind) => {
     expect([back.items, back.previous !== null]).toEqual([pages[2]!.items, true]);
   });
 
+  test("a page of large collections ends early, and the next goes on", async () => {
+    const { catalog, db } = await open();
+    const ids = Array.from({ length: 6 }, (_, n) => `c${n}`);
+    for (const id of ids) await catalog.putCollection(db, aCollection(id, { keywords: Array.from({ length: 4 }, () => "x".repeat(1_000_000)) }));
+    const first = await catalog.collections(db, { limit: 100 });
+    const rest = await catalog.collections(db, { limit: 100, token: first.next! });
+    expect([first.collections, rest.collections].map((page) => page.map(({ id }) => id))).toEqual([ids.slice(0, 5), ids.slice(5)]);
+    expect(rest.next).toBeNull();
+  });
+
   test("a token is refused by another search", async () => {
     const { catalog, db } = await open();
     await catalog.putCollection(db, aCollection("a"));
