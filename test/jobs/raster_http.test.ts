@@ -81,6 +81,6 @@ test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked 
 test.skipIf(skip)(`the command line shows every parameter with its meaning${name}`, async () => {
   const env = { DATABASE_URL: service.database_url };
   const shown = await fanfold(["blueprints", "show", "process_raster"], { env });
-  expect(shown.out).toMatch(/target_crs +source \| text +"EPSG:4326"/);
-  expect(shown.out).toContain("CRS of the COGs, such as EPSG:3857; source keeps that of the source");
+  expect(shown.out).toMatch(/^target_crs +"EPSG:4326"/m);
+  expect(shown.out).toContain("CRS of the COGs, such as EPSG:3857; source keeps that of the source; source | text");
 });

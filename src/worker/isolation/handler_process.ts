@@ -74,8 +74,8 @@ export class HandlerProcess {
     private readonly events: ProcessEvents,
   ) {
     this.child = forkChild(settings);
-    // Not before: forking a large worker on a busy machine takes its time, and by as much what a task starts would seem to be older
-    // than the task, and be killed as a leftover.
+    // Afterwards: on a busy machine forking takes long, and counted from before it, what a task starts at once would seem to be older
+    // than the task, and be killed for a leftover of the one before.
     this.forked_at = performance.now();
     // First of all: an error that finds no listener would be the end of the worker.
     this.gone = new Promise((resolve) => {
