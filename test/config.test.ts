@@ -39,7 +39,7 @@ test("without any setting everything has its default, and nothing can be changed
     secret_keys: [],
     catalog: "auto",
     outbound: {},
-    raster: { engine: "auto", source_cache_mb: 10_240, path: "/bin", env: {} },
+    raster: { engine: "auto", source_cache_mb: 10_240, catalog: "auto", path: "/bin", env: {} },
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
@@ -310,10 +310,14 @@ test("the raster engine, its place and what is kept of sources can be set", () =
   const env = {
     FANFOLD_RASTER_ENGINE: "WASM",
     FANFOLD_SOURCE_CACHE_MB: "0",
+    FANFOLD_CATALOG: "stac",
     PATH: "/opt/gdal/bin",
     PROJ_DATA: "/opt/proj",
   };
-  const wanted = { engine: "wasm", source_cache_mb: 0, path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } };
+  const wanted = {
+    ...{ engine: "wasm", source_cache_mb: 0, catalog: "stac" },
+    ...{ path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } },
+  };
   expect(loadConfig(env).raster).toEqual(wanted);
   expect(rasterFromEnvironment(env)).toEqual(wanted);
   expect(loadConfig({}).raster.path).toContain("/usr/bin");

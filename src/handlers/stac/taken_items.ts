@@ -1,7 +1,7 @@
 // Items that are in the catalogue already under the ids a job is about to use: found in pages, and refused when another job has made
 // them. The job's own are its earlier attempts, which a repair replaces.
 
-import type { Catalog } from "../../catalog/catalog.js";
+import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { parseZoneRef, type ZoneRef } from "../../core/zones.js";
@@ -21,9 +21,15 @@ export async function findItems(
   const found: StacItem[] = [];
   for (let at = 0; at < item_ids.length; at += page) {
     const ids = item_ids.slice(at, at + page);
-    const query = { collections: [collection], ids, limit: ids.length };
-    const { items } = await ctx.db((session) => catalog.search(session, query));
-    found.push(...items);
+    const query: SearchQuery = { collections: [collection], ids, limit: ids.length };
+    let token: string | undefined;
+    // Large items come in more pages than one.
+    do {
+      const asked: SearchQuery = token === undefined ? query : { ...query, token };
+      const { items, next } = await ctx.db((session) => catalog.search(session, asked));
+      found.push(...items);
+      token = next ?? undefined;
+    } while (token !== undefined);
   }
   return found;
 }
