@@ -1,6 +1,6 @@
 // The raster demo as it ships, once from nothing, and what can be done with what it leaves. The embedded database with PostGIS takes its
 // time to start; everything here shares the one folder.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -95,6 +95,20 @@ interface Found {
 function announced(up: Spawned): Promise<any> {
   return up.until('"demo":').then(() => JSON.parse(up.out()));
 }
+
+test("the README's commands for a raster of one's own run as they stand", async () => {
+  const readme = readFileSync(path.join(root, "README.md"), "utf8");
+  copyFileSync(path.join(cwd, ".fanfold-demo/mended/terrain-r2c1.tif"), path.join(cwd, "dem.tif"));
+  const lines = ["files put", "submit process_raster "].map((start) => {
+    const [, words] = new RegExp(`^npx fanfold (${start}.*?)(?:\\s+#.*)?$`, "m").exec(readme)!;
+    return words!.split(" ");
+  });
+  for (const line of lines) {
+    const env = { FANFOLD_DATA_DIR: ".fanfold-demo", FANFOLD_CATALOG: "stac" };
+    const ended = await spawnFanfold([...line, "--json"], { cwd, env }).ended;
+    expect([line, ended.code, ended.err]).toEqual([line, 0, ""]);
+  }
+});
 
 test("a folder that is not the demo's is left alone", async () => {
   const folder = path.join(cwd, "precious");

@@ -196,5 +196,8 @@ function refuseErrors(failing: string, stderr: readonly string[]): void {
   if (errors.length > 0) throw gdalError(failing, errors);
 }
 
-/** A band without a valid pixel has no statistics: an answer, not a failure. */
-export const is_harmless = /no valid pixels found/;
+/**
+ * Not failures: a band without a valid pixel has no statistics, and values read as numbers leave their colours behind (GDAL 3.6 calls
+ * that an error).
+ */
+export const is_harmless = /no valid pixels found|Unable to export color table/;

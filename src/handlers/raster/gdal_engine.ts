@@ -85,13 +85,19 @@ export class GdalEngine implements RasterEngine {
     await freeTarget(target);
     const info = await this.look(source, signal);
     checkOptions(options, info, this.codecs);
-    const wanted = options.bounds !== undefined && options.resolution === undefined;
-    const resolution = wanted ? resolutionOf(await this.suggest(source, options, signal)) : options.resolution;
-    const all = { ...options, ...(resolution === undefined ? {} : { resolution }) };
+    const all = await this.placed(source, options, info.overview_count > 0, signal);
     await this.withBands(source, target, options, signal, async (chosen) => {
       const chosen_info = chosen === source ? info : await this.look(chosen, signal);
       await this.gdal.warp(chosen, target, warpOptions(all, chosen_info), signal);
     });
+  }
+
+  /** A pixel size for bounds that come without; both, where overviews of the source depend on how large the output is. */
+  private async placed(source: SourceFile, options: CogOptions, both: boolean, signal: Signal): Promise<CogOptions> {
+    const { bounds, resolution } = options;
+    if (resolution !== undefined || (bounds === undefined && !both)) return options;
+    const suggested = await this.suggest(source, options, signal);
+    return { ...options, bounds: bounds ?? suggested.bounds, resolution: resolutionOf(suggested) };
   }
 
   /** Bands chosen or named anew: a VRT of the source, for as long as `work` takes. */

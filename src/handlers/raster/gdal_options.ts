@@ -40,6 +40,8 @@ export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: 
     // Every band by itself; overviews of the source are whatever somebody has put there.
     ...["-wo", "UNIFIED_SRC_NODATA=NO", "-ovr", "NONE", "-wm", String(warp_mb)],
     ...["-of", "COG", ...creationOptions(options, info.bands[0]!.data_type)],
+    // One block needs no overviews, and GDAL (at least up to 3.8) then copies those of the source.
+    ...(isOneBlock(options) ? ["-co", "OVERVIEWS=NONE"] : ["-co", "OVERVIEWS=IGNORE_EXISTING"]),
   ];
 }
 
@@ -54,9 +56,15 @@ function creationOptions(options: CogOptions, data_type: DataType): string[] {
     ...(has_quality ? [`QUALITY=${Math.round(quality)}`] : []),
     `BLOCKSIZE=${options.block_size}`,
     `OVERVIEW_RESAMPLING=${options.overview_resampling.toUpperCase()}`,
-    ...["OVERVIEWS=IGNORE_EXISTING", "BIGTIFF=IF_SAFER", "SPARSE_OK=TRUE", "NUM_THREADS=1"],
+    ...["BIGTIFF=IF_SAFER", "SPARSE_OK=TRUE", "NUM_THREADS=1"],
   ];
   return pairs.flatMap((pair) => ["-co", pair]);
+}
+
+function isOneBlock({ bounds, resolution, block_size }: CogOptions): boolean {
+  if (bounds === undefined || resolution === undefined) return false;
+  const [x0, y0, x1, y1] = bounds;
+  return Math.round((x1 - x0) / resolution[0]) <= block_size && Math.round((y1 - y0) / resolution[1]) <= block_size;
 }
 
 function nodataText(value: number | "nan"): string {

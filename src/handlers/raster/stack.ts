@@ -72,7 +72,7 @@ export const rasterStack = defineHandler(
     refuseFindings(given.item_id, findings, given.strict);
 
     const cog = chooseCog(wanted, info, info.bands, kind.type, statistics, engine!);
-    const { grid, findings: grid_findings } = await targetGrid(engine!, vrt, cog, given.resolution, ctx.signal);
+    const { grid, findings: grid_findings } = await targetGrid(engine!, vrt, info, cog, given.resolution, ctx.signal);
     refuseFindings(given.item_id, grid_findings, false);
     const [west, dx, , north, , dy] = grid.transform;
     const bounds: [number, number, number, number] = [west, north + dy * grid.height, west + dx * grid.width, north];

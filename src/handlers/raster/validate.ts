@@ -54,7 +54,7 @@ export const rasterValidate = defineHandler(
 
     ctx.progress(0.7, "placing");
     const cog = chooseCog(given, info, bands, kind.type, chosen_statistics, engine);
-    const grid = await targetGrid(engine, file, cog, given.resolution, ctx.signal);
+    const grid = await targetGrid(engine, file, info, cog, given.resolution, ctx.signal);
     refuseFindings(source, [...findings, ...grid.findings], strict);
     const [, dx, , , , dy] = info.transform ?? [0, 0, 0, 0, 0, 0];
     return {

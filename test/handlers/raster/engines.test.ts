@@ -278,6 +278,26 @@ withBothEngines("a raster engine", (name) => {
     expect((await readdir(dirname(file))).concat(await readdir(dirname(target)))).toEqual(["source.tif", "cog.tif"]);
   });
 
+  test("a raster with a colour table has a mask and a picture as any other", async () => {
+    const engine = await engineOf(name);
+    const color_table = Array.from({ length: 256 }, (_, at) => [at, 255 - at, 0] as const);
+    const file = await written(writeGeoTiff({ ...scene("landcover"), colors: "palette", color_table }));
+    const mask = await engine.validMask(file, { size: 64 }, signal);
+    expect(mask.data.some((value) => value === 1)).toBe(true);
+    const picture = await newPath("quicklook.png");
+    await engine.quicklook(file, picture, { size: 64, bands: [1], minimum: [0], maximum: [9] }, signal);
+    expect((await readFile(picture)).subarray(1, 4).toString()).toBe("PNG");
+  });
+
+  test("overviews of a source never come into a COG, not even where it needs none of its own", async () => {
+    const engine = await engineOf(name);
+    // Halved from odd sizes and moved to other degrees, they would not be halves of the COG.
+    const file = await written(writeGeoTiff({ ...scene("multispectral"), overviews: 2 }));
+    const target = await newPath("cog.tif");
+    await engine.cog(file, target, { ...plain, target_crs: "EPSG:4326" }, signal);
+    expect((await headerOf(target)).images).toHaveLength(1);
+  });
+
   test("keeps colours, colour tables, units and descriptions", async () => {
     const engine = await engineOf(name);
     const looked = async (raster: NewGeoTiff) => {
