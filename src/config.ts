@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
 import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
-import { default_raster_settings, type RasterEngineChoice, raster_engines } from "./core/raster_settings.js";
+import {
+  type CatalogSetting,
+  catalog_settings,
+  default_raster_settings,
+  type RasterEngineChoice,
+  raster_engines,
+} from "./core/raster_settings.js";
 import { parseZonePlace } from "./core/zone_place.js";
 import type { ZoneName } from "./core/zones.js";
 
@@ -63,6 +69,8 @@ export interface RasterConfig {
   readonly engine: RasterEngineChoice;
   /** What may be kept of sources on this machine; 0: nothing. */
   readonly source_cache_mb: number;
+  /** Which catalogue items go into. */
+  readonly catalog: CatalogSetting;
   /** Where GDAL's programs and data are, from this process's own PATH and GDAL's own variables. */
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
@@ -78,7 +86,6 @@ interface AzureCredentials {
   account_key?: string | undefined;
   sas_token?: string | undefined;
 }
-export type CatalogSetting = (typeof catalog_settings)[number];
 
 export type TrustedProxies = number | readonly string[];
 
@@ -107,7 +114,6 @@ export interface ConfigFlags {
   port?: number | undefined;
 }
 
-const catalog_settings = ["auto", "stac", "pgstac", "off"] as const;
 const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The value, or what is wrong with the text. */
@@ -209,7 +215,10 @@ export function rasterFromEnvironment(env: Environment = process.env): RasterCon
     const answer = text === "" ? null : one.read(text);
     return answer !== null && "value" in answer ? answer.value : one.initial;
   };
-  return { engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb), ...gdalPlaces(env) };
+  return {
+    ...{ engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb) },
+    ...{ catalog: read(settings.catalog), ...gdalPlaces(env) },
+  };
 }
 
 /** GDAL gets an environment of its own; of this one it needs no more than where it was put. */
@@ -323,6 +332,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     raster: {
       engine: value(settings.raster_engine),
       source_cache_mb: value(settings.source_cache_mb),
+      catalog: value(settings.catalog),
       ...gdalPlaces(env),
     },
   };

@@ -68,6 +68,8 @@ export {
   Webhooks,
   type WebhookWithSecret,
 } from "./engine/webhooks.js";
+export { type NewGeoTiff, writeGeoTiff } from "./geo/geotiff_writer.js";
+export { type Scene, syntheticScene } from "./geo/terrain.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {

@@ -33,12 +33,13 @@ test("without any setting everything has its default, and nothing can be changed
     port_is_chosen: false,
     debug: false,
     trust_proxy: 0,
+    signed_for_h: 12,
     jwt: null,
     secrets_dir: undefined,
     secret_keys: [],
     catalog: "auto",
     outbound: {},
-    raster: { engine: "auto", source_cache_mb: 10_240, path: "/bin", env: {} },
+    raster: { engine: "auto", source_cache_mb: 10_240, catalog: "auto", path: "/bin", env: {} },
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
@@ -309,14 +310,32 @@ test("the raster engine, its place and what is kept of sources can be set", () =
   const env = {
     FANFOLD_RASTER_ENGINE: "WASM",
     FANFOLD_SOURCE_CACHE_MB: "0",
+    FANFOLD_CATALOG: "stac",
     PATH: "/opt/gdal/bin",
     PROJ_DATA: "/opt/proj",
   };
-  const wanted = { engine: "wasm", source_cache_mb: 0, path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } };
+  const wanted = {
+    ...{ engine: "wasm", source_cache_mb: 0, catalog: "stac" },
+    ...{ path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } },
+  };
   expect(loadConfig(env).raster).toEqual(wanted);
   expect(rasterFromEnvironment(env)).toEqual(wanted);
   expect(loadConfig({}).raster.path).toContain("/usr/bin");
   const wrong = problemsOf({ FANFOLD_RASTER_ENGINE: "gdl", FANFOLD_SOURCE_CACHE_MB: "1 GB" });
   expect(wrong.map(({ path }) => path).sort()).toEqual(["FANFOLD_RASTER_ENGINE", "FANFOLD_SOURCE_CACHE_MB"]);
   expect(wrong[0]!.fix).toContain("gdal");
+});
+
+test("where the service is seen from outside is an address without more than a path, and kept without its last slash", () => {
+  expect(loadConfig({ FANFOLD_PUBLIC_URL: "https://example.org/fanfold/" }).public_url).toBe(
+    "https://example.org/fanfold",
+  );
+  for (const wrong of [
+    "example.org",
+    "ftp://example.org",
+    "https://a:b@example.org",
+    "https://example.org/?x=1",
+    "https://example.org/#a",
+  ])
+    expect(() => loadConfig({ FANFOLD_PUBLIC_URL: wrong })).toThrow(/FANFOLD_PUBLIC_URL/);
 });

@@ -10,8 +10,9 @@ import { pathToFileURL } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openServer } from "../src/engine/server_database.js";
+import { withoutPostgis } from "./catalog_packages.js";
 import { build, root } from "./cli/built_program.js";
-import { type FreshDatabase, freshDatabase, realServer } from "./postgres.js";
+import { type FreshDatabase, freshDatabase, realServer, type Variant } from "./postgres.js";
 
 const login = `ff_example_${Math.random().toString(36).slice(2, 10)}`;
 const databases: FreshDatabase[] = [];
@@ -37,8 +38,8 @@ afterAll(async () => {
 });
 
 /** The server's login on a database of its own. */
-async function serverUrl(): Promise<string> {
-  const fresh = await freshDatabase();
+async function serverUrl(variant: Variant = "app"): Promise<string> {
+  const fresh = await freshDatabase({ variant });
   databases.push(fresh);
   await fresh.db.sql`select app.map_role(${login}::text::name, null)`;
   const url = new URL(fresh.url);
@@ -65,7 +66,7 @@ test("every example is a folder with a README that says how to run it", async ()
   const folders = readdirSync(join(root, "examples"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !/^(word_count|readme-)/.test(entry.name))
     .map(({ name }) => name);
-  expect(folders.length).toBeGreaterThanOrEqual(6);
+  expect(folders.length).toBeGreaterThanOrEqual(7);
   for (const name of folders) {
     const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
     expect(readme).toContain(`node examples/${name}/main.js`);
@@ -150,5 +151,19 @@ test.concurrent("custom_connector: a connector of one's own calls through the gu
     "Bern: 12 celsius",
     "Zug: 9 celsius",
     "the service answered: 200, 429",
+  ]);
+});
+
+test.concurrent("raster_to_stac: a scene becomes a COG that is found by its place and read over HTTP", async ({
+  expect,
+}) => {
+  // Where the server has no PostGIS, on the database in memory, which always has.
+  const env: Record<string, string> =
+    (await withoutPostgis()) === null ? { DATABASE_URL: await serverUrl("stac") } : {};
+  expect(await run("raster_to_stac", env)).toEqual([
+    "completed: 1 cogs, 1 stac_items, 1 collection",
+    "found there: dem",
+    "found elsewhere: 0",
+    "its COG: 206, 4 bytes of image/tiff",
   ]);
 });

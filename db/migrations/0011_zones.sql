@@ -27,7 +27,7 @@ create table app.assets (
   constraint name_is_short check (length(name) between 1 and 255),
   constraint bytes_are_counted check (bytes >= 0),
   constraint sha256_is_hexadecimal check (sha256 ~ '^[0-9a-f]{64}$'),
-  constraint media_type_is_one check (media_type ~ '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+( *; *[A-Za-z0-9_.+-]+=("[^"\\]*"|[A-Za-z0-9_.+:/-]+))*$' and length(media_type) <= 200),
+  constraint media_type_is_one check (media_type ~ '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+( *; *[A-Za-z0-9_.+-]+=("[^"\\]*"|[A-Za-z0-9_.+:/-]+))*$' and media_type !~ '[^\x20-\x7e]' and length(media_type) <= 200),
   constraint adopted_file_is_not_retracted check (not adopted or retracted_at is null)
 );
 create index assets_by_job on app.assets (tenant_id, job_id, zone, key) where job_id is not null;

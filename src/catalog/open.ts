@@ -1,11 +1,10 @@
 // Picks the catalogue of a database: pgSTAC where it is installed, else the one that is built in.
 import type { SqlSession } from "../core/context.js";
 import { Unavailable } from "../core/errors.js";
+import type { CatalogSetting } from "../core/raster_settings.js";
 import type { Catalog } from "./catalog.js";
 import { PgstacStore } from "./pgstac_store.js";
 import { StacStore } from "./stac_store.js";
-
-export type CatalogSetting = "auto" | "stac" | "pgstac" | "off";
 
 export interface CatalogFacts {
   stac: string | null;

@@ -7,7 +7,7 @@ import { answer } from "./answers.js";
 import type { Catalog, ItemWriter, SearchPage, SearchQuery } from "./catalog.js";
 import { assertBatch, assertCollection, batchText } from "./item_check.js";
 import { dehydrated, hydrated } from "./pgstac_shape.js";
-import { planSearch } from "./search_request.js";
+import { type Found, planSearch } from "./search_request.js";
 
 type Stored = Record<string, unknown>;
 
@@ -25,11 +25,11 @@ export class PgstacStore implements Catalog {
   }
 
   async collections(db: SqlSession, { limit, token }: { limit: number; token?: string }) {
-    const found = await answer<StacCollection[]>(
+    const found = await answer<(StacCollection | null)[]>(
       db.sql`select stac.pgstac_list_collections(${limit + 1}::integer, ${token ?? null}::text, ${this.tenant}::text) as reply`,
     );
-    const collections = found.slice(0, limit);
-    return { collections, next: found.length > limit ? (collections.at(-1)?.id ?? null) : null };
+    const collections = found.slice(0, limit).filter((one) => one !== null);
+    return { collections, next: found.length > collections.length ? (collections.at(-1)?.id ?? null) : null };
   }
 
   collection(db: SqlSession, id: string): Promise<StacCollection | null> {
@@ -45,10 +45,10 @@ export class PgstacStore implements Catalog {
 
   async search(db: SqlSession, query: SearchQuery): Promise<SearchPage> {
     const { request, page } = planSearch(this.tenant, query);
-    const { found, bases } = await answer<{ found: [Stored, unknown[]][]; bases: Record<string, Stored> }>(
+    const { found, bases } = await answer<{ found: (Found<Stored> | null)[]; bases: Record<string, Stored> }>(
       db.sql`select stac.pgstac_search(${JSON.stringify(request)}::text::jsonb) as reply`,
     );
-    return page(found.map(([stored, place]) => [this.own(stored, bases[String(stored.collection)] ?? {}), place]));
+    return page(found.map((one) => one && [this.own(one[0], bases[String(one[0].collection)] ?? {}), one[1]]));
   }
 
   putCollection(db: SqlSession, collection: StacCollection, { replace = false } = {}): Promise<boolean> {

@@ -28,8 +28,11 @@ export interface SearchRequest {
 export interface PlannedSearch {
   request: SearchRequest;
   /** Makes a page of what stac.search found. */
-  page(found: [item: StacItem, place: unknown[]][]): SearchPage;
+  page(found: (Found<StacItem> | null)[]): SearchPage;
 }
+
+/** An item and its place in the order; null in its stead where the page would be too large. */
+export type Found<Item> = [item: Item, place: unknown[]];
 
 const most_ids = 10_000;
 const most_sorts = 8;
@@ -117,13 +120,13 @@ interface Turn {
 }
 
 function pageOf(
-  found: [item: StacItem, place: unknown[]][],
+  found: (Found<StacItem> | null)[],
   { limit, fields, token }: SearchQuery,
   about: string,
   turn: Turn | null,
 ): SearchPage {
-  const more = found.length > limit;
-  const rows = found.slice(0, limit);
+  const rows = found.slice(0, limit).filter((one) => one !== null);
+  const more = found.length > rows.length;
   if (turn?.backwards) rows.reverse();
   const first = rows.at(0)?.[1];
   const last = rows.at(-1)?.[1];

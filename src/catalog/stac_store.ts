@@ -15,11 +15,11 @@ export class StacStore implements Catalog {
   ) {}
 
   async collections(db: SqlSession, { limit, token }: { limit: number; token?: string }) {
-    const found = await answer<StacCollection[]>(
+    const found = await answer<(StacCollection | null)[]>(
       db.sql`select stac.list_collections(${limit + 1}::integer, ${token ?? null}::text, ${this.tenant}::text) as reply`,
     );
-    const collections = found.slice(0, limit);
-    return { collections, next: found.length > limit ? (collections.at(-1)?.id ?? null) : null };
+    const collections = found.slice(0, limit).filter((one) => one !== null);
+    return { collections, next: found.length > collections.length ? (collections.at(-1)?.id ?? null) : null };
   }
 
   collection(db: SqlSession, id: string): Promise<StacCollection | null> {

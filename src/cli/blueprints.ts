@@ -66,12 +66,13 @@ function* showLines(one: BlueprintRecord, width: number): Generator<string> {
   }
   const rows = parameterRows(one.parameters);
   if (rows.length > 0) {
+    // Long lists of choices stand in the text, so that they push nothing out of the table.
     const shown = rows.map(({ name, value, given, description }) => ({
-      cells: [name, value, given].map((text) => printable(text, 120)),
-      text: description,
+      cells: [name, given].map((text) => printable(text, 60)),
+      text: description === "" ? value : `${description}; ${value}`,
     }));
     yield "";
-    yield* tableAndText(["PARAMETER", "VALUE", "DEFAULT"], shown, width);
+    yield* tableAndText(["PARAMETER", "DEFAULT"], shown, width);
     yield "";
   }
   yield `  submit it: fanfold submit ${one.type} key=value`;

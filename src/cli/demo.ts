@@ -8,7 +8,7 @@ import { addDemoFiles } from "./demo_files.js";
 import { demoFolder, readNotes } from "./demo_folder.js";
 import { type DemoWishes, default_wishes, rasterDemo } from "./demo_raster.js";
 import { demoUp } from "./demo_up.js";
-import { exit_codes, usage } from "./failure.js";
+import { usage } from "./failure.js";
 import { oneOf, wholeNumber } from "./options.js";
 import { addHttpOptions, type UpOptions } from "./up.js";
 
@@ -72,13 +72,9 @@ function addDemoUp(cli: Cli, demo: Command): void {
   addHttpOptions(command)
     .addHelpText("after", examples("fanfold demo up", "fanfold demo up --port 8081"))
     .action(async (options: UpOptions) => {
-      if (readNotes(demoFolder(cli)) === null) {
-        const code = await rasterDemo(cli, default_wishes, { quiet_json: true });
-        if (code !== exit_codes.done) {
-          cli.exit_code = code;
-          return;
-        }
-      }
-      await demoUp(cli, options);
+      const folder = demoFolder(cli);
+      if (readNotes(folder) === null) cli.exit_code = await rasterDemo(cli, default_wishes, { part_of_more: true });
+      const notes = readNotes(folder);
+      if (notes !== null) await demoUp(cli, options, notes);
     });
 }

@@ -9,12 +9,11 @@ import { CliFailure, explainBusy, usage } from "./failure.js";
 import { servedAt } from "./served_at.js";
 
 export interface DemoNotes {
-  /** null while it runs, and when it did not come to its end. */
-  job_id: string | null;
+  job_id: string;
   collection: string;
   scene_count: number;
-  /** The one that is broken on purpose: where it lies, and what belongs there. */
-  broken: { source: string; file: string; mended: string };
+  /** The one that is broken on purpose: where it lies, and the file that belongs there. */
+  broken: { source: string; mended: string };
 }
 
 const default_folder = ".fanfold-demo";
@@ -26,8 +25,8 @@ export function demoFolder(cli: Cli): string {
 }
 
 /** As it is typed: relative where it lies below the current folder, in quotes where a shell needs them. */
-export function typed(cli: Cli, file: string): string {
-  const relative = path.relative(cli.io.cwd, file);
+export function typed(cwd: string, file: string): string {
+  const relative = path.relative(cwd, file);
   const short = relative === "" ? "." : relative.startsWith("..") || path.isAbsolute(relative) ? file : relative;
   return /^[\w./@%+=:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
 }
@@ -36,18 +35,22 @@ export function typed(cli: Cli, file: string): string {
 export async function freshFolder(cli: Cli, folder: string): Promise<void> {
   const entries = existsSync(folder) ? readdirSync(folder) : [];
   if (entries.length > 0 && !entries.includes(notes_name)) {
-    throw usage(`${typed(cli, folder)} holds something that is not the demo's`, {
+    throw usage(`${typed(cli.io.cwd, folder)} holds something that is not the demo's`, {
       why: "the demo starts afresh in its folder, and would remove it",
-      next: `fanfold demo --data-dir ${typed(cli, `${folder}-2`)}`,
+      next: `fanfold demo --data-dir ${typed(cli.io.cwd, `${folder}-2`)}`,
     });
   }
   const release = await lockDatabase(folder);
   try {
-    for (const name of entries) rmSync(path.join(folder, name), { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    // First: whoever is interrupted from here on leaves a folder that the next one knows to be the demo's.
+    writeNotes(folder, { job_id: null });
+    for (const name of entries) {
+      if (name !== notes_name) rmSync(path.join(folder, name), { recursive: true, force: true });
+    }
   } finally {
     release();
   }
-  mkdirSync(folder, { recursive: true });
 }
 
 async function lockDatabase(folder: string): Promise<() => void> {
@@ -61,16 +64,15 @@ async function lockDatabase(folder: string): Promise<() => void> {
   }
 }
 
-export function writeNotes(folder: string, notes: DemoNotes): void {
+export function writeNotes(folder: string, notes: DemoNotes | { job_id: null }): void {
   writeFileSync(path.join(folder, notes_name), `${JSON.stringify(notes, null, 2)}\n`);
 }
 
 /** null when no demo came to its end there. */
-export function readNotes(folder: string): (DemoNotes & { job_id: string }) | null {
+export function readNotes(folder: string): DemoNotes | null {
   try {
-    const notes = JSON.parse(readFileSync(path.join(folder, notes_name), "utf8")) as DemoNotes;
-    const { job_id } = notes;
-    return job_id === null ? null : { ...notes, job_id };
+    const notes = JSON.parse(readFileSync(path.join(folder, notes_name), "utf8")) as DemoNotes | { job_id: null };
+    return notes.job_id === null ? null : notes;
   } catch {
     return null;
   }

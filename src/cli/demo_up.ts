@@ -2,15 +2,12 @@
 import { isTerminal } from "../core/statuses.js";
 import type { Engine } from "../engine/engine.js";
 import type { Cli } from "./command.js";
-import { type DemoNotes, demoFolder, readNotes } from "./demo_folder.js";
-import { mendCommand, searchUrl } from "./demo_raster.js";
+import { type DemoNotes, demoFolder } from "./demo_folder.js";
+import { mendCommand, searchUrl } from "./demo_result.js";
 import { type UpOptions, up } from "./up.js";
 import { shortId } from "./view.js";
 
-type Notes = DemoNotes & { job_id: string };
-
-export async function demoUp(cli: Cli, options: UpOptions): Promise<void> {
-  const notes = readNotes(demoFolder(cli))!;
+export async function demoUp(cli: Cli, options: UpOptions, notes: DemoNotes): Promise<void> {
   await up(cli, options, {
     name: "demo up",
     session: { embedded_dir: demoFolder(cli) },
@@ -21,7 +18,7 @@ export async function demoUp(cli: Cli, options: UpOptions): Promise<void> {
   });
 }
 
-/** A key that works as pasted, at each start: the one of the start before is no more. */
+/** A key that works as pasted, at each start; the one of the start before is no more. */
 async function demoKey({ keys }: Engine): Promise<string> {
   const name = "demo";
   const { keys: former } = await keys.list({ limit: 1000 });
@@ -32,25 +29,26 @@ async function demoKey({ keys }: Engine): Promise<string> {
   return made.key;
 }
 
-async function tell(cli: Cli, engine: Engine, notes: Notes, { url, key }: { url: string; key: string }) {
-  const { job_id } = notes;
+async function tell(cli: Cli, engine: Engine, notes: DemoNotes, { url, key }: { url: string; key: string }) {
+  const { job_id, collection } = notes;
   const { status } = await engine.status(job_id);
   const header = `-H 'authorization: Bearer ${key}'`;
-  const search_url = searchUrl(url);
-  const resume = `curl -X POST ${header} ${url}/api/jobs/${job_id}/resume`;
-  const document = { collection: notes.collection, job_id, status, key, search_url };
-  const repair = [mendCommand(cli, notes.broken), resume];
+  const search_url = searchUrl(url, notes);
+  const place = { cwd: cli.io.cwd, folder: demoFolder(cli) };
+  const repair = [mendCommand(place, notes), `curl -s -X POST ${header} ${url}/api/jobs/${job_id}/resume`];
   return {
-    document: { ...document, repair },
+    document: { demo: { collection, job_id, status, key, search_url, repair } },
     lines: [
       "",
-      `the demo's data: job ${shortId(job_id)}, ${status}`,
-      `  key       ${key} (until the next start)`,
-      `  search    curl ${header} '${search_url}'`,
+      `the demo's collection ${collection}: job ${shortId(job_id)}, ${status.replace("_", " ")}`,
+      `  key       ${key}`,
+      "            until the next start",
+      `  search    curl -s ${header} '${search_url}'`,
+      "  open      the href of an item's asset, with or without the key: gdalinfo '/vsicurl/<href>', or in QGIS",
       ...(status === "completed" || !isTerminal(status)
         ? []
         : [
-            "  repair    the broken scene, and see the search find one more:",
+            "  repair    the broken scene; then the search finds one more:",
             ...repair.map((text) => `            ${text}`),
           ]),
     ],

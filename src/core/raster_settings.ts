@@ -3,6 +3,9 @@
 export const raster_engines = ["auto", "gdal", "wasm"] as const;
 export type RasterEngineChoice = (typeof raster_engines)[number];
 
+export const catalog_settings = ["auto", "stac", "pgstac", "off"] as const;
+export type CatalogSetting = (typeof catalog_settings)[number];
+
 export interface RasterSettings {
   /** auto: the system's GDAL where there is one, the WASM build otherwise. */
   engine: RasterEngineChoice;
@@ -12,6 +15,8 @@ export interface RasterSettings {
   env: Readonly<Record<string, string>>;
   /** Sources that are kept on this machine from task to task; null: each task fetches its own. */
   source_cache: { dir: string; bytes: number } | null;
+  /** The catalogue that items go into: the one that is served. */
+  catalog: CatalogSetting;
 }
 
 export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({
@@ -19,4 +24,5 @@ export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({
   path: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/opt/local/bin",
   env: {},
   source_cache: null,
+  catalog: "auto",
 });

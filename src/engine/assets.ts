@@ -97,7 +97,7 @@ export class Assets {
   }
 
   /** Removes the objects of those that are retracted, and then their rows; gives how many. What is not retracted stays. */
-  async removeRetracted(refs: readonly ZoneRef[]): Promise<number> {
+  async removeRetracted(refs: readonly ZoneRef[], options: { even_adopted?: boolean } = {}): Promise<number> {
     let removed = 0;
     for (const [zone, keys] of byZone(refs)) {
       const gone = await asked<string[]>(
@@ -105,7 +105,7 @@ export class Assets {
           .sql`select app.are_retracted(${zone}::text, ${JSON.stringify(keys)}::text::json, ${this.tenant}::text) as reply`,
       );
       for (const key of gone) {
-        await removeRetracted(this.db, this.zones, { tenant_id: this.tenant, zone, key });
+        await removeRetracted(this.db, this.zones, { tenant_id: this.tenant, zone, key }, options);
         removed++;
       }
     }
@@ -130,10 +130,11 @@ export async function removeRetracted(
   db: Queryable,
   zones: Zones,
   { tenant_id, zone, key }: ZoneRef & { tenant_id: string },
+  { even_adopted = false } = {},
 ): Promise<void> {
   const place = { deployment: await deploymentOf(db), tenant_id, zone };
-  // Whatever was recorded as ours: a file that no attempt of ours has written stays.
-  if (attemptOf(place, key) !== null) await zones.store(zone, tenant_id).remove(key);
+  // Whatever was recorded as ours: a file that no attempt of ours has written stays, unless somebody has asked for just that.
+  if (even_adopted || attemptOf(place, key) !== null) await zones.store(zone, tenant_id).remove(key);
   await db.sql`select app.forget_asset(${zone}::text, ${key}::text, ${tenant_id}::text)`;
 }
 

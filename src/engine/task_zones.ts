@@ -43,6 +43,8 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
   const { zones, assets, tenant_id, job_id, stage_id, ordinal, attempt, record } = parts;
   const random = randomBytes(6).toString("hex");
   const retracted: ZoneRef[] = [];
+  /** Those that go even if they were there before; the sweep, which knows nothing of the wish, would let them be. */
+  const retracted_adopted: ZoneRef[] = [];
   const written: ZoneRef[] = [];
   const store = (zone: ZoneName) => zones.store(known(zone), tenant_id);
   const signal = () => parts.signal?.();
@@ -106,11 +108,12 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
       if (problem !== null) throw new Permanent(`${quoted(key)} is no key: ${problem}`, { code: "bad_key" });
       const ref = { zone: known(zone), key };
       await record((session) => asset_verbs.retract(session, ref, tenant_id, remove_adopted));
-      retracted.push(ref);
+      (remove_adopted ? retracted_adopted : retracted).push(ref);
     },
 
     async finished() {
       if (retracted.length > 0) await assets.removeRetracted(retracted);
+      if (retracted_adopted.length > 0) await assets.removeRetracted(retracted_adopted, { even_adopted: true });
     },
 
     async failed() {

@@ -10,7 +10,13 @@ const max_entries = 4096;
 const max_metadata = 4 * 1024 * 1024;
 
 /** GDAL looks these up by name, in any case, whatever their domain. */
-const file_names = /overview_file|[xy]_dataset/i;
+const file_names = /overview_file|[xyz]_dataset/i;
+
+/** Bytes under any of their names. GDAL takes the text from wider numbers too, one letter each, which nobody writes but to hide it. */
+const byte_types = new Set([1, 2, 6, 7]);
+
+/** GDAL counts round at 2^32 and skips zeros: a letter that is written longer than any letter is, is hidden. */
+const overlong = /&#(x[0-9a-f]{7}|[0-9]{8})/i;
 
 /** Why the file may not be opened; null when nothing speaks against it. What is no TIFF at all is for GDAL to refuse. */
 export async function hiddenPath(read: RangeReader, size: number): Promise<Finding | null> {
@@ -37,13 +43,16 @@ export async function hiddenPath(read: RangeReader, size: number): Promise<Findi
     for (let index = 0; index < count; index++) {
       const entry = index * layout.entry_bytes;
       if (entries.getUint16(entry, little) !== GDAL_METADATA) continue;
+      if (!byte_types.has(entries.getUint16(entry + 2, little))) return named("The metadata in the file is no text.");
       const length = layout.offset(entries, entry + 4, little);
       const offset =
         length <= layout.offset_bytes
           ? at + layout.count_bytes + entry + 4 + layout.offset_bytes
           : layout.offset(entries, entry + 4 + layout.offset_bytes, little);
       if (length > max_metadata) return named("The metadata in the file is larger than 4 MB.");
-      const text = decodedText(await read(offset, length));
+      const written = new TextDecoder("latin1").decode(await read(offset, length));
+      if (overlong.test(written)) return named("The metadata in the file hides what it says.");
+      const text = decodedText(written);
       if (file_names.test(text)) return named("The metadata in the file names other files, which GDAL would open.");
     }
     if (entries.byteLength < bytes) return null;
@@ -57,11 +66,10 @@ function named(message: string): Finding {
 }
 
 /** As an XML reader would see it: a letter may be written as its number. */
-function decodedText(bytes: Uint8Array): string {
-  return new TextDecoder("latin1")
-    .decode(bytes)
-    .replace(/&#x([0-9a-f]{1,8});?/gi, (_, digits: string) => letter(Number.parseInt(digits, 16)))
-    .replace(/&#([0-9]{1,10});?/g, (_, digits: string) => letter(Number(digits)));
+function decodedText(text: string): string {
+  return text
+    .replace(/&#x([0-9a-f]{1,6});?/gi, (_, digits: string) => letter(Number.parseInt(digits, 16)))
+    .replace(/&#([0-9]{1,7});?/g, (_, digits: string) => letter(Number(digits)));
 }
 
 function letter(code: number): string {

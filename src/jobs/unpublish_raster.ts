@@ -28,7 +28,7 @@ export const unpublishRaster = defineJob({
         .boolean()
         .default(false)
         .describe(
-          "also delete files that were registered and not made by a job; the others always go with their items",
+          "also delete files that were there before the items, or that another job has made; an item's own files always go with it",
         ),
       delete_collection: z.boolean().default(false).describe("also remove the collection, once nothing is left in it"),
       reason: z.string().max(1000).optional().describe("why, for the record"),

@@ -10,7 +10,7 @@ import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors
 import { json_limits, parseJson, parseLoosely } from "../core/json.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
-import type { CallPlace } from "./call_places.js";
+import { type CallPlace, leaveWith } from "./call_places.js";
 import { allowOrigins } from "./cors.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
@@ -146,7 +146,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       const place = service.calls.take(principal.tenant_id);
-      reply.raw.once("close", place.leave);
+      leaveWith(reply.raw, place);
       callers.set(request, { principal, place });
       traces.tenant(request, principal.tenant_id);
     },

@@ -3,6 +3,7 @@
 import { formatZoneRef, type ZoneName, type ZoneRef } from "../core/zones.js";
 import type { Engine } from "../engine/engine.js";
 import type { Sealer } from "../engine/sealing.js";
+import { readableProblem } from "../storage/keys.js";
 
 const purpose = "asset url";
 /** Signed addresses change once in a while and not at each call, so that whoever keeps what it fetched finds it again. */
@@ -38,7 +39,10 @@ export function signedAssetUrl(
 export function assetAddress(engine: Engine, base: string, options: SignedUrlOptions = {}): (href: string) => string {
   return (href) => {
     const ref = engine.zones.refOf(href, engine.tenant);
-    return ref === null ? href : signedAssetUrl(engine.sealer, base, engine.tenant, ref, options);
+    // What stands in an item is anybody's: what could be no key, a line break in it, is not signed.
+    return ref === null || readableProblem(ref.key) !== null
+      ? href
+      : signedAssetUrl(engine.sealer, base, engine.tenant, ref, options);
   };
 }
 

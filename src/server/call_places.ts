@@ -1,5 +1,6 @@
 // How many calls of one tenant are under way at a time in this process: whoever floods it is told to slow down, and the others
 // go on being answered. Calls that wait for something are counted apart, streams where they are opened.
+import type { ServerResponse } from "node:http";
 import { OverLimit } from "../core/errors.js";
 
 export interface CallLimits {
@@ -14,6 +15,12 @@ export interface CallPlace {
   /** From now on it waits: it gives its place to others. Throws OverLimit where too many wait already. */
   wait(): void;
   leave(): void;
+}
+
+/** Until the answer is sent or its caller gone, who may have gone before the place was taken: that is told but once. */
+export function leaveWith(answer: ServerResponse, place: CallPlace): void {
+  if (answer.destroyed) place.leave();
+  else answer.once("close", place.leave);
 }
 
 export class CallPlaces {

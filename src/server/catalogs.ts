@@ -1,8 +1,9 @@
 // The catalogues of the tenants that call, where the database has one at all.
 import { performance } from "node:perf_hooks";
 import type { Catalog } from "../catalog/catalog.js";
-import { type CatalogSetting, openCatalog } from "../catalog/open.js";
+import { openCatalog } from "../catalog/open.js";
 import { isFanfoldError } from "../core/errors.js";
+import type { CatalogSetting } from "../core/raster_settings.js";
 import type { Engine } from "../engine/engine.js";
 
 /** One may be installed while the server runs; asking at every call would cost each of them a statement. */

@@ -1,8 +1,8 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
 import type { FastifyRequest } from "fastify";
-import type { CatalogSetting } from "../catalog/open.js";
 import type { JwtSettings, TrustedProxies } from "../config.js";
+import type { CatalogSetting } from "../core/raster_settings.js";
 import type { Engine } from "../engine/engine.js";
 import type { SignedUrlOptions } from "./asset_urls.js";
 import type { Authenticator } from "./auth.js";
@@ -15,6 +15,10 @@ import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { publicUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
+import { Turns } from "./turns.js";
+
+/** Of one tenant: fewer than half of the connections a server has, because a search may take as long as a statement may. */
+const CATALOG_CALLS = 4;
 
 export interface ServiceOptions {
   engine: Engine;
@@ -47,6 +51,7 @@ export class Service {
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
   readonly catalogs: Catalogs;
+  readonly catalog_turns = new Turns(CATALOG_CALLS);
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */

@@ -12,6 +12,7 @@ import { readableProblem } from "../storage/keys.js";
 import { isSignedFor } from "./asset_urls.js";
 import { type Authenticator, assertScope } from "./auth.js";
 import { isKnown, isSameFile, wantedBytes } from "./byte_range.js";
+import { leaveWith } from "./call_places.js";
 import { MethodNotAllowed } from "./methods.js";
 import type { Service } from "./service.js";
 
@@ -37,7 +38,7 @@ export function registerZoneFiles(app: FastifyInstance, parts: ZoneFilesParts): 
       const ref = refOf(request);
       const tenant_id = await tenantOf(parts, request, ref);
       const place = parts.service.calls.take(tenant_id);
-      reply.raw.once("close", place.leave);
+      leaveWith(reply.raw, place);
       const engine = parts.engines.of(tenant_id);
       const asset = ref === null ? null : await engine.assets.find(ref);
       if (asset === null) throw notThere();

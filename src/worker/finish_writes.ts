@@ -41,7 +41,12 @@ export interface WritingEnd {
 }
 
 /** dropped: the lease or the claim was over before the database had answered. */
-export type WrittenEnd = "accepted" | "refused" | "dropped" | { failure: Failure };
+export type WrittenEnd =
+  | "accepted"
+  | "refused"
+  | "dropped"
+  /** unsure: a commit may still be on its way, so that nothing may be removed that it would make visible. */
+  | { failure: Failure; unsure: boolean };
 
 /** What a timer and statement_timeout can be set to. */
 const MOST_MS = 2 ** 31 - 1;
@@ -83,8 +88,8 @@ export class WritingFinisher {
           // A try that came through after all can be what this one stumbled over.
           const is_done = unsure ? await this.isDone(end).catch(() => null) : false;
           if (is_done === true) return "accepted";
-          if (is_done === false) return { failure: failureOfWrites(error) };
-        } else if (sendTrouble(error) === "content") return { failure: unstorable(error) };
+          if (is_done === false) return { failure: failureOfWrites(error), unsure };
+        } else if (sendTrouble(error) === "content") return { failure: unstorable(error), unsure };
         else {
           odd_since ??= performance.now();
           if (sendTrouble(error) === "stale") parts.onStale();

@@ -7,7 +7,13 @@ import { rasterFromEnvironment } from "../config.js";
 import { default_memory_mb } from "../core/declare.js";
 import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
 import { quoted, shorten, suggestion } from "../core/problems.js";
-import { type RasterEngineChoice, type RasterSettings, raster_engines } from "../core/raster_settings.js";
+import {
+  type CatalogSetting,
+  catalog_settings,
+  type RasterEngineChoice,
+  type RasterSettings,
+  raster_engines,
+} from "../core/raster_settings.js";
 import type { Registry } from "../core/registry.js";
 import { isRecord } from "../core/report.js";
 import type { Alert } from "../engine/janitor.js";
@@ -179,8 +185,8 @@ const rules: Record<keyof WorkerOptions, Rule> = {
 function rasterProblems(name: string, value: unknown): string[] {
   if (value === undefined) return [];
   if (!isRecord(value)) return must(false, name, "an object", value);
-  const known = ["engine", "source_cache_mb", "path", "env"];
-  const { engine, source_cache_mb, path, env } = value;
+  const known = ["engine", "source_cache_mb", "catalog", "path", "env"];
+  const { engine, source_cache_mb, catalog, path, env } = value;
   return [
     ...Object.keys(value)
       .filter((key) => !known.includes(key))
@@ -196,6 +202,12 @@ function rasterProblems(name: string, value: unknown): string[] {
       `${name}.source_cache_mb`,
       "a whole number",
       source_cache_mb,
+    ),
+    ...must(
+      catalog === undefined || catalog_settings.includes(catalog as CatalogSetting),
+      `${name}.catalog`,
+      `one of ${catalog_settings.join(", ")}`,
+      catalog,
     ),
     ...(path === undefined ? [] : text(`${name}.path`, path)),
     ...(env === undefined ? [] : textsByName(`${name}.env`, env)),

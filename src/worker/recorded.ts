@@ -25,7 +25,26 @@ export interface SentStatement {
  */
 const not_for_recording =
   /^(abort|begin|commit|copy|discard|end|prepare|release|reset|rollback|savepoint|set|start)\b/i;
-const blank_or_comment = /^(\s+|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/|;)+/;
+const blank_or_line = /(?:[\s;]+|--[^\n\r]*)*/y;
+const comment_edge = /\/\*|\*\//g;
+
+/** The text from its first word on, as Postgres finds it: comments may hold comments. */
+function fromFirstWord(text: string): string {
+  let at = 0;
+  for (;;) {
+    blank_or_line.lastIndex = at;
+    at += blank_or_line.exec(text)?.[0].length ?? 0;
+    if (!text.startsWith("/*", at)) return text.slice(at);
+    let depth = 0;
+    comment_edge.lastIndex = at;
+    do {
+      const edge = comment_edge.exec(text);
+      if (edge === null) return "";
+      depth += edge[0] === "/*" ? 1 : -1;
+    } while (depth > 0);
+    at = comment_edge.lastIndex;
+  }
+}
 
 export class Recorded {
   readonly statements: RecordedStatement[] = [];
@@ -80,7 +99,7 @@ export class Recorded {
 
   private reserve(strings: TemplateStringsArray, values: readonly Scalar[]): number {
     const text = statementText(strings);
-    const word = not_for_recording.exec(text.replace(blank_or_comment, ""))?.[0];
+    const word = not_for_recording.exec(fromFirstWord(text))?.[0];
     if (word !== undefined) {
       const why = `"${word.toLowerCase()}" cannot be part of ctx.db(…, { with_finish: true })`;
       throw new Permanent(`${why}: the transaction is the worker's`, { code: "bad_statement" });

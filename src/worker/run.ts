@@ -236,7 +236,7 @@ export class Runner {
       parts.holdings.settle(claim, 1);
       this.tellZones(ctx, "failed");
       parts.log.info(facts(ctx), "a late result was refused, and its writes were rolled back");
-    } else this.fail(ctx, duration_ms, end.failure);
+    } else this.fail(ctx, duration_ms, end.failure, end.unsure);
     this.free(ctx);
   }
 
@@ -262,7 +262,8 @@ export class Runner {
     parts.log.debug({ ...facts(ctx), duration_ms }, "stage planned");
   }
 
-  private fail(ctx: TaskContext, duration_ms: number, given: Failure): void {
+  /** `unsure`: it may have been finished all the same. */
+  private fail(ctx: TaskContext, duration_ms: number, given: Failure, unsure = false): void {
     const { parts } = this;
     const failure = (ctx.redaction?.value(given) as Failure | undefined) ?? given;
     parts.stats.failed++;
@@ -271,7 +272,7 @@ export class Runner {
     const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
     parts.finisher.failed(ctx.claim, item);
     // A handler that was given up may still be writing: what it leaves is found by the sweep.
-    if (!ctx.given_up) this.tellZones(ctx, "failed");
+    if (!ctx.given_up && !unsure) this.tellZones(ctx, "failed");
     const { category, code, message } = failure;
     parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
   }

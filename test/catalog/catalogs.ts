@@ -1,5 +1,6 @@
-// Catalogues for tests: the same tests on each that this machine can have. A block shares one database; tests keep apart by tenant.
-import { afterAll, describe } from "vitest";
+// Catalogues for tests: the same tests on each that this machine can have. A file shares one database of each kind; tests keep apart by
+// tenant.
+import { afterAll, beforeAll, describe } from "vitest";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
 import type { Database } from "../../src/engine/database.js";
@@ -44,11 +45,14 @@ export function databaseOf(kind: CatalogKind): Promise<{ db: Database; url: stri
   return opening;
 }
 
-export async function closeCatalogs(): Promise<void> {
+/** Starting PostGIS on a machine that does other things too. */
+export const patience_ms = 300_000;
+
+afterAll(async () => {
   const all = [...opened.values()];
   opened.clear();
   for (const one of all) await (await one).close();
-}
+});
 
 let tenants = 0;
 
@@ -72,7 +76,9 @@ export function bothCatalogs(
     if (reason !== null) describe.skip(`${name} (${kind}; skipped: ${reason})`, () => tests(() => openIn(kind), kind));
     else
       describe(`${name} (${kind})`, () => {
-        afterAll(closeCatalogs);
+        beforeAll(async () => {
+          await databaseOf(kind);
+        }, patience_ms);
         tests((tenant) => openIn(kind, tenant), kind);
       });
   }

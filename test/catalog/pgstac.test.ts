@@ -1,13 +1,13 @@
 // biome-ignore-all format: one case a line
 // pgSTAC beside our catalogue: what we store is what its own functions would store, its own readers read it, and no tenant reaches
 // another's through it.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openCatalog } from "../../src/catalog/open.js";
 import { dehydrated, hydrated } from "../../src/catalog/pgstac_shape.js";
 import { PgstacStore } from "../../src/catalog/pgstac_store.js";
 import { openServer } from "../../src/engine/server_database.js";
 import type { StacCollection, StacItem } from "../../src/geo/stac.js";
-import { aCollection, anItem, closeCatalogs, type OpenedCatalog, openIn, whyNot } from "./catalogs.js";
+import { aCollection, anItem, type OpenedCatalog, openIn, patience_ms, whyNot } from "./catalogs.js";
 import { seeded } from "./corpus.js";
 
 const reason = await whyNot("pgstac on a server");
@@ -37,8 +37,7 @@ describe.skipIf(reason !== null)(`pgSTAC${reason === null ? "" : `, skipped: ${r
   let opened: OpenedCatalog;
   beforeAll(async () => {
     opened = await openIn("pgstac on a server");
-  });
-  afterAll(closeCatalogs);
+  }, patience_ms);
 
   test("items are stored exactly as its own functions would store them", async () => {
     const { db, tenant, catalog } = opened;

@@ -8,14 +8,14 @@ import { migrate } from "../../src/engine/migrate.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
-import { aCollection, anItem } from "./catalogs.js";
+import { aCollection, anItem, patience_ms } from "./catalogs.js";
 
 describe("without PostGIS", () => {
   let embedded: EmbeddedDatabase;
   beforeAll(async () => {
     embedded = await freshEmbedded();
-  });
-  afterAll(() => embedded.close());
+  }, patience_ms);
+  afterAll(() => embedded?.close());
 
   test("a database is whole without a catalogue, and told what to do", async () => {
     const db = embedded.as(null);
@@ -38,7 +38,7 @@ describe.skipIf(postgis !== null)(`on a server${postgis === null ? "" : `, skipp
   beforeAll(async () => {
     const variant = (await withoutPgstac()) === null ? "pgstac" : "stac";
     ({ db, drop } = await freshDatabase({ variant }));
-  });
+  }, patience_ms);
   afterAll(() => drop());
 
   test("migrating again finds nothing to do, and mends a function that was changed", async () => {

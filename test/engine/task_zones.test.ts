@@ -225,6 +225,8 @@ const tests = (open: OpenDatabase) => {
       { sha256: "x" },
       { bytes: -1 },
       { media_type: "tiff\r\nx: y" },
+      { media_type: 'image/tiff; a="\r\nx: y"' },
+      { media_type: 'image/tiff; a="\u2028"' },
       { name: "" },
     ];
     for (const wrong of wrongs) {

@@ -1,7 +1,7 @@
 // One tenant that asks for too much at a time is told so, and the others go on being answered.
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createRegistry } from "../../src/core/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { createApp } from "../../src/server/app.js";
@@ -9,6 +9,7 @@ import { FailedAttempts } from "../../src/server/attempts.js";
 import { createAuthentication } from "../../src/server/authentication.js";
 import type { Service } from "../../src/server/service.js";
 import { StreamPlaces, streamSettings } from "../../src/server/stream_settings.js";
+import { gate } from "../worker/shop.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -72,6 +73,85 @@ describe("calls of one tenant", () => {
     await until(() => inside().calls.taken("busy").waiting === 0);
     expect((await claim()).status).toBe(200);
   });
+});
+
+test("of one tenant's calls of the catalogue four are under way, the others wait their turn or go, and others' are not held up", async () => {
+  const app = createApp({ engine: service.engine, authenticator: inside().authenticator });
+  const { catalogs } = (app as unknown as { service: Service }).service;
+  const held: (() => void)[] = [];
+  // No catalogue is there: what is looked at is who gets as far as asking for it.
+  vi.spyOn(catalogs, "of").mockImplementation(async ({ tenant }) => {
+    if (tenant === "busy") await new Promise<void>((resolve) => held.push(resolve));
+    return null;
+  });
+  const gone = new AbortController();
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/stac`;
+    let came = 0;
+    let closed = 0;
+    app.server.on("request", (_, answer) => {
+      came++;
+      answer.once("close", () => closed++);
+    });
+    const ask = async (key: string, signal: AbortSignal | null = null) =>
+      (await fetch(url, { signal, headers: { authorization: `Bearer ${key}` } })).status;
+    const first = [1, 2, 3, 4].map(() => ask(key));
+    await until(() => held.length === 4);
+    const lost = ask(key, gone.signal).catch(() => "gone");
+    await until(() => came === 5);
+    const last = ask(key);
+    await until(() => came === 6);
+    expect(await ask(other)).toBe(404);
+    expect(held.length).toBe(4);
+    gone.abort();
+    expect(await lost).toBe("gone");
+    // The other tenant's, and the one that is gone.
+    await until(() => closed === 2);
+    held[0]!();
+    await until(() => held.length === 5);
+    for (const go of held) go();
+    expect(await Promise.all([...first, last])).toEqual([404, 404, 404, 404, 404]);
+    expect(held.length).toBe(5);
+  } finally {
+    for (const go of held) go();
+    await app.close();
+  }
+});
+
+test("callers who go while it is found out who they are leave no place taken", async () => {
+  const { passed, open: letIn } = gate();
+  const known = inside().authenticator;
+  let asked = 0;
+  const authenticator = {
+    authenticate: async (...given: Parameters<typeof known.authenticate>) => {
+      asked++;
+      await passed;
+      return known.authenticate(...given);
+    },
+  };
+  const app = createApp({ engine: service.engine, authenticator });
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    let closed = 0;
+    app.server.on("request", (_, answer) => answer.once("close", () => closed++));
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const gone = new AbortController();
+    const ask = (path: string) =>
+      fetch(url + path, { signal: gone.signal, headers: { authorization: `Bearer ${key}` } }).catch(() => null);
+    const asking = [ask("/api/keys"), ask("/assets/silver/a.tif")];
+    await until(() => asked === 2);
+    gone.abort();
+    await Promise.all(asking);
+    await until(() => closed === 2);
+    const { calls } = (app as unknown as { service: Service }).service;
+    const take = vi.spyOn(calls, "take");
+    letIn();
+    await until(() => take.mock.calls.length === 2);
+    await until(() => calls.taken("busy").under_way === 0);
+  } finally {
+    await app.close();
+  }
 });
 
 test("a statement that takes too long is given up and told as 503; workers and migrations are not hurried", async () => {

@@ -243,6 +243,8 @@ describe("with a signed address", () => {
       "fanfold://silver/",
       "./x.tif",
       "fanfold://silver/%ff",
+      "fanfold://silver/a%0Abronze:b",
+      "fanfold://silver/../x",
     ]) {
       expect(address(other)).toBe(other);
     }

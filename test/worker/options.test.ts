@@ -72,12 +72,13 @@ test("what handlers may call is closed unless it is opened, and a misspelt openi
 });
 
 test("raster work takes the engine it is told, and keeps sources beside the scratch directories", () => {
-  const raster = { engine: "wasm", source_cache_mb: 1, path: "/bin", env: {} } as const;
+  const raster = { engine: "wasm", source_cache_mb: 1, catalog: "stac", path: "/bin", env: {} } as const;
   expect(workerSettings({ scratch_dir: "/tmp/x", raster }, registry).raster).toEqual({
-    ...{ engine: "wasm", path: "/bin", env: {} },
+    ...{ engine: "wasm", catalog: "stac", path: "/bin", env: {} },
     source_cache: { dir: "/tmp/x/sources", bytes: 2 ** 20 },
   });
   expect(workerSettings({ raster: { source_cache_mb: 0 } }, registry).raster.source_cache).toBeNull();
-  const told = refusal({ raster: { engine: "gdl", source_cache_mb: -1, cache: 3 } });
-  for (const part of ["raster.engine", "raster.source_cache_mb", "raster.cache"]) expect(told).toContain(part);
+  const told = refusal({ raster: { engine: "gdl", source_cache_mb: -1, catalog: "x", cache: 3 } });
+  for (const part of ["raster.engine", "raster.source_cache_mb", "raster.catalog", "raster.cache"])
+    expect(told).toContain(part);
 });

@@ -336,6 +336,9 @@ test("what cannot be kept for the finish is refused at once, and said", async ()
     await keep((session) => session.sql`insert into public.written (note) values (${"x".repeat(3 << 20)})`);
     await keep((session) => session.sql`insert into public.written (note) values (${"x".repeat(2 << 20)})`);
     await keep((session) => session.sql` /* a note */ commit`);
+    // As Postgres reads them: comments hold comments, and a line ends with a carriage return too.
+    await keep((session) => session.sql`/* a /* note */ in a note */ commit`);
+    await keep((session) => session.sql`-- a note\rcommit`);
     await keep((session) => session.sql`set local role postgres`);
     await keep((session) => session.sql`insert into public.written values (${new Date() as never})`);
     void ctx.db(() => new Promise<void>(() => {}), { with_finish: true });
@@ -347,6 +350,8 @@ test("what cannot be kept for the finish is refused at once, and said", async ()
   await shop.engine.wait(job_id);
   expect(refused).toEqual([
     expect.stringContaining("4194304 bytes"),
+    expect.stringContaining('"commit"'),
+    expect.stringContaining('"commit"'),
     expect.stringContaining('"commit"'),
     expect.stringContaining('"set"'),
     expect.stringContaining("kind Date"),

@@ -2,9 +2,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { defineHandler } from "../../src/core/declare.js";
 import type { ZoneAsset } from "../../src/core/zones.js";
+import { DatabaseError } from "../../src/engine/database.js";
+import { armFault, disarmFaults } from "../../src/fault.js";
 import { type IsolatedShop, openIsolated } from "./isolation_shop.js";
 import { eventually, gate } from "./shop.js";
 import * as handlers from "./zone_handlers.js";
@@ -71,6 +73,35 @@ test("a zombie's file is never seen", async () => {
   expect(await shop.engine.assets.find(published[0]!)).toBeNull();
   expect(await shop.engine.assets.find(published[1]!)).toMatchObject({ task_id });
   await eventually(async () => (await filesIn(shop, "silver")).length === 1);
+});
+
+test("a file stays while nobody knows whether the finish that shows it was committed", async () => {
+  const once = defineHandler("once", {}, async (_, ctx) => {
+    const file = join(await ctx.scratch(), "cog.tif");
+    writeFileSync(file, "terrain");
+    await ctx.db((session) => session.sql`insert into public.once values (1)`, { with_finish: true });
+    return ctx.zones.publish(file, handlers.tile);
+  });
+  const shop = await openWithSource([once]);
+  await shop.db.script("create table public.once (n int primary key); grant all on public.once to public");
+  const { is_finished_by } = shop.engine.worker_commands;
+  let asked = 0;
+  // The answer to the commit is lost, and those who ask afterwards ask too early.
+  const slow = (async (db, place) => (await is_finished_by(db, place)) && ++asked === 1) as typeof is_finished_by;
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, is_finished_by: slow } });
+  armFault("after-writes-commit", () => {
+    throw new DatabaseError("08006", "the connection was lost after the commit");
+  });
+  onTestFinished(disarmFaults);
+  const remove = vi.spyOn(shop.engine.zones.store("silver", "default"), "remove");
+  const worker = await shop.start();
+  const { task_id } = await shop.engine.enqueue("once", {});
+  await eventually(() => worker.stats().failed === 1);
+  const { status, result } = await shop.ended(task_id);
+  expect([status, remove.mock.calls]).toEqual(["completed", []]);
+  const asset = result as ZoneAsset;
+  expect(await shop.engine.assets.find(asset)).toMatchObject({ task_id });
+  expect(await filesIn(shop, "silver")).toEqual([asset.key]);
 });
 
 test("what a task retracts is gone with its finish, and its object soon after", async () => {

@@ -1,5 +1,5 @@
 -- Searches the tenant's items. request: {tenant?, collections?, ids?, starts?, ends?, geometry? (GeoJSON), filter? (normal form), sort
--- [{column | path, descending?}], limit, after? [values of the sort], backwards?}. Gives [[item, place in the order], …].
+-- [{column | path, descending?}], limit, after? [values of the sort], backwards?, bytes?}. Gives [[item, place in the order], …, null …]; see page_text.
 create or replace function stac.search(request jsonb)
 returns json
 language plpgsql stable security definer
@@ -13,8 +13,7 @@ declare
   v_geometry @postgis@.geometry := stac.geometry_of(request -> 'geometry', '$.intersects', true);
   v_found json;
 begin
-  execute format('select coalesce(json_agg(json_build_array(p.content, p.key)), ''[]'') from (%s) p',
-      stac.search_text(request || jsonb_build_object('one_collection', cardinality(v_collections) = 1), 'stac'))
+  execute stac.page_text(request || jsonb_build_object('one_collection', cardinality(v_collections) = 1), 'stac')
     into v_found
     using v_tenant, request, v_collections, array(select jsonb_array_elements_text(request -> 'ids')),
       (request ->> 'starts')::timestamptz, (request ->> 'ends')::timestamptz, v_geometry;

@@ -1,5 +1,5 @@
 -- Searches the tenant's items in pgSTAC's table, with the same statement that searches our own: the same filters mean the same. The request
--- is that of stac.search. Gives {found: [[item as stored, place in the order], …], bases: {stored collection: base}}.
+-- is that of stac.search. Gives {found: [[item as stored, place in the order], …, null …], bases: {stored collection: base}}.
 create or replace function stac.pgstac_search(request jsonb)
 returns json
 language plpgsql stable security definer
@@ -17,8 +17,7 @@ declare
   v_geometry geometry := stac.geometry_of(request -> 'geometry', '$.intersects', true);
   v_found json;
 begin
-  execute format('select coalesce(json_agg(json_build_array(p.content, p.key)), ''[]'') from (%s) p',
-      stac.search_text(request || jsonb_build_object('one_collection', cardinality(v_collections) = 1), 'pgstac'))
+  execute stac.page_text(request || jsonb_build_object('one_collection', cardinality(v_collections) = 1), 'pgstac')
     into v_found
     using v_tenant, request, v_collections, array(select jsonb_array_elements_text(request -> 'ids')),
       (request ->> 'starts')::timestamptz, (request ->> 'ends')::timestamptz, v_geometry;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
-import { filesOf, findItems, zoneRef } from "./taken_items.js";
+import { filesOf, findItems, ownFiles, zoneRef } from "./taken_items.js";
 
 export interface Removed {
   collection: string;
@@ -21,7 +21,7 @@ export const stacRemoveItems = defineHandler(
     const catalog = await catalogOf(ctx);
     const items = await findItems(ctx, catalog, collection, item_ids);
     const removed = items.map(({ id }) => id);
-    const files = [...new Set(items.flatMap(filesOf))];
+    const files = delete_files ? [...new Set(items.flatMap(filesOf))] : await ownFiles(ctx, items);
     const missing_count = item_ids.length - removed.length;
     if (removed.length === 0) return { collection, removed, files, missing_count };
     for (const file of files) await ctx.zones.retract(zoneRef(file), { remove_adopted: delete_files });

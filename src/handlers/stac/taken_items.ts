@@ -1,7 +1,7 @@
 // Items that are in the catalogue already under the ids a job is about to use: found in pages, and refused when another job has made
 // them. The job's own are its earlier attempts, which a repair replaces.
 
-import type { Catalog } from "../../catalog/catalog.js";
+import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { parseZoneRef, type ZoneRef } from "../../core/zones.js";
@@ -21,9 +21,15 @@ export async function findItems(
   const found: StacItem[] = [];
   for (let at = 0; at < item_ids.length; at += page) {
     const ids = item_ids.slice(at, at + page);
-    const query = { collections: [collection], ids, limit: ids.length };
-    const { items } = await ctx.db((session) => catalog.search(session, query));
-    found.push(...items);
+    const query: SearchQuery = { collections: [collection], ids, limit: ids.length };
+    let token: string | undefined;
+    // Large items come in more pages than one.
+    do {
+      const asked: SearchQuery = token === undefined ? query : { ...query, token };
+      const { items, next } = await ctx.db((session) => catalog.search(session, asked));
+      found.push(...items);
+      token = next ?? undefined;
+    } while (token !== undefined);
   }
   return found;
 }
@@ -55,6 +61,26 @@ export function filesOf(item: StacItem): string[] {
   return Object.values(item.assets).flatMap((asset) => {
     const ref = asset[ref_field];
     return typeof ref === "string" && parseZoneRef(ref) !== null ? [ref] : [];
+  });
+}
+
+/**
+ * Those files of the items that go with them: what the item's own job has made or recorded. A file that another job has recorded may be
+ * named by that job's items too.
+ */
+export async function ownFiles(ctx: TaskContext, items: readonly StacItem[]): Promise<string[]> {
+  const named = items.flatMap((item) =>
+    filesOf(item).map((file) => ({ file, job_id: item.properties["fanfold:job_id"] })),
+  );
+  return ctx.db(async (session) => {
+    const own = new Set<string>();
+    for (const { file, job_id } of named) {
+      const { zone, key } = zoneRef(file);
+      const [row] = await session.sql<{ reply: { job_id: string | null } | null }>`
+        select app.find_asset(${zone}::text, ${key}::text, ${ctx.tenant_id}::text) as reply`;
+      if (row?.reply?.job_id === job_id) own.add(file);
+    }
+    return [...own];
   });
 }
 

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
+import type { TiffEntry } from "../../../src/geo/tiff_file.js";
 import { lookAtSource, openSource } from "../../../src/handlers/raster/source.js";
 import { SourceCache } from "../../../src/handlers/raster/source_cache.js";
 import { broken, claim, good } from "../../geo/broken.js";
@@ -63,12 +64,25 @@ describe("a source in a zone", () => {
     ['<Item name="OVERVIEW_FILE" domain="OVERVIEWS">/etc/passwd</Item>'],
     ['<Item name="overview_&#102;ile" domain="Overviews">/vsicurl/http://127.0.0.1/</Item>'],
     ['<Item name="X_DATA&#x53;ET" domain="GEOLOCATION">/tmp/x.tif</Item>'],
-  ])("that names other files in its metadata is refused: %s", async (item) => {
-    const xml = `<GDALMetadata>${item}</GDALMetadata>`;
-    world.objects.set("evil.tif", claim({ 42112: { tag: 42112, type: "ascii", values: xml } }));
-    const { findings, file } = await openSource(world.ctx(), "bronze:evil.tif", engine);
-    expect([findings[0]?.code, file]).toEqual(["names_other_files", null]);
-  });
+    // GDAL reads all of these as an underscore: zeros do not count, and numbers go round at 2^32.
+    ['<Item name="OVERVIEW&#x000000000000005F;FILE" domain="OVERVIEWS">/etc/passwd</Item>'],
+    ['<Item name="OVERVIEW&#00000000000000095;FILE" domain="OVERVIEWS">/etc/passwd</Item>'],
+    ['<Item name="OVERVIEW&#x10000005F;FILE" domain="OVERVIEWS">/etc/passwd</Item>'],
+    ['<Item name="OVERVIEW&#4294967391;FILE" domain="OVERVIEWS">/etc/passwd</Item>'],
+    // And the text from numbers of any width.
+    ['<Item name="OVERVIEW_FILE" domain="OVERVIEWS">/etc/passwd</Item>', "short"],
+    ['<Item name="OVERVIEW_FILE" domain="OVERVIEWS">/etc/passwd</Item>', "long"],
+  ] as [string, "short" | "long" | undefined][])(
+    "that names other files in its metadata is refused: %s %s",
+    async (item, type) => {
+      const xml = `<GDALMetadata>${item}</GDALMetadata>`;
+      const values = type === undefined ? xml : [...Buffer.from(`${xml}\0`)];
+      const entry = { tag: 42112, type: type ?? "ascii", values } as TiffEntry;
+      world.objects.set("evil.tif", claim({ 42112: entry }));
+      const { findings, file } = await openSource(world.ctx(), "bronze:evil.tif", engine);
+      expect([findings[0]?.code, file]).toEqual(["names_other_files", null]);
+    },
+  );
 
   test("that is not there, too large or no source at all is an error with a code", async () => {
     const refused = (code: string, source: string, limits = {}) =>

@@ -28,5 +28,13 @@ export const conforms_to: readonly string[] = [
   `${cql2}/cql2-json`,
   `${cql2}/basic-cql2`,
   `${cql2}/advanced-comparison-operators`,
+  `${cql2}/case-insensitive-comparison`,
+  `${cql2}/accent-insensitive-comparison`,
   `${cql2}/basic-spatial-functions`,
+  `${cql2}/basic-spatial-functions-plus`,
+  `${cql2}/spatial-functions`,
+  `${cql2}/temporal-functions`,
+  `${cql2}/array-functions`,
+  `${cql2}/property-property`,
+  `${cql2}/arithmetic`,
 ];

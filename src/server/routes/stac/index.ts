@@ -25,7 +25,7 @@ const most_children = 200;
 
 export function stacRoutes(): Route[] {
   let document: { openapi: string } | undefined;
-  return routes(stac_api, {
+  const all = routes(stac_api, {
     ...transactions,
     async landing(call) {
       const shelf = await shelfOf(call);
@@ -115,6 +115,12 @@ export function stacRoutes(): Route[] {
       return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
     },
   });
+  return all.map(({ endpoint, answer }) => ({ endpoint, answer: endpoint.scope === null ? answer : inTurn(answer) }));
+}
+
+/** What a search costs is the caller's choice: no tenant keeps the others from the database with theirs. */
+function inTurn(answer: Route["answer"]): Route["answer"] {
+  return (call) => call.service.catalog_turns.within(call.engine.tenant, call.signal, () => answer(call));
 }
 
 function notOfThis(id: string): BadRequest {

@@ -4,6 +4,7 @@
 import { expect, test } from "vitest";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
+import type { SqlSession } from "../../src/core/context.js";
 import { BadRequest, Conflict, NotFound } from "../../src/core/errors.js";
 import type { Database } from "../../src/engine/database.js";
 import { openServer } from "../../src/engine/server_database.js";
@@ -233,6 +234,33 @@ bothCatalogs("a catalogue", (open, kind) => {
     const searching = (async () => catalog.search(db, { limit: 10, ...query }))();
     await expect(searching).rejects.toThrow(message);
     await expect(searching).rejects.toBeInstanceOf(BadRequest);
+  });
+
+  test("a page ends early where it would be too large, in either direction, and nothing is lost", async () => {
+    const { catalog, db } = await open();
+    await catalog.putCollection(db, aCollection("a"));
+    await put(catalog, db, "a", many("a", 5));
+    const whole = await catalog.search(db, { limit: 5 });
+    // As if one item were all that an answer can hold.
+    const tight: SqlSession = {
+      sql: (strings, ...values) =>
+        db.sql(strings, ...values.map((one) => (String(one).startsWith("{") ? JSON.stringify({ ...JSON.parse(String(one)), bytes: 1 }) : one))),
+    };
+    const pages = [await catalog.search(tight, { limit: 4 })];
+    while (pages.at(-1)!.next !== null) pages.push(await catalog.search(tight, { limit: 4, token: pages.at(-1)!.next! }));
+    expect(pages.map(({ items, matched }) => [items.map(({ id }) => id), matched])).toEqual(whole.items.map(({ id }) => [[id], null]));
+    const back = await catalog.search(tight, { limit: 4, token: pages[3]!.previous! });
+    expect([back.items, back.previous !== null]).toEqual([pages[2]!.items, true]);
+  });
+
+  test("a page of large collections ends early, and the next goes on", async () => {
+    const { catalog, db } = await open();
+    const ids = Array.from({ length: 6 }, (_, n) => `c${n}`);
+    for (const id of ids) await catalog.putCollection(db, aCollection(id, { keywords: Array.from({ length: 4 }, () => "x".repeat(1_000_000)) }));
+    const first = await catalog.collections(db, { limit: 100 });
+    const rest = await catalog.collections(db, { limit: 100, token: first.next! });
+    expect([first.collections, rest.collections].map((page) => page.map(({ id }) => id))).toEqual([ids.slice(0, 5), ids.slice(5)]);
+    expect(rest.next).toBeNull();
   });
 
   test("a token is refused by another search", async () => {

@@ -1,10 +1,10 @@
 // The same searches over the same items in every catalogue: the same ids in the same order, which plain TypeScript over the items expects;
 // and where pgSTAC's own search means the same, the same that it finds.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { SearchQuery } from "../../src/catalog/catalog.js";
 import { fieldOf } from "../../src/catalog/fields.js";
 import type { StacItem } from "../../src/geo/stac.js";
-import { type CatalogKind, catalog_kinds, closeCatalogs, type OpenedCatalog, openIn, whyNot } from "./catalogs.js";
+import { type CatalogKind, catalog_kinds, type OpenedCatalog, openIn, patience_ms, whyNot } from "./catalogs.js";
 import { corpus_collections, corpus_searches, corpusItems } from "./corpus.js";
 
 const items = corpusItems();
@@ -85,8 +85,7 @@ for (const kind of catalog_kinds) {
     let opened: OpenedCatalog;
     beforeAll(async () => {
       opened = await filled(kind);
-    });
-    afterAll(closeCatalogs);
+    }, patience_ms);
 
     test.each(Object.entries(corpus_searches))("finds what there is, in order: %s", async (_name, search) => {
       const { catalog, db } = opened;

@@ -1,0 +1,81 @@
+// What came of the raster demo, read back from the catalogue and the job: as a document, and in words with commands to paste.
+import path from "node:path";
+import { openCatalog } from "../catalog/open.js";
+import { type DemoNotes, typed } from "./demo_folder.js";
+import { seconds } from "./figures.js";
+import { printable } from "./printable.js";
+import type { Session } from "./session.js";
+import { errorText } from "./summary.js";
+import { shortId } from "./view.js";
+import { failedTasks } from "./wait.js";
+
+export interface DemoPlace {
+  cwd: string;
+  folder: string;
+}
+
+export interface DemoTimings {
+  database_s: number;
+  scenes_s: number;
+  job_s: number;
+}
+
+export type DemoResult = Awaited<ReturnType<typeof resultOf>>;
+
+export async function resultOf(
+  { engine, config, ...session }: Session,
+  place: DemoPlace,
+  notes: DemoNotes,
+  timings: DemoTimings,
+) {
+  const { job_id, collection } = notes;
+  const { status } = await engine.status(job_id);
+  const catalog = await openCatalog(engine.db, { tenant: engine.tenant });
+  const { items } = await catalog.search(engine.db, { collections: [collection], limit: 1000 });
+  const failed = await failedTasks({ engine, config, ...session }, job_id, status);
+  return {
+    ...{ job_id, status },
+    scene_count: notes.scene_count,
+    usable: {
+      cog_count: items.filter(({ assets }) => assets.data !== undefined).length,
+      cogs: `silver:${collection}/`,
+      cogs_folder: path.join(engine.zones.store("silver", engine.tenant).place, collection),
+      item_count: items.length,
+      item_ids: items.map(({ id }) => id).sort(),
+      collection,
+    },
+    broken: failed.map(({ index, error }) => ({ scene: index, error: errorText(error) })),
+    repair: [
+      mendCommand(place, notes),
+      `npx fanfold resume ${shortId(job_id)} --wait --data-dir ${typed(place.cwd, place.folder)}`,
+    ],
+    search_url: searchUrl(`http://${config.host}:${config.port}`, notes),
+    timings,
+  };
+}
+
+export function searchUrl(server: string, { collection }: DemoNotes): string {
+  return `${server}/stac/search?collections=${collection}`;
+}
+
+/** Needs no database, and so works beside a server too. */
+export function mendCommand({ cwd, folder }: DemoPlace, { broken }: DemoNotes): string {
+  const { mended, source } = broken;
+  return `npx fanfold files put --force ${typed(cwd, mended)} ${source} --data-dir ${typed(cwd, folder)}`;
+}
+
+export function* resultLines(told: DemoResult, cwd: string): Generator<string> {
+  const { usable, broken, repair, scene_count, timings } = told;
+  const { database_s, scenes_s, job_s } = timings;
+  const took_s = database_s + scenes_s + job_s;
+  yield "";
+  yield `Partial success, as planned: ${usable.item_count} of ${scene_count} scenes are usable now, ${broken.length} can be repaired.`;
+  yield `  usable   ${usable.cog_count} COGs in ${usable.cogs} (${typed(cwd, usable.cogs_folder)})`;
+  yield `           ${usable.item_count} items in the STAC collection ${usable.collection}`;
+  for (const { scene, error } of broken) yield `  broken   ${printable(scene)}: ${error}`;
+  yield "  repair   put the whole file in its place and resume; nothing else runs again:";
+  for (const command of repair) yield `           ${command}`;
+  yield "  search   npm start (or: npx fanfold demo up) serves it, with a key and calls to paste:";
+  yield `           ${told.search_url}`;
+  yield `  took     ${seconds(took_s)}: database ${seconds(database_s)}, scenes ${seconds(scenes_s)}, job ${seconds(job_s)}`;
+}
