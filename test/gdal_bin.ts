@@ -1,5 +1,5 @@
-// System GDAL for tests: the one that is there, or Debian's package where that can be installed (as root, within two minutes). Without it
-// the tests that need it are skipped, and their names say so.
+// System GDAL for tests: the one that is there, or Debian's packages where those can be installed (as root, within two minutes). Without
+// it the tests that need it are skipped, and their names say so.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -14,23 +14,38 @@ export interface SystemGdal {
 let asked: Promise<SystemGdal> | undefined;
 
 export function systemGdal(): Promise<SystemGdal> {
-  asked ??= find();
+  asked ??= installed("gdal-bin", () => works("gdalinfo", ["--version"])).then((why_not) => ({
+    ...{ available: why_not === null, why_not: why_not ?? "" },
+  }));
   return asked;
 }
 
-async function find(): Promise<SystemGdal> {
-  if (await isThere()) return { available: true, why_not: "" };
-  if (process.getuid?.() !== 0) return { available: false, why_not: "no gdal-bin, and no right to install it" };
-  // Another test file may be at it: apt's own lock is waited for.
-  const apt = ["-y", "-qq", "-o", "DPkg::Lock::Timeout=100", "--no-install-recommends", "install", "gdal-bin"];
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", apt, { timeout: 120_000, env }).catch(() => {});
-  const available = await isThere();
-  return { available, why_not: available ? "" : "gdal-bin cannot be installed here" };
+/** A Python that has GDAL's own scripts; or why there is none. */
+export async function gdalPython(): Promise<{ python: string } | string> {
+  const why_not = await installed("python3-gdal", async () => (await foundPython()) !== null);
+  return why_not ?? { python: (await foundPython())! };
 }
 
-function isThere(): Promise<boolean> {
-  return run("gdalinfo", ["--version"]).then(
+/** The system's first: another before it in PATH does not see what Debian installs. */
+async function foundPython(): Promise<string | null> {
+  const needs = "import osgeo.gdal, osgeo_utils.samples.validate_cloud_optimized_geotiff";
+  for (const python of ["/usr/bin/python3", "python3"]) if (await works(python, ["-c", needs])) return python;
+  return null;
+}
+
+/** null when it is there, or is now; otherwise why not. */
+async function installed(debian_package: string, isThere: () => Promise<boolean>): Promise<string | null> {
+  if (await isThere()) return null;
+  if (process.getuid?.() !== 0) return `no ${debian_package}, and no right to install it`;
+  // Another test file may be at it: apt's own lock is waited for.
+  const apt = ["-y", "-qq", "-o", "DPkg::Lock::Timeout=100", "--no-install-recommends", "install", debian_package];
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", apt, { timeout: 120_000, env }).catch(() => {});
+  return (await isThere()) ? null : `${debian_package} cannot be installed here`;
+}
+
+function works(program: string, args: string[]): Promise<boolean> {
+  return run(program, args).then(
     () => true,
     () => false,
   );

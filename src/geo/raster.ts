@@ -81,6 +81,9 @@ export type Resampling = (typeof resamplings)[number];
 export const compressions = ["deflate", "lzw", "zstd", "lerc_deflate", "jpeg", "webp", "none"] as const;
 export type Compression = (typeof compressions)[number];
 
+/** Pixels a side. 384 is never asked for, but taken where the others will not do: see safeBlockSize. */
+export type BlockSize = 256 | 384 | 512 | 1024;
+
 /** How a COG is made: both engines take the same. */
 export interface CogOptions {
   /** Default: as the source. */
@@ -95,7 +98,7 @@ export interface CogOptions {
   compression: Compression;
   /** For jpeg and webp. */
   quality?: number;
-  block_size: 256 | 512 | 1024;
+  block_size: BlockSize;
   /** Given when the source has none, or another is wanted. */
   source_nodata?: number | "nan";
   nodata?: number | "nan";

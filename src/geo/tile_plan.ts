@@ -2,7 +2,7 @@
 // tile is a sliver. Small rasters stay whole. Pure.
 import { BadRequest } from "../core/errors.js";
 import { formatProblems, type Problem } from "../core/problems.js";
-import type { Bounds, GeoTransform } from "./raster.js";
+import type { BlockSize, Bounds, GeoTransform } from "./raster.js";
 
 export interface TilePlanOptions {
   /** The whole raster in the target CRS, as RasterEngine.suggestWarp says. */
@@ -104,17 +104,29 @@ export function suggestTilePx(bytes_per_pixel: number, block_size: number, targe
 }
 
 /**
- * The block size wanted, or 512 where an image or one of its overviews would be exactly one block wide: rio-cogeo, and who
- * trusts it, takes that for strips. Up to 512 pixels nobody minds.
+ * The block size wanted, or one near it where others would find fault with the COG. rio-cogeo, and who trusts it, takes an image or
+ * overview that is exactly one block wide for strips; and GDAL makes no overviews of what fits into one block. Up to 512 pixels a
+ * side nobody minds. Narrow images meet 1024, 512 and 256 on their way down, and then not 384.
  */
-export function safeBlockSize<T extends number>(width: number, wanted: T): T | 512 {
-  if (wanted <= 512) return wanted;
-  for (let level = width; level >= wanted; level = Math.ceil(level / 2)) {
-    if (level === wanted) return 512;
-  }
+export function safeBlockSize(width: number, height: number, wanted: BlockSize): BlockSize {
+  return ([wanted, 512, 384].find((block) => isSafeBlock(width, height, block)) as BlockSize | undefined) ?? wanted;
+}
+
+function isSafeBlock(width: number, height: number, block: number): boolean {
+  if (isLarge(width, height) && width <= block && height <= block) return false;
   // GDAL rounds halves down in some versions and up in others.
-  for (let level = width; level >= wanted; level = Math.floor(level / 2)) if (level === wanted) return 512;
-  return wanted;
+  return [Math.ceil, Math.floor].every((round) => {
+    let level = [width, height] as const;
+    while (isLarge(...level)) {
+      if (level[0] === block) return false;
+      level = [Math.max(1, round(level[0] / 2)), Math.max(1, round(level[1] / 2))];
+    }
+    return true;
+  });
+}
+
+function isLarge(width: number, height: number): boolean {
+  return width > 512 || height > 512;
 }
 
 function problemsOf(options: TilePlanOptions): Problem[] {

@@ -130,12 +130,34 @@ describe("a plan of tiles", () => {
     expect(suggestTilePx(1000, 512)).toBe(5120);
   });
 
-  test("has blocks that are never exactly as wide as an image or overview", () => {
-    expect([512, 1024, 2048, 4095, 4097, 1025].map((width) => safeBlockSize(width, 1024))).toEqual([
-      1024, 512, 512, 512, 512, 1024,
-    ]);
-    expect(safeBlockSize(512, 512)).toBe(512);
-    expect(safeBlockSize(256, 256)).toBe(256);
-    expect(safeBlockSize(3000, 1024)).toBe(1024);
+  test("has blocks that are never exactly as wide as a large image or overview", () => {
+    const square = [512, 1024, 2048, 4095, 4097, 1025].map((side) => safeBlockSize(side, side, 1024));
+    expect(square).toEqual([1024, 512, 512, 512, 512, 1024]);
+    expect(safeBlockSize(512, 512, 512)).toBe(512);
+    expect(safeBlockSize(256, 256, 256)).toBe(256);
+    expect(safeBlockSize(3000, 1000, 1024)).toBe(1024);
+    expect(safeBlockSize(256, 600, 256)).toBe(512);
+    const narrow = [512, 1024, 4096].map((width) => safeBlockSize(width, width * 1.2, 512));
+    expect(narrow).toEqual([384, 384, 384]);
+  });
+
+  test("has blocks that leave room for an overview of every large image", () => {
+    expect([512, 513, 1024, 1025].map((side) => safeBlockSize(side, 100, 1024))).toEqual([1024, 512, 512, 1024]);
+    expect([512, 513, 1024, 1025].map((side) => safeBlockSize(100, side, 1024))).toEqual([1024, 512, 512, 1024]);
+  });
+
+  test("has blocks that suit every size", () => {
+    for (let width = 1; width < 5000; width++) {
+      for (const height of [1, 500, 513, width, Math.ceil(width * 1.3), 2 * width, 9000]) {
+        for (const wanted of [256, 512, 1024] as const) {
+          const block = safeBlockSize(width, height, wanted);
+          if (width <= 512 && height <= 512) expect(block).toBe(wanted);
+          else if (width <= block && height <= block) expect.fail(`${width} × ${height} fits into ${block}`);
+          for (let [x, y] = [width, height]; x > 512 || y > 512; [x, y] = [Math.ceil(x / 2), Math.ceil(y / 2)]) {
+            if (x === block) expect.fail(`${width} × ${height} comes to be ${x} × ${y} in blocks of ${block}`);
+          }
+        }
+      }
+    }
   });
 });

@@ -1,6 +1,7 @@
 // CogOptions as arguments of gdalwarp, the same for both engines; and what cannot be asked for, said before any work. Pure.
 import { Permanent } from "../../core/errors.js";
 import type { Bounds, CogOptions, Compression, DataType, RasterInfo, Resampling } from "../../geo/raster.js";
+import { safeBlockSize } from "../../geo/tile_plan.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { warp_mb } from "./gdal_environment.js";
 import { gdalNumber } from "./gdal_vrt.js";
@@ -73,20 +74,10 @@ function isOneBlock(options: CogOptions): boolean {
   return size !== null && Math.max(...size) <= blockSize(options);
 }
 
-/** As asked for, unless an image would be as wide as its blocks and higher than 512: many tools take that for strips. */
+/** As asked for, where others find no fault with it. */
 function blockSize(options: CogOptions): number {
-  const { block_size } = options;
   const size = outputSize(options);
-  const looksTiled = (block: number) => {
-    let [width, height] = size ?? [0, 0];
-    for (; height > 512 || width > 512; [width, height] = [Math.ceil(width / 2), Math.ceil(height / 2)]) {
-      if (width === block) return false;
-    }
-    return true;
-  };
-  // Smaller ones first: GDAL makes overviews down to one block. It takes none below 128.
-  const choices = [1, 1 / 2, 1 / 4, 2, 4].map((times) => block_size * times).filter((block) => block >= 128);
-  return choices.find(looksTiled) ?? block_size;
+  return size === null ? options.block_size : safeBlockSize(...size, options.block_size);
 }
 
 function nodataText(value: number | "nan"): string {

@@ -6,6 +6,7 @@ import { Permanent } from "../../core/errors.js";
 import type { CogOptions, RasterType } from "../../geo/raster.js";
 import type { ItemDates } from "../../geo/stac_dates.js";
 import { cog_media_type } from "../../geo/stac_item.js";
+import { safeBlockSize } from "../../geo/tile_plan.js";
 import { describeCog } from "./describe_cog.js";
 import type { RasterEngine } from "./engine.js";
 import type { CogResult, GridTile } from "./facts.js";
@@ -17,10 +18,13 @@ export interface NewCog {
   raster_type: RasterType;
   dates: ItemDates;
   tile: GridTile | null;
-  options: CogOptions;
+  options: PlacedCog;
   sources: { source: string; sha256: string }[];
   properties?: Record<string, string | number>;
 }
+
+/** Down to the pixel. */
+type PlacedCog = CogOptions & Required<Pick<CogOptions, "bounds" | "resolution">>;
 
 export async function makeCog(
   ctx: TaskContext,
@@ -28,7 +32,8 @@ export async function makeCog(
   source: string,
   wanted: NewCog,
 ): Promise<CogResult> {
-  const { item_id, collection, options, tile } = wanted;
+  const { item_id, collection, tile } = wanted;
+  const options = { ...wanted.options, block_size: blockSizeOf(wanted.options) };
   const scratch = await ctx.scratch();
   const file = join(scratch, "cog.tif");
   ctx.progress(0.2, "converting");
@@ -64,4 +69,9 @@ export async function makeCog(
     task_id: ctx.task_id,
     ...(wanted.properties === undefined ? {} : { properties: wanted.properties }),
   };
+}
+
+/** Only here is it known how large the COG will be. */
+function blockSizeOf({ bounds: [x0, y0, x1, y1], resolution: [dx, dy], block_size }: PlacedCog) {
+  return safeBlockSize(Math.round((x1 - x0) / dx), Math.round((y1 - y0) / dy), block_size);
 }
