@@ -70,8 +70,8 @@ test("a late finish is refused and recorded, and nobody is thrown at", async () 
     return { by: runs };
   });
   const shop = await openShop({ jobs: [fan("holding")], handlers: [holding] });
-  // The lease is long: this worker learns nothing before it finishes.
-  const zombie = await shop.worker({ lease_s: 600 });
+  // The lease is long, and no slot is free to ask for more: this worker learns nothing before it finishes.
+  const zombie = await shop.worker({ lease_s: 600, slots: 1 });
   const { job_id } = await shop.engine.submit("fan", { n: 1 });
   await eventually(() => runs === 1);
   await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
