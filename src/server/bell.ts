@@ -27,7 +27,7 @@ export class WorkBell {
     private readonly log: Logger,
   ) {}
 
-  /** Resolves when hints come: what becomes runnable afterwards is heard of. Or when none are to be had for now. */
+  /** Resolves when hints come: what becomes runnable afterwards is heard of. Or when none can be had: then callers poll. */
   async listen(): Promise<void> {
     if (this.#listening === null && performance.now() < this.#not_before) return;
     this.#listening ??= this.#listen();

@@ -17,6 +17,7 @@ import {
   type Written,
 } from "./blob_store.js";
 import { readablePrefix, readableProblem, readableSegments } from "./keys.js";
+import { plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
 import { loadedOnce } from "./vendor_sdk.js";
 
 export interface S3Settings {
@@ -233,26 +234,6 @@ async function reasonOf(feeding: Promise<void>, otherwise: unknown): Promise<unk
     () => otherwise,
     (error: unknown) => error,
   );
-}
-
-async function* told(body: AsyncIterable<Uint8Array>, key: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw unavailableBlob("read", key, error);
-  }
-}
-
-function withSignal(signal: AbortSignal | undefined) {
-  return signal === undefined ? {} : { abortSignal: signal };
-}
-
-function statOf(bytes: number | undefined, etag: string | undefined, modified: Date | undefined): BlobStat {
-  return { bytes: bytes ?? 0, etag: plainEtag(etag) ?? "", modified_at: (modified ?? new Date(0)).toISOString() };
-}
-
-function plainEtag(etag: string | undefined): string | undefined {
-  return etag?.replaceAll('"', "");
 }
 
 function statusOf(error: unknown): number | undefined {
