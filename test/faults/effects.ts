@@ -79,8 +79,8 @@ const numbers = (text: string) => (text === "" ? [] : text.split(",").map(Number
 
 export function readEffects(dir: string): { effects: Effect[]; acks: Ack[] } {
   const lines = readdirSync(dir)
-    .flatMap((name) => readFileSync(join(dir, name), "utf8").split("\n"))
-    .filter((line) => line !== "")
+    // What follows the last line end is empty, or a line that its process is writing at this moment.
+    .flatMap((name) => readFileSync(join(dir, name), "utf8").split("\n").slice(0, -1))
     .map((line) => JSON.parse(line) as Effect | Ack)
     .sort((a, b) => a.at - b.at);
   return {
