@@ -14,6 +14,6 @@ export function isAlive(pid: number): boolean {
 
 export function readNotes(file: string): NoteLine[] {
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").split("\n");
-  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as NoteLine);
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1); // after the last line end: nothing, or half a line
+  return lines.map((line) => JSON.parse(line) as NoteLine);
 }
