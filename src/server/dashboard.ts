@@ -1,6 +1,6 @@
 // The dashboard's built files at /, and its page wherever its own addresses lead: under a strict policy, since what it shows is
 // anybody's text. Where nothing was built the API's page is there instead.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
@@ -73,6 +73,11 @@ export function serveDashboard(app: FastifyInstance, parts: DashboardParts): voi
       });
     }
   }
+}
+
+/** Was it built? */
+export function hasDashboard(): boolean {
+  return existsSync(join(dashboard_folder, "index.html"));
 }
 
 function readPage(folder: string): string | null {
