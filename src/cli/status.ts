@@ -1,5 +1,6 @@
 // fanfold status: one job, once.
 import { isTerminal } from "../core/statuses.js";
+import { verdictOf } from "../core/verdict.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
 import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
@@ -37,6 +38,7 @@ function* statusLines(status: JobRecord, why: Why | null, failed: readonly Faile
   const people = waitingForPeople(status).length > 0;
   const width = io.width();
   yield* renderStages(status, { width: io.screen_width(), colour: io.colour, paces: new Map() });
+  yield `now         ${truncate(printable(verdictOf(status, { now_ms: Date.parse(status.now) }).text), width - 12)}`;
   yield `job         ${status.job_id}`;
   yield `parameters  ${resultText(status.parameters)}`;
   const labels = Object.entries(status.labels).map(([key, value]) => `${printable(key)}=${printable(value)}`);
