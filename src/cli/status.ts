@@ -1,4 +1,6 @@
 // fanfold status: one job, once.
+
+import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import { verdictOf } from "../core/verdict.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
@@ -6,7 +8,6 @@ import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
-import { printable, truncate } from "./printable.js";
 import { withSession } from "./session.js";
 import { errorText, type FailedTask, moment, resultText, resumeText, table } from "./summary.js";
 import { isPaused, renderStages, shortId, waitingForPeople } from "./view.js";

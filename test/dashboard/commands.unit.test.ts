@@ -84,7 +84,12 @@ describe("the command line of a verb", () => {
       taskVerbCommands(base, "retry", "17-0"),
       taskVerbCommands(base, "skip", "17-3", { reason: "lost" }),
       typeVerbCommands(base, "pause", "raster.cog"),
-      submitCommands(base, "hello_world", { parameters: { n: 3 }, mode: "force", priority: 5, labels: { "a b": "c'd" } }),
+      submitCommands(base, "hello_world", {
+        parameters: { n: 3 },
+        mode: "force",
+        priority: 5,
+        labels: { "a b": "c'd" },
+      }),
     ].map(({ cli }) => cli);
     expect(lines).toEqual([
       "fanfold approve ab12cd34ef56 --stage publish",
@@ -99,16 +104,19 @@ describe("the command line of a verb", () => {
 });
 
 describe("curl", () => {
-  test.each(hostile.filter((text) => text !== ""))("sends the reason as it is, to the page's own address: %j", (reason) => {
-    const line = retryGroupCommands(base, { job_id, signature: "abc" }, { reason }).curl;
-    const [silent, x, method, url, h, auth, h2, type, d, body] = words(line, "curl");
-    expect([silent, x, method, h, h2, d]).toEqual(["-sS", "-X", "POST", "-H", "-H", "-d"]);
-    expect(url).toBe(`${base}/api/jobs/${job_id}/retry-group`);
-    expect([auth, type]).toEqual(["Authorization: Bearer ff_live_key", "Content-Type: application/json"]);
-    expect(JSON.parse(body as string)).toEqual({ signature: "abc", reason });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-    expect(line).not.toMatch(/[\0-\x1f\x7f-\x9f\u202a-\u202e]/);
-  });
+  test.each(hostile.filter((text) => text !== ""))(
+    "sends the reason as it is, to the page's own address: %j",
+    (reason) => {
+      const line = retryGroupCommands(base, { job_id, signature: "abc" }, { reason }).curl;
+      const [silent, x, method, url, h, auth, h2, type, d, body] = words(line, "curl");
+      expect([silent, x, method, h, h2, d]).toEqual(["-sS", "-X", "POST", "-H", "-H", "-d"]);
+      expect(url).toBe(`${base}/api/jobs/${job_id}/retry-group`);
+      expect([auth, type]).toEqual(["Authorization: Bearer ff_live_key", "Content-Type: application/json"]);
+      expect(JSON.parse(body as string)).toEqual({ signature: "abc", reason });
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(line).not.toMatch(/[\0-\x1f\x7f-\x9f\u202a-\u202e]/);
+    },
+  );
 
   test("never holds the key itself, but asks the environment for it", () => {
     expect(curlLine(base, { method: "GET", path: "/api/jobs" })).toBe(

@@ -25,7 +25,9 @@ export function shellWord(text: string): string {
   // printf gives back the bytes; the substitution would eat line feeds at the end, so they stand outside.
   const end = /\n*$/.exec(whole)?.[0] ?? "";
   const body = whole.slice(0, whole.length - end.length);
-  const escaped = Array.from(body, (letter) => (obeyed.test(letter) ? octal(letter) : letter === "\\" ? "\\\\" : letter));
+  const escaped = Array.from(body, (letter) =>
+    obeyed.test(letter) ? octal(letter) : letter === "\\" ? "\\\\" : letter,
+  );
   return `"$(printf %b ${quoted(escaped.join(""))})"${end === "" ? "" : quoted(end)}`;
 }
 
@@ -44,7 +46,10 @@ export function plainJson(value: unknown): string {
 }
 
 /** `fanfold …`: words as they are, and options that have a value. Those without one are left out. */
-export function cliLine(words: readonly string[], options: Readonly<Record<string, string | boolean | undefined>> = {}): string {
+export function cliLine(
+  words: readonly string[],
+  options: Readonly<Record<string, string | boolean | undefined>> = {},
+): string {
   const given = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined || value === false || value === "") return [];
     if (value === true) return [`--${name}`];
@@ -65,8 +70,12 @@ export interface CurlRequest {
 
 /** `base`: the address of the page without what follows it, such as https://host/fanfold. The key is the caller's, from its environment. */
 export function curlLine(base: string, { method, path, params = {}, query = {}, body }: CurlRequest): string {
-  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent((params[name] ?? "").toWellFormed()));
-  const asked = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`]));
+  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
+    encodeURIComponent((params[name] ?? "").toWellFormed()),
+  );
+  const asked = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
   const url = `${base.replace(/\/$/, "")}${filled}${asked.length === 0 ? "" : `?${asked.join("&")}`}`;
   const parts = ["curl", "-sS"];
   if (method !== "GET") parts.push("-X", method);
@@ -84,40 +93,88 @@ const verbBody = ({ reason, dry_run }: VerbGiven) => ({
 const verbFlags = ({ reason, dry_run }: VerbGiven) => ({ reason, "dry-run": dry_run });
 
 /** The verbs of an operator; `stage` is for approve and reject. */
-export function jobVerbCommands(base: string, verb: JobVerb, { job_id, stage }: { job_id: string; stage?: string | undefined }, given: VerbGiven = {}): Commands {
+export function jobVerbCommands(
+  base: string,
+  verb: JobVerb,
+  { job_id, stage }: { job_id: string; stage?: string | undefined },
+  given: VerbGiven = {},
+): Commands {
   const at = stage === undefined ? {} : { stage };
   return {
     cli: cliLine([verb, short(job_id)], { ...at, ...verbFlags(given) }),
-    curl: curlLine(base, { method: "POST", path: `/api/jobs/{job_id}/${verb}`, params: { job_id }, body: { ...at, ...verbBody(given) } }),
+    curl: curlLine(base, {
+      method: "POST",
+      path: `/api/jobs/{job_id}/${verb}`,
+      params: { job_id },
+      body: { ...at, ...verbBody(given) },
+    }),
   };
 }
 
-export function retryStageCommands(base: string, { job_id, stage }: { job_id: string; stage: string }, given: VerbGiven = {}): Commands {
+export function retryStageCommands(
+  base: string,
+  { job_id, stage }: { job_id: string; stage: string },
+  given: VerbGiven = {},
+): Commands {
   return {
     cli: cliLine(["retry", short(job_id)], { stage, ...verbFlags(given) }),
-    curl: curlLine(base, { method: "POST", path: "/api/jobs/retry-stage/{job_id}/{stage}", params: { job_id, stage }, body: verbBody(given) }),
+    curl: curlLine(base, {
+      method: "POST",
+      path: "/api/jobs/retry-stage/{job_id}/{stage}",
+      params: { job_id, stage },
+      body: verbBody(given),
+    }),
   };
 }
 
-export function retryGroupCommands(base: string, { job_id, signature }: { job_id: string; signature: string }, given: VerbGiven = {}): Commands {
+export function retryGroupCommands(
+  base: string,
+  { job_id, signature }: { job_id: string; signature: string },
+  given: VerbGiven = {},
+): Commands {
   return {
     cli: cliLine(["retry", short(job_id)], { group: signature, ...verbFlags(given) }),
-    curl: curlLine(base, { method: "POST", path: "/api/jobs/{job_id}/retry-group", params: { job_id }, body: { signature, ...verbBody(given) } }),
+    curl: curlLine(base, {
+      method: "POST",
+      path: "/api/jobs/{job_id}/retry-group",
+      params: { job_id },
+      body: { signature, ...verbBody(given) },
+    }),
   };
 }
 
-export function taskVerbCommands(base: string, verb: "retry" | "skip" | "cancel", task_id: string, given: VerbGiven = {}): Commands {
+export function taskVerbCommands(
+  base: string,
+  verb: "retry" | "skip" | "cancel",
+  task_id: string,
+  given: VerbGiven = {},
+): Commands {
   const words = { retry: ["retry"], skip: ["skip", task_id], cancel: ["tasks", "cancel", task_id] }[verb];
   return {
     cli: cliLine(words, { ...(verb === "retry" ? { task: task_id } : {}), ...verbFlags(given) }),
-    curl: curlLine(base, { method: "POST", path: `/api/tasks/{task_id}/${verb}`, params: { task_id }, body: verbBody(given) }),
+    curl: curlLine(base, {
+      method: "POST",
+      path: `/api/tasks/{task_id}/${verb}`,
+      params: { task_id },
+      body: verbBody(given),
+    }),
   };
 }
 
-export function typeVerbCommands(base: string, verb: "pause" | "continue", task_type: string, given: VerbGiven = {}): Commands {
+export function typeVerbCommands(
+  base: string,
+  verb: "pause" | "continue",
+  task_type: string,
+  given: VerbGiven = {},
+): Commands {
   return {
     cli: cliLine([verb], { type: task_type, ...verbFlags(given) }),
-    curl: curlLine(base, { method: "POST", path: `/api/task-types/{task_type}/${verb}`, params: { task_type }, body: verbBody(given) }),
+    curl: curlLine(base, {
+      method: "POST",
+      path: `/api/task-types/{task_type}/${verb}`,
+      params: { task_type },
+      body: verbBody(given),
+    }),
   };
 }
 
@@ -128,7 +185,11 @@ export interface SubmitGiven {
   labels?: Record<string, string> | undefined;
 }
 
-export function submitCommands(base: string, job_type: string, { parameters, mode, priority, labels = {} }: SubmitGiven): Commands {
+export function submitCommands(
+  base: string,
+  job_type: string,
+  { parameters, mode, priority, labels = {} }: SubmitGiven,
+): Commands {
   const named = Object.entries(labels).map(([key, value]) => `--label ${shellWord(`${key}=${value}`)}`);
   const line = cliLine(["submit", job_type], {
     parameters: plainJson(parameters),
@@ -148,6 +209,11 @@ export function submitCommands(base: string, job_type: string, { parameters, mod
 }
 
 /** A question: the page that shows the answer shows it too. */
-export function askCommands(base: string, command: readonly string[], path: string, params: Record<string, string>): Commands {
+export function askCommands(
+  base: string,
+  command: readonly string[],
+  path: string,
+  params: Record<string, string>,
+): Commands {
   return { cli: cliLine(command), curl: curlLine(base, { method: "GET", path, params }) };
 }
