@@ -20,6 +20,7 @@ const job_id = "ab12cd34ef56".padEnd(64, "0");
 const hostile = [
   "it's fine",
   `"; rm -rf / #`,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell would fill it in
   "$(touch /tmp/owned) `id` ${HOME} $HOME !!",
   "back\\slash \\n \\'",
   "line\nfeed\n\n",

@@ -41,8 +41,8 @@ function octal(letter: string): string {
 
 /** JSON in which nothing stands that a terminal obeys; the escapes mean the same. */
 export function plainJson(value: unknown): string {
-  const escape = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(new RegExp(obeyed, "g"), escape);
+  const written = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(new RegExp(obeyed, "g"), written);
 }
 
 /** `fanfold …`: words as they are, and options that have a value. Those without one are left out. */
