@@ -1,14 +1,16 @@
 -- The failures of a job by signature, largest group first: category, code, the message with what differs masked, a sample, and
--- where they are. At most 50,000 failures are looked at, by their index, and 200 groups told: `failed` is how many there are,
--- `looked_at` how many were grouped, `group_count` in how many groups.
+-- where they are. Of a stage with more than 20,000 failures the first and the last 10,000 are looked at, by their index, and 200
+-- groups are told: `failed` is how many failures there are, `looked_at` how many were grouped, `group_count` in how many groups.
 create or replace function app.error_groups(job_id text, tenant text default null)
 returns json
 language plpgsql stable security definer
 set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 declare
-  c_looks_at constant integer := 50000;
+  c_looks_at constant integer := 20000;
   c_most_groups constant integer := 200;
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), error_groups.job_id);
 begin
@@ -23,13 +25,19 @@ begin
       select s.stage_id, s.number, r.*
         from (select * from of_job order by number) s
         cross join lateral (
-          select f.ordinal, f.finished_at, app.signature_of(f.error) as signature, f.error ->> 'category' as category,
-            f.error ->> 'code' as code, f.error -> 'quarantined' = 'true' as quarantined
-            from app.results f
-           where f.stage_id = s.stage_id and f.status = 'failed'
-           order by f.ordinal
-           limit c_looks_at) r
-       limit c_looks_at
+          select e.ordinal, e.finished_at, app.signature_of(e.error) as signature, e.error ->> 'category' as category,
+            e.error ->> 'code' as code, e.error -> 'quarantined' = 'true' as quarantined
+            from (
+              (select f.ordinal, f.finished_at, f.error from app.results f
+                where f.stage_id = s.stage_id and f.status = 'failed'
+                order by f.ordinal
+                limit case when s.failed > c_looks_at then c_looks_at / 2 else c_looks_at end)
+              union all
+              (select f.ordinal, f.finished_at, f.error from app.results f
+                where f.stage_id = s.stage_id and f.status = 'failed' and s.failed > c_looks_at
+                order by f.ordinal desc
+                limit c_looks_at / 2)) e) r
+       limit 3 * c_looks_at
     ),
     -- First within each stage: few rows are left to be put together, and no message was read yet.
     by_stage as materialized (

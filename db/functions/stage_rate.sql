@@ -3,6 +3,10 @@
 create or replace function app.stage_rate(stage app.stages)
 returns double precision
 language plpgsql stable
+-- A stage that has just been filled has no statistics yet: a plan that sorts all of it must not be chosen.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
 begin
   if stage.status <> 'processing' or stage.paused then

@@ -48,7 +48,7 @@ function* groupLines(job: JobRecord, report: ErrorReport, width: number): Genera
     group.message,
   ]);
   yield* table(["TASKS", "SIGNATURE", "CATEGORY", "CODE", "STAGES", "MESSAGE"], rows, width);
-  if (looked_at < failed) yield `of ${count(failed)} failures the first ${count(looked_at)} were looked at`;
+  if (looked_at < failed) yield `of ${count(failed)} failures ${count(looked_at)} were looked at`;
   if (groups.length < group_count) yield `${count(group_count - groups.length)} smaller groups are not shown`;
   const more = largest.tasks > largest.task_ids.length ? ", …" : "";
   yield `${groups.length > 1 ? "the largest" : "it"}, for example: ${printable(largest.sample, 500)}`;

@@ -199,7 +199,7 @@ export interface DeliverableRecord {
   locations: string[] | null;
   usable: boolean;
   tasks: number;
-  /** Only the first 20,000 tasks that delivered were added up. */
+  /** Only the first 10,000 tasks that delivered were added up. */
   at_least: boolean;
 }
 

@@ -129,7 +129,7 @@ export const deliverable = z
     locations: z.array(z.string()).nullable(),
     usable: z.boolean(),
     tasks: z.int(),
-    at_least: z.boolean().describe("There are more: only the first 20,000 tasks that delivered were added up"),
+    at_least: z.boolean().describe("There are more: only the first 10,000 tasks that delivered were added up"),
   })
   .meta({ id: "Deliverable" });
 

@@ -118,8 +118,9 @@ export const operations_api = {
     tag: "operations",
     summary: "The failures of a job in groups, largest first",
     description:
-      "Looks at 50,000 failed tasks at most and tells the 200 largest groups: where `looked_at` is less than `failed`, the counts " +
-      "are of what was looked at. A dry run of retry-group tells how many tasks a group has in all.",
+      "Of a stage with more than 20,000 failed tasks it looks at the first and the last 10,000, and tells the 200 largest groups: " +
+      "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group tells how many " +
+      "tasks a group has in all.",
     scope: "read",
     params: job,
     reply: z.object({
