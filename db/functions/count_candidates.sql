@@ -7,8 +7,8 @@ as $$
 declare
   c_most constant integer := 50000;
   c_quick constant interval := interval '80 milliseconds';
-  c_least constant integer := 10000;
-  c_chunk constant integer := 5000;
+  c_least constant integer := 5000;
+  c_chunk constant integer := 2500;
   v_began timestamptz := clock_timestamp();
   v_before timestamptz := coalesce(f.created_before, 'infinity'::timestamptz);
   v_after_id text := '';

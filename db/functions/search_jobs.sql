@@ -1,5 +1,5 @@
 -- Jobs of the tenant, newest first, by keyset. request: what read_job_filter knows, and {tenant?, rows?, cursor?, progress?}; `cursor`
--- is the `next` of the page before. A page looks at 10,000 jobs, of those the filter's index can name, and goes on to 100,000 while
+-- is the `next` of the page before. A page looks at 5,000 jobs, of those the filter's index can name, and goes on to 100,000 while
 -- that is quick: no filter ever reads the whole table, a page may be short and have a next, and `examined` and `looked_back_to` say
 -- how far it has looked.
 create or replace function app.search_jobs(request json)
@@ -12,7 +12,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  c_examined constant integer := 10000;
+  c_examined constant integer := 5000;
   c_most_examined constant integer := 100000;
   c_quick constant interval := interval '80 milliseconds';
   v_tenant text := app.acting_tenant(request ->> 'tenant');
