@@ -42,6 +42,7 @@ begin
     -- Looked at once more: what it depends on may have ended while we waited for its row.
     perform app.assert_resumable(v_job);
     perform app.count_out_of_group(v_job);
+    perform app.count_reopened_job(v_job);
     for v_row in select p.*, g.stage_id is not null as has_run
         from app.repair_plan(v_job, kind, target) p left join app.stage_progress g on g.stage_id = p.stage_id loop
       update app.stages s

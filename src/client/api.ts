@@ -3,6 +3,7 @@ import { assets_api } from "../core/api/assets.js";
 import { blueprints_api } from "../core/api/blueprints.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
+import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
@@ -12,11 +13,14 @@ import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
+import { views_api } from "../core/api/views.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { work_api } from "../core/api/work.js";
 
 export const api = {
   jobs: jobs_api,
+  job_bulk: job_bulk_api,
+  views: views_api,
   tasks: tasks_api,
   operations: operations_api,
   blueprints: blueprints_api,

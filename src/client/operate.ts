@@ -1,5 +1,6 @@
 // What is done about jobs and tasks that exist, and what can be learnt of them. One endpoint each.
 import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/endpoint.js";
+import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { operations_api } from "../core/api/operations.js";
 import { tasks_api } from "../core/api/tasks.js";
@@ -24,6 +25,7 @@ export interface VerbOptions extends Asking {
 
 export type JobSummary = ReplyOf<typeof jobs_api.list>["jobs"][number];
 export type JobFilter = Omit<QueryIn<typeof jobs_api.list>, "cursor" | "limit"> & Listing;
+export type JobWishes = QueryIn<typeof jobs_api.counts>;
 export type TaskSummary = ReplyOf<typeof tasks_api.list>["tasks"][number];
 export type TaskRecord = ReplyOf<typeof tasks_api.get>;
 export type TaskFilter = Omit<QueryIn<typeof tasks_api.list>, "cursor" | "limit"> & Listing;
@@ -66,8 +68,14 @@ export class Operator extends Submitter {
     });
   }
 
-  counts(options: Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
-    return this.transport.call(jobs_api.counts, options);
+  /** By status, of those that fit. */
+  counts({ signal, ...query }: JobWishes & Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
+    return this.transport.call(jobs_api.counts, { query, ...(signal === undefined ? {} : { signal }) });
+  }
+
+  /** One page of a verb for all jobs that fit: send its `next` as `cursor` until it is null. */
+  bulk({ signal, ...body }: BodyIn<typeof job_bulk_api.bulk> & Asking): Promise<ReplyOf<typeof job_bulk_api.bulk>> {
+    return this.transport.call(job_bulk_api.bulk, { body, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Those of a job, or those that stand alone. */

@@ -6,6 +6,7 @@ import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
+import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
@@ -17,6 +18,7 @@ import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { viewsRoutes } from "./views.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
 
@@ -24,7 +26,9 @@ export function allRoutes(): Route[] {
   const described = [
     ...healthRoutes(),
     ...jobsRoutes(),
+    ...jobBulkRoutes(),
     ...operationsRoutes(),
+    ...viewsRoutes(),
     ...tasksRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
