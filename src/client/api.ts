@@ -1,6 +1,7 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
 import { blueprints_api } from "../core/api/blueprints.js";
+import { cells_api } from "../core/api/cells.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
 import { jobs_api } from "../core/api/jobs.js";
@@ -17,6 +18,7 @@ import { work_api } from "../core/api/work.js";
 export const api = {
   jobs: jobs_api,
   tasks: tasks_api,
+  cells: cells_api,
   operations: operations_api,
   blueprints: blueprints_api,
   keys: keys_api,
