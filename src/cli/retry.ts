@@ -1,11 +1,11 @@
 // fanfold retry: part of an ended job runs again: a stage or some of its tasks, those of one error group, or one task. Also a lone
 // task.
 import { NotFound } from "../core/errors.js";
+import { printable } from "../core/printable.js";
 import type { RepairReply, RetriedTasks, SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
-import { printable } from "./printable.js";
 import { type RepairFlags, repairTimeout, sayRepair } from "./repair.js";
 import { type Session, withSession } from "./session.js";
 import { leftLines, ordinalsOf } from "./task_ranges.js";

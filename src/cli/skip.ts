@@ -1,10 +1,11 @@
 // fanfold skip: one task, or some of a stage, count as done, without a result and for a reason.
+
+import { printable } from "../core/printable.js";
 import type { JobRecord, TaskRecord } from "../engine/records.js";
 import type { SkippedTasks, SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { tasks as tasksText } from "./figures.js";
-import { printable } from "./printable.js";
 import { withSession } from "./session.js";
 import { leftLines, ordinalsOf } from "./task_ranges.js";
 import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "./verb.js";

@@ -1,8 +1,9 @@
 // Tasks of a stage as they are written on the command line: 0-99,200 are the first hundred and the one numbered 200.
+
+import { printable } from "../core/printable.js";
 import type { Selected } from "../engine/recovery_records.js";
 import { usage } from "./failure.js";
 import { tasks } from "./figures.js";
-import { printable } from "./printable.js";
 
 /** As the engine takes them: [from, to), the last not among them. */
 export function ordinalsOf(text: string): [number, number][] {
