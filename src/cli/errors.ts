@@ -1,11 +1,10 @@
 // fanfold errors: what went wrong in a job, by kind of error.
-
-import { printable } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
 import type { ErrorGroup } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, table } from "./summary.js";
 import { shortId } from "./view.js";

@@ -1,12 +1,11 @@
 // fanfold status: one job, once.
-
-import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
 import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
+import { printable, truncate } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, type FailedTask, moment, resultText, resumeText, table } from "./summary.js";
 import { isPaused, renderStages, shortId, waitingForPeople } from "./view.js";
