@@ -57,7 +57,8 @@ begin
   if v_stamp is distinct from request ->> 'known' then
     with ended as (
       select (r.ordinal / v_bin)::integer as cell, r.worker_id,
-          max(case r.status when 'completed' then v_completed when 'failed' then v_failed else v_skipped end) as code, max(r.attempt) as attempt, max(r.duration_ms) as ms, count(*) as n
+          max(case r.status when 'completed' then v_completed when 'failed' then v_failed else v_skipped end) as code, max(r.attempt) as attempt,
+          max(r.duration_ms) as ms, count(*)::integer as n
         from app.results r
        where not v_sampled and r.stage_id = v_stage.stage_id
        group by 1, 2
@@ -65,7 +66,7 @@ begin
       select c, r.worker_id, max(case r.status when 'completed' then v_completed when 'failed' then v_failed else v_skipped end),
           max(r.attempt), max(r.duration_ms),
           -- Enough of them: the rest of the cell is taken to be there too.
-          case when max(r.of) = v_sample then v_bin else max(r.of) end
+          (case when max(r.of) = v_sample then v_bin else max(r.of) end)::integer
         from generate_series(0, case when v_sampled then v_cells - 1 else -1 end) c
         cross join lateral (
           select f.*, count(*) over () as of
@@ -88,7 +89,7 @@ begin
     ),
     held as (
       select c::integer as cell, k.worker_id, v_processing as code, max(k.attempt) as attempt,
-          sum(least(upper(h), (c + 1) * v_bin) - greatest(lower(h), c * v_bin)) as n
+          sum((least(upper(h), (c + 1) * v_bin) - greatest(lower(h), c * v_bin))::integer)::integer as n
         from app.claims k
         cross join lateral unnest(k.held) h
         cross join lateral generate_series(lower(h) / v_bin, (upper(h) - 1) / v_bin) c
@@ -98,7 +99,8 @@ begin
     queued as (
       select c::integer as cell, max(case
             when q.attempt > 1 or q.throttles > 0 then v_retrying when q.run_at > now() then v_later else v_queued end) as code,
-          max(q.attempt) as attempt, sum(least(q.hi, (c + 1) * v_bin) - greatest(q.lo, c * v_bin)) as n
+          max(q.attempt) as attempt,
+          sum((least(q.hi, (c + 1) * v_bin) - greatest(q.lo, c * v_bin))::integer)::integer as n
         from app.ready q
         cross join lateral generate_series(greatest(q.lo, 0) / v_bin, (q.hi - 1) / v_bin) c
        where q.stage_id = v_stage.stage_id and q.hi > 0

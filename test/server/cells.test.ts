@@ -157,7 +157,9 @@ test("an ended stage shows what never ran as cancelled, one that is being planne
   const [one] = stage(1, { plan: undefined });
   const each = { name: "each", task: "t.each", parallelism: "fan_out", plan: { each: "$.items[*]" } };
   const other = await submit(db, [one!, each], { count });
-  await finish(db, worker, await claim(db, worker, [one!.task], 1), () => ({ result: { items: [1, 2, 3] } }));
+  // More items than are planned on the spot, so that a planner is asked for.
+  const items = Array.from({ length: 1001 }, () => ({}));
+  await finish(db, worker, await claim(db, worker, [one!.task], 1), () => ({ result: { items } }));
   const [plan] = await claim(db, worker, ["#plan"], 1);
   await worker_commands.plan_tasks(db, {
     worker_id: worker,
@@ -194,7 +196,11 @@ test("100,000 tasks are at most 150 KB, zipped or not, and read by key", async (
     const answer = await fetch(service.url + path, {
       headers: { authorization: `Bearer ${await service.key()}`, ...headers },
     });
-    return { answer, bytes: Number(answer.headers.get("content-length")), body: Buffer.from(await answer.arrayBuffer()) };
+    return {
+      answer,
+      bytes: Number(answer.headers.get("content-length")),
+      body: Buffer.from(await answer.arrayBuffer()),
+    };
   };
   const plain = await ask({ "accept-encoding": "identity" });
   expect(plain.answer.status).toBe(200);
@@ -287,7 +293,9 @@ test("whatever moves a task is another etag", async () => {
     seen.push(await etag());
   };
   expect(await etag()).toBe(seen[0]);
-  const type = (await db.sql<{ task_type: string }>`select task_type from app.stages where stage_id = ${stage_id}::bigint`)[0]!;
+  const type = (
+    await db.sql<{ task_type: string }>`select task_type from app.stages where stage_id = ${stage_id}::bigint`
+  )[0]!;
   await moved(() => claim(db, worker, [type.task_type], 1));
   await moved(() => db.sql`select app.skip_task(${`${stage_id}-12`}, 'unwanted')`);
   await moved(() => db.sql`update app.ready set run_at = now() where stage_id = ${stage_id}::bigint`);
@@ -308,7 +316,8 @@ test("the stage of another tenant, or one that is not there, is not found", asyn
 
 test("the tasks of one cell are listed by their ordinals, in pages", async () => {
   const { job_id } = await mixedJob();
-  const page = async (query: string) => (await service.call("GET", `/api/jobs/${job_id}/tasks?stage=tile&${query}`)).body;
+  const page = async (query: string) =>
+    (await service.call("GET", `/api/jobs/${job_id}/tasks?stage=tile&${query}`)).body;
   const first = await page("from=12&to=17&limit=3");
   expect(first.tasks.map(({ ordinal }: Listed) => ordinal)).toEqual([12, 13, 14]);
   const rest = await page(`from=12&to=17&limit=3&cursor=${first.next}`);
