@@ -63,9 +63,11 @@ export function statusGlyphs(size: number): (Uint8Array | null)[] {
     processing: (x, y) => x + y > 0 && Math.max(Math.abs(x), Math.abs(y)) < 0.8,
     cancelled: (x, y) => Math.max(Math.abs(x), Math.abs(y)) < 0.4,
     skipped: (x, y) => Math.abs(y) < line * 1.3 && Math.abs(x) < 0.7,
-    later: (x, y) => (x > -line * 2 && x < 0.4 && Math.abs(y) < line * 1.2) || (Math.abs(x) < line * 1.2 && y < 0 && y > -0.65),
+    later: (x, y) =>
+      (x > -line * 2 && x < 0.4 && Math.abs(y) < line * 1.2) || (Math.abs(x) < line * 1.2 && y < 0 && y > -0.65),
     queued: (x, y) => Math.hypot(x, y) < 0.28,
-    waiting: (x, y) => Math.abs(y) < line * 1.3 && (Math.abs(x) < line * 1.3 || Math.abs(Math.abs(x) - 0.55) < line * 1.3),
+    waiting: (x, y) =>
+      Math.abs(y) < line * 1.3 && (Math.abs(x) < line * 1.3 || Math.abs(Math.abs(x) - 0.55) < line * 1.3),
   };
   const glyphs: (Uint8Array | null)[] = Array.from({ length: cell_statuses.length }, () => null);
   for (const [status, is_ink] of Object.entries(signs)) glyphs[cell_codes[status as keyof typeof signs]] = draw(is_ink);
@@ -73,7 +75,12 @@ export function statusGlyphs(size: number): (Uint8Array | null)[] {
 }
 
 /** Colours of a ramp for values between the least and the most there are; `none` for 0. */
-export function rampTable(stops: readonly (readonly [number, number, number])[], least: number, most: number, none: number): Uint32Array {
+export function rampTable(
+  stops: readonly (readonly [number, number, number])[],
+  least: number,
+  most: number,
+  none: number,
+): Uint32Array {
   const table = new Uint32Array(256).fill(none);
   for (let value = 1; value < 256; value++) {
     const share = most > least ? Math.min(1, Math.max(0, (value - least) / (most - least))) : 0.5;
