@@ -1,6 +1,7 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
 import { blueprints_api } from "../core/api/blueprints.js";
+import { cells_api } from "../core/api/cells.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
 import { job_bulk_api } from "../core/api/job_bulk.js";
@@ -22,6 +23,7 @@ export const api = {
   job_bulk: job_bulk_api,
   views: views_api,
   tasks: tasks_api,
+  cells: cells_api,
   operations: operations_api,
   blueprints: blueprints_api,
   keys: keys_api,

@@ -12,6 +12,9 @@ export interface TaskQuery {
   /** Of lone tasks. */
   task_type?: string;
   status?: string;
+  /** Only ordinals [from, to). */
+  from?: number;
+  to?: number;
   limit?: number;
   cursor?: string;
 }

@@ -154,6 +154,14 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const [group] = await world.engine.recovery.errorGroups(job_id);
     return { path: { job_id }, body: { signature: group!.signature } };
   },
+  post_jobs_job_id_stages_stage_tasks_retry: async (world) => ({
+    path: { job_id: await world.job("mixed"), stage: "second" },
+    body: { ranges: [[0, 1]] },
+  }),
+  post_jobs_job_id_stages_stage_tasks_skip: async (world) => ({
+    path: { job_id: await world.job("never", false), stage: "wait" },
+    body: { ranges: [[0, 1]], reason: "unwanted" },
+  }),
   post_jobs_job_id_approve: async (world) => ({ path: { job_id: await world.job("gated", false) }, body: {} }),
   post_jobs_job_id_reject: async (world) => ({
     path: { job_id: await world.job("gated", false) },

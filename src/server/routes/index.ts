@@ -2,6 +2,7 @@
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
 import { blueprintsRoutes } from "./blueprints.js";
+import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
 import { groupsRoutes } from "./groups.js";
@@ -30,6 +31,7 @@ export function allRoutes(): Route[] {
     ...operationsRoutes(),
     ...viewsRoutes(),
     ...tasksRoutes(),
+    ...cellsRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
