@@ -11,6 +11,7 @@ import { WorkBell } from "./bell.js";
 import { type CallLimits, CallPlaces } from "./call_places.js";
 import { Catalogs } from "./catalogs.js";
 import { EventFeed } from "./feed.js";
+import { Footprints } from "./footprints.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { publicUrl } from "./public_url.js";
@@ -50,6 +51,7 @@ export class Service {
   readonly places: StreamPlaces;
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
+  readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   readonly catalog_turns = new Turns(CATALOG_CALLS);
   /** Of the addresses of files that are handed out. */

@@ -4,6 +4,7 @@ import { assetsRoutes } from "./assets.js";
 import { blueprintsRoutes } from "./blueprints.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
+import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
 import { jobsRoutes } from "./jobs.js";
@@ -25,6 +26,7 @@ export function allRoutes(): Route[] {
     ...jobsRoutes(),
     ...operationsRoutes(),
     ...tasksRoutes(),
+    ...footprintsRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),

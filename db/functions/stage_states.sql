@@ -1,0 +1,29 @@
+-- Where each task of a stage is, as ranges: what ended by status and attempt, what is held, what may run. What is in none of them
+-- never ran. Read by the stage's key; `total` is null until it is planned.
+create or replace function app.stage_states(job_id text, stage text, tenant text default null)
+returns json
+language plpgsql stable security definer
+set search_path = pg_catalog, app, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_job app.jobs := app.find_job(app.acting_tenant(tenant), stage_states.job_id);
+  v_stage app.stages := app.find_stage(v_job, stage_states.stage);
+begin
+  return json_build_object(
+    'job_id', v_job.job_id, 'stage_id', v_stage.stage_id, 'stage', v_stage.name, 'number', v_stage.number, 'status', v_stage.status,
+    'epoch', v_stage.epoch, 'total', v_stage.total,
+    'ended', coalesce((
+      select json_agg(json_build_array(g.status, g.attempt, g.ordinals::text))
+        from (
+          select r.status, r.attempt, range_agg(int8range(r.ordinal, r.ordinal + 1)) as ordinals
+            from app.results r
+           where r.stage_id = v_stage.stage_id
+           group by r.status, r.attempt) g), '[]'),
+    'held', coalesce((
+      select json_agg(json_build_array(k.attempt, k.held::text)) from app.claims k where k.stage_id = v_stage.stage_id), '[]'),
+    'ready', coalesce((
+      select json_agg(json_build_array(w.attempt, w.lo, w.hi)) from app.ready w where w.stage_id = v_stage.stage_id), '[]'));
+end $$;
+grant execute on function app.stage_states(text, text, text) to fanfold_api, fanfold_admin;
