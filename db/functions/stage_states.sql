@@ -1,4 +1,4 @@
--- Where each task of a stage is, as ranges: what ended by status and attempt, what is held, what may run. What is in none of them
+-- Where each task of a stage is, as ranges: what ended by status and attempt, what is held, what may run, now or later. What is in none of them
 -- never ran. Read by the stage's key; `total` is null until it is planned.
 create or replace function app.stage_states(job_id text, stage text, tenant text default null)
 returns json
@@ -24,6 +24,6 @@ begin
     'held', coalesce((
       select json_agg(json_build_array(k.attempt, k.held::text)) from app.claims k where k.stage_id = v_stage.stage_id), '[]'),
     'ready', coalesce((
-      select json_agg(json_build_array(w.attempt, w.lo, w.hi)) from app.ready w where w.stage_id = v_stage.stage_id), '[]'));
+      select json_agg(json_build_array(w.attempt, w.lo, w.hi, w.run_at > now())) from app.ready w where w.stage_id = v_stage.stage_id), '[]'));
 end $$;
 grant execute on function app.stage_states(text, text, text) to fanfold_api, fanfold_admin;

@@ -15,7 +15,8 @@ export interface StageStates {
   total: number | null;
   ended: [TaskStatus, number, string][];
   held: [number, string][];
-  ready: [number, number, number][];
+  /** Attempt, [lo, hi), and whether its time is yet to come. */
+  ready: [number, number, number, boolean][];
 }
 
 export interface PlannedBoxes {

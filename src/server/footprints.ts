@@ -1,7 +1,7 @@
 // The boxes and states of stages that somebody looks at. Boxes change only when a stage is planned again, so they are read once and
 // kept; states are read anew, but once for all who look at the same time, and the larger the stage, the less often.
 import { performance } from "node:perf_hooks";
-import { type TaskStatus, task_statuses } from "../core/statuses.js";
+import { type FootprintState, footprint_states } from "../core/api/footprints.js";
 import type { Engine } from "../engine/engine.js";
 import { rangesIn, results_at_once, type StageStates, TaskBoxes } from "../engine/task_boxes.js";
 import { BoxSet, footprintBox } from "../geo/boxes.js";
@@ -17,14 +17,17 @@ const PROBED = 20;
 /** States are as old as this at most, and ten times as old as they took to read. */
 const FRESH_MS = 400;
 
-const code_of = Object.fromEntries(task_statuses.map((status, code) => [status, code])) as Record<TaskStatus, number>;
+const code_of = Object.fromEntries(footprint_states.map((state, code) => [state, code])) as Record<
+  FootprintState,
+  number
+>;
 
 export interface StageFootprints extends Omit<StageStates, "ended" | "held" | "ready" | "total"> {
   total: number;
   /** Changes with the boxes that were planned; those of results are added to it. */
   plan: string;
   boxes: BoxSet;
-  /** By ordinal, as places in task_statuses. */
+  /** By ordinal, as places in footprint_states. */
   states: Uint8Array;
   attempts: Uint16Array;
   planned: number;
@@ -81,11 +84,13 @@ export class Footprints {
     const total = Math.min(about.total ?? 0, MOST_TASKS);
     const states = new Uint8Array(total).fill(code_of.cancelled);
     const attempts = new Uint16Array(total);
-    const put = (lo: number, hi: number, status: TaskStatus, attempt: number) => {
-      states.fill(code_of[status], Math.max(0, lo), Math.max(0, hi));
+    const put = (lo: number, hi: number, state: FootprintState, attempt: number) => {
+      states.fill(code_of[state], Math.max(0, lo), Math.max(0, hi));
       attempts.fill(attempt, Math.max(0, lo), Math.max(0, hi));
     };
-    for (const [attempt, lo, hi] of ready) put(lo, hi, "queued", attempt);
+    for (const [attempt, lo, hi, is_later] of ready) {
+      put(lo, hi, attempt > 1 ? "retrying" : is_later ? "later" : "queued", attempt);
+    }
     for (const [attempt, text] of held) for (const [lo, hi] of rangesIn(text)) put(lo, hi, "processing", attempt);
     for (const [status, attempt, text] of ended) for (const [lo, hi] of rangesIn(text)) put(lo, hi, status, attempt);
     const kept = await this.#boxesOf(engine, source, about, total);

@@ -1,8 +1,23 @@
 // Where the tasks of a stage are on the globe, over HTTP: few enough to be drawn one by one, or a grid that counts them. Pure.
 import { z } from "zod";
-import { stage_statuses, task_statuses } from "../statuses.js";
+import { stage_statuses } from "../statuses.js";
 import { endpoint } from "./endpoint.js";
 import { job_id, stage } from "./fields.js";
+
+/** As tasks are shown: one that waits for another attempt, or for its time, is not simply queued. */
+export const footprint_states = [
+  "queued",
+  "later",
+  "processing",
+  "retrying",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+] as const;
+export type FootprintState = (typeof footprint_states)[number];
+/** Of each, in the same order. */
+export const footprint_letters = "qlprcfsx";
 
 /** More boxes than that come as a grid. */
 export const most_boxes = 20_000;
@@ -40,7 +55,7 @@ const bins = z
     }),
     column: z.array(z.int()),
     row: z.array(z.int()),
-    counts: z.array(z.array(z.int())).describe(`Tasks in each bin, by status: ${task_statuses.join(", ")}`),
+    counts: z.array(z.array(z.int())).describe(`Tasks in each bin, by state: ${footprint_states.join(", ")}`),
     selected: z
       .array(z.int())
       .describe("Of the tasks in each bin, those that `selected` names; empty when it names none"),
@@ -60,7 +75,7 @@ export const footprints = z
     unread: z.int().describe("Results that have not been opened yet: ask again"),
     in_view: z.int().describe("Boxes that touch the view"),
     extent: box.nullable().describe("Of all boxes"),
-    counts: z.array(z.int()).describe(`Boxes by status: ${task_statuses.join(", ")}`),
+    counts: z.array(z.int()).describe(`Boxes by state: ${footprint_states.join(", ")}`),
     since: z.string().describe("Send it with the next call: boxes that are known are not sent again"),
     kind: z.enum(["boxes", "bins"]),
     scale: z.number(),
@@ -69,7 +84,7 @@ export const footprints = z
     states: z
       .string()
       .describe(
-        "Of each box, from the first on: q p c f s x for queued, processing, completed, failed, skipped, cancelled; with how often",
+        `Of each box, from the first on: ${footprint_letters} for ${footprint_states.join(", ")}; with how often it follows`,
       ),
     retried: z
       .array(z.array(z.int()).length(2))

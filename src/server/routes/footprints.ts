@@ -1,9 +1,14 @@
 // Where tasks are: boxes one by one, or a grid of them.
 import type { z } from "zod";
-import { footprints_api, type footprints as footprints_reply, most_boxes } from "../../core/api/footprints.js";
+import {
+  footprint_letters,
+  footprint_states,
+  footprints_api,
+  type footprints as footprints_reply,
+  most_boxes,
+} from "../../core/api/footprints.js";
 import { BadRequest } from "../../core/errors.js";
 import { formatProblems } from "../../core/problems.js";
-import { type TaskStatus, task_statuses } from "../../core/statuses.js";
 import { binBoxes, binOf, gridOver } from "../../geo/box_bins.js";
 import { footprintBox } from "../../geo/boxes.js";
 import { box_scale, packBoxes, packLetters, parseOrdinals, rangesOf } from "../../geo/packed_boxes.js";
@@ -12,10 +17,6 @@ import type { StageFootprints } from "../footprints.js";
 import { routes } from "../route.js";
 import { unlessKnown } from "./stac/etag.js";
 
-const letters: Record<TaskStatus, string> = {
-  ...{ queued: "q", processing: "p", completed: "c", failed: "f", skipped: "s", cancelled: "x" },
-};
-const letter_of = task_statuses.map((status) => letters[status]);
 const most_retried = 5000;
 
 type Reply = z.output<typeof footprints_reply>;
@@ -48,7 +49,7 @@ function answerOf(
   const is_few = boxes.order.length <= most_boxes;
   const shown = is_few || view === null ? boxes.order : boxes.touching(view);
   const kind = shown.length <= most_boxes ? "boxes" : "bins";
-  const counts = new Array<number>(task_statuses.length).fill(0);
+  const counts = new Array<number>(footprint_states.length).fill(0);
   for (const ordinal of boxes.order) counts[states[ordinal]!]!++;
   const name = `${found.plan}${is_few || view === null ? "" : `.${view.join()}`}`;
   const known = sentBefore(since, name, shown.length);
@@ -69,7 +70,7 @@ function answerOf(
 
 function binsOf({ boxes, states }: StageFootprints, shown: readonly number[], selected: readonly number[]) {
   const grid = gridOver(shown === boxes.order ? boxes.extent()! : boxes.extentOf(shown)!);
-  const bins = binBoxes(boxes, shown, grid, (ordinal) => states[ordinal]!, task_statuses.length);
+  const bins = binBoxes(boxes, shown, grid, (ordinal) => states[ordinal]!, footprint_states.length);
   if (selected.length === 0) return { ...bins, selected: [] };
   const in_bins = new Map<number, number>();
   for (const ordinal of selected) {
@@ -88,7 +89,7 @@ function sentBefore(since: string | undefined, name: string, count: number): num
 }
 
 function* lettersOf(ordinals: readonly number[], states: Uint8Array): Generator<string> {
-  for (const ordinal of ordinals) yield letter_of[states[ordinal]!]!;
+  for (const ordinal of ordinals) yield footprint_letters[states[ordinal]!]!;
 }
 
 function retriedIn(ordinals: readonly number[], attempts: Uint16Array): [number, number][] {
