@@ -13,10 +13,13 @@ export interface StageStates {
   epoch: number;
   /** null until it is planned. */
   total: number | null;
-  ended: [TaskStatus, number, string][];
-  held: [number, string][];
-  /** Attempt, [lo, hi), and whether its time is yet to come. */
-  ready: [number, number, number, boolean][];
+  /** Changes when a task moves. */
+  stamp: string;
+  /** null: nothing has moved since the stamp that was known. */
+  ended: [TaskStatus, number, string][] | null;
+  held: [number, string][] | null;
+  /** Attempt, [lo, hi), whether its time is yet to come, and whether it was held back by whom it asked. */
+  ready: [number, number, number, boolean, boolean][] | null;
 }
 
 export interface PlannedBoxes {
@@ -37,8 +40,11 @@ export class TaskBoxes {
     private readonly tenant: string,
   ) {}
 
-  states(job_id: string, stage: string): Promise<StageStates> {
-    return asked(this.db.sql`select app.stage_states(${job_id}::text, ${stage}::text, ${this.tenant}::text) as reply`);
+  states(job_id: string, stage: string, known: string | null): Promise<StageStates> {
+    return asked(
+      this.db.sql`select app.stage_states(
+        ${job_id}::text, ${stage}::text, ${known}::text, ${this.tenant}::text) as reply`,
+    );
   }
 
   planned(job_id: string, stage: string, from: number, rows: number): Promise<PlannedBoxes> {

@@ -16,6 +16,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const PROBED = 20;
 /** States are as old as this at most, and ten times as old as they took to read. */
 const FRESH_MS = 400;
+/** Nobody has looked for so long: its states are let go. */
+const FORGOTTEN_MS = 60_000;
 
 const code_of = Object.fromEntries(footprint_states.map((state, code) => [state, code])) as Record<
   FootprintState,
@@ -66,21 +68,31 @@ export class Footprints {
     const known = this.#looked.get(key);
     const now = performance.now();
     if (known !== undefined && now - known.at < Math.max(FRESH_MS, 10 * known.took)) return known.footprints;
-    const looked: Looked = { at: now, took: Number.POSITIVE_INFINITY, footprints: this.#read(engine, job_id, stage) };
+    const footprints = this.#read(engine, job_id, stage, known?.footprints);
+    const looked: Looked = { at: now, took: Number.POSITIVE_INFINITY, footprints };
     this.#looked.set(key, looked);
     looked.footprints.then(
       () => {
         looked.took = performance.now() - now;
         this.#forgetOld();
       },
-      () => this.#looked.delete(key),
+      () => {
+        if (this.#looked.get(key) === looked) this.#looked.delete(key);
+      },
     );
     return looked.footprints;
   }
 
-  async #read(engine: Engine, job_id: string, stage: string): Promise<StageFootprints> {
+  async #read(
+    engine: Engine,
+    job_id: string,
+    stage: string,
+    before: Promise<StageFootprints> | undefined,
+  ): Promise<StageFootprints> {
     const source = new TaskBoxes(engine.db, engine.tenant);
-    const { ended, held, ready, ...about } = await source.states(job_id, stage);
+    const last = (await before?.catch(() => undefined)) ?? null;
+    const { ended, held, ready, ...about } = await source.states(job_id, stage, last?.stamp ?? null);
+    if (ended === null || held === null || ready === null) return this.#withResults(engine, source, last!);
     const total = Math.min(about.total ?? 0, MOST_TASKS);
     const states = new Uint8Array(total).fill(code_of.cancelled);
     const attempts = new Uint16Array(total);
@@ -88,15 +100,23 @@ export class Footprints {
       states.fill(code_of[state], Math.max(0, lo), Math.max(0, hi));
       attempts.fill(attempt, Math.max(0, lo), Math.max(0, hi));
     };
-    for (const [attempt, lo, hi, is_later] of ready) {
-      put(lo, hi, attempt > 1 ? "retrying" : is_later ? "later" : "queued", attempt);
+    for (const [attempt, lo, hi, is_later, is_throttled] of ready) {
+      put(lo, hi, attempt > 1 || is_throttled ? "retrying" : is_later ? "later" : "queued", attempt);
     }
     for (const [attempt, text] of held) for (const [lo, hi] of rangesIn(text)) put(lo, hi, "processing", attempt);
     for (const [status, attempt, text] of ended) for (const [lo, hi] of rangesIn(text)) put(lo, hi, status, attempt);
-    const kept = await this.#boxesOf(engine, source, about, total);
-    const unread = await readResults(source, about, kept, states);
+    return this.#withResults(engine, source, { ...about, total, states, attempts });
+  }
+
+  async #withResults(
+    engine: Engine,
+    source: TaskBoxes,
+    known: Pick<StageFootprints, Exclude<keyof StageFootprints, keyof Kept | "unread">>,
+  ): Promise<StageFootprints> {
+    const kept = await this.#boxesOf(engine, source, known, known.total);
+    const unread = await readResults(source, known, kept, known.states);
     const { plan, boxes, planned, unusable } = kept;
-    return { ...about, total, plan, boxes, states, attempts, planned, unusable, unread };
+    return { ...known, plan, boxes, planned, unusable, unread };
   }
 
   async #boxesOf(
@@ -146,7 +166,7 @@ export class Footprints {
   #forgetOld(): void {
     const now = performance.now();
     for (const [key, { at, took }] of this.#looked) {
-      if (now - at > Math.max(FRESH_MS, 10 * took)) this.#looked.delete(key);
+      if (now - at > Math.max(FORGOTTEN_MS, 10 * took)) this.#looked.delete(key);
     }
   }
 }
