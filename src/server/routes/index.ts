@@ -5,6 +5,7 @@ import { blueprintsRoutes } from "./blueprints.js";
 import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
+import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
 import { jobBulkRoutes } from "./job_bulk.js";
@@ -32,6 +33,7 @@ export function allRoutes(): Route[] {
     ...viewsRoutes(),
     ...tasksRoutes(),
     ...cellsRoutes(),
+    ...footprintsRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
