@@ -14,6 +14,7 @@ import { operationsRoutes } from "./operations.js";
 import { schedulesRoutes } from "./schedules.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
+import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
 import { webhooksRoutes } from "./webhooks.js";
@@ -25,6 +26,7 @@ export function allRoutes(): Route[] {
     ...jobsRoutes(),
     ...operationsRoutes(),
     ...tasksRoutes(),
+    ...taskPagesRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
