@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent, Throttled } from "../../src/core/errors.js";
+import { claim, finish, register } from "../engine/floor.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -27,7 +28,7 @@ beforeAll(async () => {
             name: "spread",
             task: "t.polish",
             parallelism: "fan_out",
-            tasks: { each: "$[*].boxes[*]", parent: "{task.index}" },
+            tasks: { each: "$.boxes[*]", parent: "{item.of}" },
           },
           { name: "join", task: "t.pack", parallelism: "fan_in" },
         ],
@@ -45,13 +46,13 @@ beforeAll(async () => {
         return { n };
       }),
       defineHandler("t.polish", {}, () => ({ shiny: true })),
-      defineHandler("t.pack", {}, () => ({ boxes: [1, 2] })),
+      defineHandler("t.pack", {}, (_, { index }) => ({ boxes: [{ of: index }, { of: index }] })),
       defineHandler("t.large", {}, () => "x".repeat(1_200_000)),
       defineHandler("t.never", {}, () => null),
       defineHandler("t.held", {}, () => null),
     ],
   });
-  await service.worker({ types: ["t.cut", "t.polish", "t.pack", "t.large"] });
+  await service.worker({ types: ["t.cut", "t.polish", "t.pack", "t.large", "#plan"] });
   ({ job_id } = await service.engine.submit("tiles", {}));
   await service.engine.wait(job_id);
 });
@@ -150,44 +151,31 @@ describe("attempts", () => {
 
   test("show the one under way, and the late result that was refused", async () => {
     const { task_id } = await service.engine.enqueue("t.held", {});
-    const { worker_commands: verbs, db } = service.engine;
-    const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
-    const registration = { types: ["t.held"], slots: 1, lease_s: 30, host: "here", pid: 1, version: "test" };
-    for (const worker_id of [one, two]) await verbs.register(db, { ...registration, worker_id } as never);
-    const claim = async (worker: string) => {
-      const [row] = await db.sql<{ reply: { claims: { claim_id: number }[] } }>`
-        select app.claim(${JSON.stringify({ worker_id: worker, types: ["t.held"], slots: 1, bytes: 1e6 })}::text::json) as reply`;
-      return row!.reply;
-    };
-    const held = await claim(one);
+    const { db } = service.engine;
+    const [one, two] = [await register(db, ["t.held"]), await register(db, ["t.held"])];
+    const [held] = await claim(db, one, ["t.held"]);
     expect((await get(`/api/tasks/${task_id}`)).running).toMatchObject({
       ...{ attempt: 1, claimed_at: expect.any(String), started_at: null },
       worker: { worker_id: one, status: "live" },
     });
-    const [stage, ordinal] = task_id.split("-").map(Number) as [number, number];
-    const claim_id = held.claims[0]!.claim_id;
-    const beat = {
-      worker_id: one,
-      claims: [claim_id],
-      running: [{ claim_id, stage_id: stage, ordinal, elapsed_s: 2, progress: { done: 1 } }],
-    };
+    const { claim_id, stage_id, ordinal } = held!;
+    const running = [{ claim_id, stage_id, ordinal, elapsed_s: 2, progress: { done: 1 } }];
+    const beat = { worker_id: one, claims: [claim_id], running };
     await db.sql`select app.heartbeat(${JSON.stringify(beat)}::text::json)`;
     expect((await get(`/api/tasks/${task_id}`)).running).toMatchObject({
-      elapsed_s: 2,
-      progress: { done: 1 },
-      started_at: expect.any(String),
+      ...{ elapsed_s: 2, progress: { done: 1 }, started_at: expect.any(String) },
     });
     // Its lease ends, another one takes the task, and the first comes back with a result.
-    await service.db
-      .sql`update app.workers set heartbeat_at = now() - interval '1 hour' where worker_id = ${one}::text::uuid`;
+    await service.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour' where worker_id = ${one}::text::uuid`;
     await service.db.sql`select app.reap_workers()`;
-    await claim(two);
-    const claims = JSON.stringify([{ c: claim_id, g: stage, a: 1 }]);
-    await db.sql`select app.finish(${one}::text::uuid, ${claims}::text::json, ${`{${claim_id}}`}::text::bigint[], ${`{${ordinal}}`}::text::bigint[],
-      '{5}'::integer[], '[1]'::jsonb)`.catch(() => {});
-    const { attempts, running } = await get(`/api/tasks/${task_id}`);
-    expect(attempts[0]).toMatchObject({ outcome: "lost", started_at: null, worker: { status: "lost" } });
-    expect(running.worker.worker_id).toBe(two);
+    await claim(db, two, ["t.held"]);
+    expect((await finish(db, one, [held!])).refused).toHaveLength(1);
+    const task = await get(`/api/tasks/${task_id}`);
+    expect(task.attempts).toMatchObject([
+      { outcome: "lost", started_at: null, worker: { worker_id: one, status: "lost" } },
+      { outcome: "refused", attempt: 1, message: "finished by a worker that no longer held it" },
+    ]);
+    expect(task.running.worker.worker_id).toBe(two);
   });
 });
 
