@@ -16,11 +16,11 @@ begin
   with seen as materialized (
     select * from app.seen_results(stage, budget)
   ),
-  near as (
+  near as materialized (
     select * from seen s
      where (since is null or s.finished_at >= since) and (until is null or s.started_at <= until) and s.status in ('completed', 'failed')
   ),
-  binned as (
+  binned as materialized (
     select b.n,
         count(*) filter (where b.is_start) as started, count(*) filter (where not b.is_start) as ended,
         count(*) filter (where not b.is_start and b.status = 'failed') as failed
