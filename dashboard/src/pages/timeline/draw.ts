@@ -53,7 +53,9 @@ interface Inks {
 
 function inksOf(context: CanvasRenderingContext2D): Inks {
   const kinds = Object.fromEntries(Object.entries(fills).map(([kind, name]) => [kind, colourOf(name)]));
-  const stages = Object.fromEntries(Object.entries(stage_look).map(([status, { colour }]) => [status, colourOf(colour)]));
+  const stages = Object.fromEntries(
+    Object.entries(stage_look).map(([status, { colour }]) => [status, colourOf(colour)]),
+  );
   return {
     text: colourOf("--text"),
     muted: colourOf("--muted"),
@@ -141,7 +143,8 @@ function ticks({ view, origin, width, gutter }: Scene): number[] {
 function drawGrid(context: CanvasRenderingContext2D, scene: Scene, inks: Inks): void {
   context.fillStyle = inks.line;
   context.globalAlpha = 0.6;
-  for (const at of ticks(scene)) context.fillRect(Math.round(xOf(scene, at)), axis_height, 1, scene.height - axis_height);
+  for (const at of ticks(scene))
+    context.fillRect(Math.round(xOf(scene, at)), axis_height, 1, scene.height - axis_height);
   context.globalAlpha = 1;
 }
 
@@ -163,7 +166,8 @@ function drawAxis(context: CanvasRenderingContext2D, scene: Scene, inks: Inks): 
 
 /** As fine as the part that is shown. */
 export function clockText(date: Date, span_ms: number): string {
-  if (span_ms > 2 * 86_400_000) return date.toLocaleDateString(undefined, { month: "short", day: "numeric", hour: "2-digit" });
+  if (span_ms > 2 * 86_400_000)
+    return date.toLocaleDateString(undefined, { month: "short", day: "numeric", hour: "2-digit" });
   const clock = date.toLocaleTimeString(undefined, {
     hour: "2-digit",
     minute: "2-digit",
@@ -174,8 +178,9 @@ export function clockText(date: Date, span_ms: number): string {
 }
 
 function drawRow(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, row: Row, y: number): void {
-  if (row.kind === "stage") return drawStage(context, scene, inks, row.stage, y, row.height);
-  if (row.kind === "density") return drawDensity(context, scene, inks, row, y);
+  if (row.kind === "stage") drawStage(context, scene, inks, row.stage, y, row.height);
+  if (row.kind === "density") drawDensity(context, scene, inks, row, y);
+  if (row.kind === "stage" || row.kind === "density") return;
   if (row.key === scene.focused) {
     context.fillStyle = inks.accent;
     context.globalAlpha = 0.12;
@@ -184,10 +189,18 @@ function drawRow(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, ro
   }
   for (const bar of row.bars) drawBar(context, scene, inks, bar, y, row.height);
   if (row.kind === "task" && row.on_path) outlinePath(context, scene, inks, row.bars, y, row.height);
-  if (row.kind === "worker") for (const bar of row.bars) if (bar.on_path) outlinePath(context, scene, inks, [bar], y, row.height);
+  if (row.kind === "worker")
+    for (const bar of row.bars) if (bar.on_path) outlinePath(context, scene, inks, [bar], y, row.height);
 }
 
-function drawStage(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, stage: Stage, y: number, height: number): void {
+function drawStage(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  inks: Inks,
+  stage: Stage,
+  y: number,
+  height: number,
+): void {
   context.fillStyle = inks.sunken;
   context.fillRect(scene.gutter, y, scene.width - scene.gutter, height);
   if (stage.opened === null) return;
@@ -226,7 +239,14 @@ function drawDensity(
   }
 }
 
-function drawBar(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, bar: Bar, y: number, height: number): void {
+function drawBar(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  inks: Inks,
+  bar: Bar,
+  y: number,
+  height: number,
+): void {
   const from = Math.max(xOf(scene, bar.from), scene.gutter - 4);
   const to = Math.min(xOf(scene, bar.to), scene.width + 4);
   if (to < scene.gutter || from > scene.width) return;
@@ -270,7 +290,14 @@ function drawBar(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, ba
   }
 }
 
-function outlinePath(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, bars: readonly Bar[], y: number, height: number): void {
+function outlinePath(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  inks: Inks,
+  bars: readonly Bar[],
+  y: number,
+  height: number,
+): void {
   const solid = bars.filter(({ kind }) => kind !== "late");
   const [first, last] = [solid[0], solid.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -298,8 +325,15 @@ function drawLabel(context: CanvasRenderingContext2D, scene: Scene, inks: Inks, 
   context.fillStyle = strong ? inks.text : inks.muted;
   context.font = `${strong ? "600 " : row.kind === "task" && row.on_path ? "600 " : ""}12px ${colourOf("--font")}`;
   context.textAlign = "left";
-  const words = row.kind === "stage" && row.stage.total !== null ? `${row.label} · ${row.stage.total.toLocaleString("en-US")}` : row.label;
-  context.fillText(fitted(context, printable(words, 200), scene.gutter - (strong ? 12 : 20)), strong ? 6 : 14, y + row.height / 2 + 0.5);
+  const words =
+    row.kind === "stage" && row.stage.total !== null
+      ? `${row.label} · ${row.stage.total.toLocaleString("en-US")}`
+      : row.label;
+  context.fillText(
+    fitted(context, printable(words, 200), scene.gutter - (strong ? 12 : 20)),
+    strong ? 6 : 14,
+    y + row.height / 2 + 0.5,
+  );
   if (row.kind === "task" && row.on_path) {
     context.fillStyle = inks.selected;
     context.fillRect(4, y + 4, 4, row.height - 8);

@@ -23,8 +23,26 @@ export interface Bar extends Segment {
 
 export type Row =
   | { kind: "stage"; key: string; label: string; height: number; stage: Stage }
-  | { kind: "density"; key: string; label: string; height: number; stage: Stage; running: readonly number[]; failed: readonly number[] }
-  | { kind: "task"; key: string; label: string; height: number; stage: Stage; task: Task; task_id: string; on_path: boolean; bars: Bar[] }
+  | {
+      kind: "density";
+      key: string;
+      label: string;
+      height: number;
+      stage: Stage;
+      running: readonly number[];
+      failed: readonly number[];
+    }
+  | {
+      kind: "task";
+      key: string;
+      label: string;
+      height: number;
+      stage: Stage;
+      task: Task;
+      task_id: string;
+      on_path: boolean;
+      bars: Bar[];
+    }
   | { kind: "worker"; key: string; label: string; height: number; worker_id: string; bars: Bar[]; first: boolean };
 
 export const heights = { stage: 26, density: 34, task: 18, worker: 16 } as const;
@@ -44,7 +62,13 @@ export function isRetried({ runs, attempt }: Task): boolean {
 
 function barsOf(timeline: Timeline, stage: Stage, task: Task, on_path: boolean, now: number): Bar[] {
   const task_id = taskId(stage, task);
-  return segmentsOf(task, Math.max(now, timeline.now)).map((segment) => ({ ...segment, task, stage, task_id, on_path }));
+  return segmentsOf(task, Math.max(now, timeline.now)).map((segment) => ({
+    ...segment,
+    task,
+    stage,
+    task_id,
+    on_path,
+  }));
 }
 
 function pathIds(timeline: Timeline): Set<string> {
@@ -61,15 +85,40 @@ export function rowsByTask(timeline: Timeline, { retried }: Choice, now: number)
         const task_id = taskId(stage, task);
         const on_path = path.has(task_id);
         const bars = barsOf(timeline, stage, task, on_path, now);
-        return { kind: "task", key: task_id, label: task.index, height: heights.task, stage, task, task_id, on_path, bars };
+        return {
+          kind: "task",
+          key: task_id,
+          label: task.index,
+          height: heights.task,
+          stage,
+          task,
+          task_id,
+          on_path,
+          bars,
+        };
       })
       .sort((a, b) => beginning(a.bars) - beginning(b.bars) || a.task.ordinal - b.task.ordinal);
     const density = densityOf(stage);
     return [
-      { kind: "stage", key: `stage ${stage.stage_id}`, label: `${stage.number} ${stage.name}`, height: heights.stage, stage },
+      {
+        kind: "stage",
+        key: `stage ${stage.stage_id}`,
+        label: `${stage.number} ${stage.name}`,
+        height: heights.stage,
+        stage,
+      },
       ...(density === null
         ? []
-        : [{ kind: "density" as const, key: `density ${stage.stage_id}`, label: "all tasks", height: heights.density, stage, ...density }]),
+        : [
+            {
+              kind: "density" as const,
+              key: `density ${stage.stage_id}`,
+              label: "all tasks",
+              height: heights.density,
+              stage,
+              ...density,
+            },
+          ]),
       ...rows,
     ];
   });
@@ -125,7 +174,10 @@ export function rowsByWorker(timeline: Timeline, { retried }: Choice, now: numbe
 
 export function workerNames({ workers }: Pick<Timeline, "workers">): Map<string, string> {
   return new Map(
-    workers.map(({ worker_id, host, pid }) => [worker_id, host === null ? worker_id.slice(0, 8) : `${host}${pid === null ? "" : ` ${pid}`}`]),
+    workers.map(({ worker_id, host, pid }) => [
+      worker_id,
+      host === null ? worker_id.slice(0, 8) : `${host}${pid === null ? "" : ` ${pid}`}`,
+    ]),
   );
 }
 
@@ -189,7 +241,10 @@ function kept({ from, to }: View, whole: View): View {
   return { from: start, to: start + width };
 }
 
-const steps_s = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800];
+const steps_s = [
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600,
+  43_200, 86_400, 172_800, 604_800,
+];
 
 /** Round times of the reader's clock, so that no two labels touch. `zone_ms`: what the reader's clock is ahead of UTC. */
 export function ticksOf(view: View, origin: number, width: number, zone_ms: number, label_px = 76): number[] {
@@ -250,7 +305,14 @@ const advice: Record<Step["largest"], string> = {
 /** What the whole path was spent on most. */
 export function pathAdvice(path: readonly Step[]): string | null {
   if (path.length === 0) return null;
-  const parts: Record<Step["largest"], number> = { approval: 0, planning: 0, waiting: 0, retry: 0, lost: 0, running: 0 };
+  const parts: Record<Step["largest"], number> = {
+    approval: 0,
+    planning: 0,
+    waiting: 0,
+    retry: 0,
+    lost: 0,
+    running: 0,
+  };
   for (const step of path) {
     for (const part of Object.keys(parts) as Step["largest"][]) parts[part] += step[`${part}_ms`];
   }
