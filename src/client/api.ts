@@ -8,6 +8,7 @@ import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
 import { operations_api } from "../core/api/operations.js";
 import { schedules_api } from "../core/api/schedules.js";
+import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
 import { task_pages_api } from "../core/api/task_pages.js";
 import { tasks_api } from "../core/api/tasks.js";
@@ -25,6 +26,7 @@ export const api = {
   blueprints: blueprints_api,
   keys: keys_api,
   limits: limits_api,
+  sessions: sessions_api,
   tenants: tenants_api,
   webhooks: webhooks_api,
   deliveries: deliveries_api,

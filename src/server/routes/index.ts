@@ -12,6 +12,7 @@ import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
 import { schedulesRoutes } from "./schedules.js";
+import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
 import { taskPagesRoutes } from "./task_pages.js";
@@ -37,6 +38,7 @@ export function allRoutes(): Route[] {
     ...assetsRoutes(),
     ...connectorsRoutes(),
     ...keysRoutes(),
+    ...sessionsRoutes(),
     ...limitsRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
