@@ -12,9 +12,11 @@ import { operations_api } from "../core/api/operations.js";
 import { schedules_api } from "../core/api/schedules.js";
 import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
+import { task_pages_api } from "../core/api/task_pages.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
 import { views_api } from "../core/api/views.js";
+import { timeline_api } from "../core/api/timeline.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { work_api } from "../core/api/work.js";
 
@@ -24,6 +26,8 @@ export const api = {
   views: views_api,
   tasks: tasks_api,
   cells: cells_api,
+  task_pages: task_pages_api,
+  timeline: timeline_api,
   operations: operations_api,
   blueprints: blueprints_api,
   keys: keys_api,

@@ -45,6 +45,7 @@ import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Schedules } from "./schedules.js";
 import { Sealer } from "./sealing.js";
+import { TaskPages } from "./task_pages.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
 import { Views } from "./views.js";
@@ -103,6 +104,8 @@ export class Engine {
   readonly blueprints: Blueprints;
   /** Bounded pages of what there is. */
   readonly queries: Queries;
+  /** One task looked at closely, and a job over time. */
+  readonly task_pages: TaskPages;
   readonly groups: Groups;
   /** Filters of the jobs list that people keep. */
   readonly views: Views;
@@ -129,6 +132,7 @@ export class Engine {
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
+    this.task_pages = new TaskPages(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant);
     this.views = new Views(parts.db, parts.tenant);
     this.schedules = new Schedules(this);

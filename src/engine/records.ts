@@ -338,6 +338,9 @@ export interface AttemptRecord {
   detail: Record<string, unknown> | null;
   duration_ms: number | null;
   worker_id: string | null;
+  worker: WorkerPlace | null;
+  /** null: not known. */
+  started_at: string | null;
   ended_at: string;
   retry_at: string | null;
 }
@@ -350,6 +353,28 @@ export interface TaskLogRecord {
   data: unknown;
 }
 
+/** A worker, as the story of a task names it. */
+export interface WorkerPlace {
+  worker_id: string;
+  /** It serves every tenant: where it runs is told only to whoever runs the service. */
+  shared: boolean;
+  status: string | null;
+  host: string | null;
+  pid: number | null;
+}
+
+export interface RunningAttempt {
+  attempt: number;
+  claimed_at: string;
+  /** As its worker said with a heartbeat. */
+  started_at: string | null;
+  heartbeat_at: string | null;
+  elapsed_s: number | null;
+  progress: unknown;
+  progress_age_s: number | null;
+  worker: WorkerPlace | null;
+}
+
 export interface TaskRecord extends TaskSummary {
   parameters: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
@@ -357,7 +382,23 @@ export interface TaskRecord extends TaskSummary {
   spill: Ref | null;
   next_stage_params: unknown;
   deliverables: unknown;
+  /** null: it stands alone. */
+  stage_number: number | null;
+  stage_opened_at: string | null;
+  max_attempts: number;
+  timeout_s: number | null;
+  parent: string | null;
+  bbox: number[] | null;
+  /** Of its values as JSON text. */
+  bytes: Record<"parameters" | "metadata" | "result" | "next_stage_params" | "deliverables", number | null>;
+  /** Values that were larger than the caller wanted. */
+  left_out: string[];
+  /** Who finished it, or has it. */
+  worker: WorkerPlace | null;
+  running: RunningAttempt | null;
+  /** Those that did not simply succeed, the newest 500. */
   attempts: AttemptRecord[];
+  attempts_left_out: number;
   /** The last hundred lines it logged. */
   logs: TaskLogRecord[];
 }

@@ -122,6 +122,7 @@ const job_deeds = [
     http: ["POST", "/api/jobs/{id}/reject", why],
     sdk: (client, id, side) => client.reject(id, why(side)),
   }),
+  deed("timeline", "job", { http: ["GET", "/api/jobs/{id}/timeline"] }),
   deed("stream", "job", { sdk: (client, id) => firstOfStream(client, id) }),
   deed("deliveries of", "job", {
     http: ["GET", "/api/deliveries?job_id={id}"],
@@ -161,6 +162,12 @@ const task_deeds = [
     sdk: (client, id, side) => client.skip(id, why(side)),
     sql: ["skip_task", "task_id", why],
   }),
+  deed("logs", "task", { http: ["GET", "/api/tasks/{id}/logs"] }),
+  deed("value", "task", {
+    http: ["GET", "/api/tasks/{id}/value?of=parameters"],
+    sql: ["task_value", "task_id", () => ({ name: "parameters" })],
+  }),
+  deed("lineage", "task", { http: ["GET", "/api/tasks/{id}/lineage"], sql: ["task_lineage", "task_id"] }),
   deed("asset", "task", { http: ["GET", "/api/tasks/{id}/asset"] }),
 ];
 

@@ -106,8 +106,18 @@ export const tasks_api = {
     path: "/api/tasks/{task_id}",
     tag: "tasks",
     summary: "One task with its result, attempts and logs",
+    description: "Numbers are written as they are stored, however long.",
     scope: "read",
     params: id,
+    query: z.strictObject({
+      largest: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(16_777_216)
+        .optional()
+        .describe("Values with more bytes of JSON are left out; GET /api/tasks/{task_id}/value has them"),
+    }),
     reply: task_record,
   }),
   cancel: endpoint({

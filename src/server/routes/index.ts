@@ -18,6 +18,7 @@ import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
+import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
 import { viewsRoutes } from "./views.js";
@@ -34,6 +35,7 @@ export function allRoutes(): Route[] {
     ...tasksRoutes(),
     ...cellsRoutes(),
     ...footprintsRoutes(),
+    ...taskPagesRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
