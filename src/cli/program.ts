@@ -22,6 +22,7 @@ import { addKeys } from "./keys.js";
 import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
+import { addQueues } from "./queues.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
 import { addSchedules } from "./schedules.js";
@@ -108,6 +109,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addFiles,
       addAlerts,
       addWorkers,
+      addQueues,
       addBlueprints,
     ],
   ],

@@ -11,19 +11,25 @@ import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { queuesRoutes } from "./queues.js";
 import { schedulesRoutes } from "./schedules.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
+import { workersRoutes } from "./workers.js";
 
 export function allRoutes(): Route[] {
   const described = [
     ...healthRoutes(),
     ...jobsRoutes(),
     ...operationsRoutes(),
+    ...queuesRoutes(),
+    ...workersRoutes(),
+    ...vitalsRoutes(),
     ...tasksRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
