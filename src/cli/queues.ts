@@ -1,8 +1,9 @@
 // fanfold queues: what waits of each task type, who serves it, and how quickly it is worked off.
+
+import { printable } from "../core/printable.js";
 import type { QueueRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
-import { printable } from "./printable.js";
 import { withSession } from "./session.js";
 import { tableAndText } from "./summary.js";
 
