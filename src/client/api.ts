@@ -9,6 +9,7 @@ import { jobs_api } from "../core/api/jobs.js";
 import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
 import { operations_api } from "../core/api/operations.js";
+import { queues_api } from "../core/api/queues.js";
 import { schedules_api } from "../core/api/schedules.js";
 import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
@@ -17,8 +18,10 @@ import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
 import { views_api } from "../core/api/views.js";
 import { timeline_api } from "../core/api/timeline.js";
+import { vitals_api } from "../core/api/vitals.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { work_api } from "../core/api/work.js";
+import { workers_api } from "../core/api/workers.js";
 
 export const api = {
   jobs: jobs_api,
@@ -41,5 +44,8 @@ export const api = {
   groups: groups_api,
   stream: stream_api,
   health: health_api,
+  vitals: vitals_api,
+  queues: queues_api,
+  workers: workers_api,
   work: work_api,
 };

@@ -4,8 +4,10 @@ import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/e
 import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { operations_api } from "../core/api/operations.js";
+import { queues_api } from "../core/api/queues.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { type Cells, decodeCells } from "../core/cells.js";
+import { workers_api } from "../core/api/workers.js";
 import { NotAllowedNow } from "../core/errors.js";
 import { type Paged, paged } from "./pages.js";
 import { retryAfter } from "./retries.js";
@@ -243,6 +245,18 @@ export class Operator extends Submitter {
   async alerts({ limit, ...options }: Listing = {}) {
     const query = limit === undefined ? {} : { limit };
     return (await this.transport.call(operations_api.alerts, { query, ...options })).alerts;
+  }
+
+  /** What waits of each task type, who serves it and what was done of it, problems first. */
+  async queues({ minutes, ...options }: Asking & { minutes?: number } = {}) {
+    const query = minutes === undefined ? {} : { minutes };
+    return (await this.transport.call(queues_api.list, { query, ...options })).queues;
+  }
+
+  /** What a worker holds of this tenant. */
+  workerTasks(worker_id: string, { limit, ...options }: Listing = {}) {
+    const query = limit === undefined ? {} : { limit };
+    return this.transport.call(workers_api.tasks, { params: { worker_id }, query, ...options });
   }
 
   async workers(options: Asking = {}) {

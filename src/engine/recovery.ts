@@ -8,6 +8,7 @@ import type {
   ErrorGroup,
   ErrorReport,
   GateReply,
+  JanitorAction,
   JanitorHealth,
   JobPauseReply,
   RepairReply,
@@ -175,8 +176,24 @@ export class Recovery {
   }
 
   /** What should not have happened and did, newest first. */
-  alerts(limit = 50): Promise<AlertRecord[]> {
-    return asked(this.db.sql`select app.list_alerts(${limit}::integer, ${this.tenant}::text) as reply`);
+  alerts({ limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {}): Promise<{
+    alerts: AlertRecord[];
+    next: string | null;
+  }> {
+    return asked(
+      this.db.sql`select app.list_alerts(${limit}::integer, ${this.tenant}::text, ${cursor}::text::bigint) as reply`,
+    );
+  }
+
+  /** What the janitor did to this tenant's work, newest first. */
+  janitorActions({ limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {}): Promise<{
+    actions: JanitorAction[];
+    next: string | null;
+  }> {
+    return asked(
+      this.db.sql`select app.list_janitor_actions(
+        ${limit}::integer, ${cursor}::text::bigint, ${this.tenant}::text) as reply`,
+    );
   }
 
   janitorHealth(): Promise<JanitorHealth> {

@@ -155,6 +155,18 @@ export interface AlertRecord {
   data: Record<string, unknown>;
 }
 
+export interface JanitorAction {
+  event_id: number;
+  at: string;
+  run_id: string | null;
+  action: string;
+  target: string | null;
+  reason: string | null;
+  job_id: string | null;
+  stage_id: number | null;
+  data: Record<string, unknown>;
+}
+
 export interface JanitorHealth {
   last_run_at: string | null;
   last_success_at: string | null;

@@ -14,6 +14,7 @@ import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { queuesRoutes } from "./queues.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -22,8 +23,10 @@ import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
 import { viewsRoutes } from "./views.js";
+import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
+import { workersRoutes } from "./workers.js";
 
 export function allRoutes(): Route[] {
   const described = [
@@ -32,6 +35,9 @@ export function allRoutes(): Route[] {
     ...jobBulkRoutes(),
     ...operationsRoutes(),
     ...viewsRoutes(),
+    ...queuesRoutes(),
+    ...workersRoutes(),
+    ...vitalsRoutes(),
     ...tasksRoutes(),
     ...cellsRoutes(),
     ...footprintsRoutes(),
