@@ -1,5 +1,6 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
+import { audit_api } from "../core/api/audit.js";
 import { blueprints_api } from "../core/api/blueprints.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
@@ -19,6 +20,7 @@ export const api = {
   tasks: tasks_api,
   operations: operations_api,
   blueprints: blueprints_api,
+  audit: audit_api,
   keys: keys_api,
   limits: limits_api,
   tenants: tenants_api,

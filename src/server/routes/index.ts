@@ -1,6 +1,7 @@
 // Every route there is.
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
+import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
@@ -36,6 +37,7 @@ export function allRoutes(): Route[] {
     ...connectorsRoutes(),
     ...keysRoutes(),
     ...limitsRoutes(),
+    ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ];
