@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const parts = [
   ["format and lint", "biome", "check", "."],
   ["types", "tsc", "--noEmit"],
+  ["types of the dashboard", "tsc", "-p", "dashboard", "--noEmit"],
   ["folder rules and SQL functions", "vitest", "run", "test/folders.test.ts", "test/functions.test.ts"],
 ];
 

@@ -4,7 +4,7 @@ import type { JobRecord, StageRecord } from "../engine/records.js";
 import type { GateReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment } from "./summary.js";
 import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "./verb.js";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { BlueprintRecord } from "../engine/blueprints.js";
 import { answer, type Cli, examples } from "./command.js";
 import { parameterRows } from "./parameter_table.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table, tableAndText } from "./summary.js";
 

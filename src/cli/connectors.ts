@@ -5,7 +5,7 @@ import type { ConnectorConfig, HostRecord } from "../engine/connectors.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { gatherParameters } from "./parameters.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table, tableAndText } from "./summary.js";
 

@@ -6,7 +6,7 @@ import type { DeliveryRecord, DeliveryWithTries, ReplayReply } from "../engine/w
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 import { exactlyOne } from "./verb.js";

@@ -11,7 +11,7 @@ import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { bytes, count, rate, seconds } from "./figures.js";
 import { line, note } from "./io.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { exitCodeOf } from "./summary.js";
 import { sayEnd, workAndFollow } from "./wait.js";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { openCatalog } from "../catalog/open.js";
 import { type DemoNotes, typed } from "./demo_folder.js";
 import { seconds } from "./figures.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import type { Session } from "./session.js";
 import { errorText } from "./summary.js";
 import { shortId } from "./view.js";

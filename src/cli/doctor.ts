@@ -15,7 +15,7 @@ import { Zones } from "../storage/zones.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { portOf } from "./serving.js";
 import { configOf } from "./session.js";
 import { safeUrl } from "./up.js";

@@ -4,7 +4,7 @@ import type { JobRecord } from "../engine/records.js";
 import type { ErrorGroup } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, table } from "./summary.js";
 import { shortId } from "./view.js";

@@ -13,7 +13,7 @@ import { addFilesSweep } from "./files_sweep.js";
 import { addGet, addPut } from "./files_transfer.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

@@ -11,7 +11,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { bytes, count, seconds } from "./figures.js";
 import { noFile, refIn, zonesOf } from "./files_refs.js";
-import { printable, truncate } from "./printable.js";
+import { printable, truncate } from "../core/printable.js";
 
 export function addPut(cli: Cli, files: Command): void {
   files

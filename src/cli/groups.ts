@@ -7,7 +7,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { count } from "./figures.js";
 import { oneOf, wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 import { addVerbOptions, type VerbFlags, verbOptions } from "./verb.js";

@@ -7,7 +7,7 @@ import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
 import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

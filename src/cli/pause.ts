@@ -2,7 +2,7 @@
 import type { JobPauseReply, TypePauseReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { tasks } from "./figures.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";

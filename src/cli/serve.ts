@@ -5,7 +5,7 @@ import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import {
   httpLines,
   SERVER_CONNECTIONS,

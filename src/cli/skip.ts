@@ -2,7 +2,7 @@
 import type { JobRecord, TaskRecord } from "../engine/records.js";
 import type { SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";

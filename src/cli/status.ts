@@ -5,7 +5,7 @@ import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
-import { printable, truncate } from "./printable.js";
+import { printable, truncate } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, type FailedTask, moment, resultText, resumeText, table } from "./summary.js";
 import { isPaused, renderStages, shortId, waitingForPeople } from "./view.js";

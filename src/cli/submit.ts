@@ -12,7 +12,7 @@ import { note } from "./io.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
 import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { registryOf, withSession } from "./session.js";
 import { howToFollow } from "./summary.js";
 import { shortId } from "./view.js";

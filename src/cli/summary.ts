@@ -3,7 +3,7 @@ import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
 import { exit_codes } from "./failure.js";
 import { seconds, tasks } from "./figures.js";
-import { printable, truncate } from "./printable.js";
+import { printable, truncate } from "../core/printable.js";
 import { doneOf } from "./progress.js";
 import { colours, shortId, statusPaint } from "./view.js";
 

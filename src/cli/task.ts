@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { AttemptRecord, TaskRecord } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, moment, resultText } from "./summary.js";
 

@@ -4,7 +4,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { table } from "./summary.js";
 import { colours, shortId } from "./view.js";

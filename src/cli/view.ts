@@ -3,7 +3,7 @@ import pc from "picocolors";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
 import { count, rate, seconds } from "./figures.js";
-import { printable, truncate } from "./printable.js";
+import { printable, truncate } from "../core/printable.js";
 import { doneOf, type Pace } from "./progress.js";
 
 export interface Look {

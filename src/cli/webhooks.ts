@@ -7,7 +7,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { addDeliveries, addDiscard, addReplay, addShowDelivery } from "./deliveries.js";
 import { usage } from "./failure.js";
 import { collect, oneOf, wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

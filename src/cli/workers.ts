@@ -2,7 +2,7 @@
 import type { WorkerRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
-import { printable } from "./printable.js";
+import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { table } from "./summary.js";
 

@@ -1,0 +1,37 @@
+// Who is signed in, and what they may do.
+import { createContext, useContext } from "react";
+import type { Scope } from "../../../src/core/api/endpoint.js";
+import { request } from "./call.js";
+
+export interface Session {
+  tenant_id: string;
+  actor: string;
+  scopes: Scope[];
+  /** Of whoever runs the service. */
+  operator: boolean;
+  expires_at: string | null;
+  version: string;
+  /** There is a catalogue. */
+  catalog: boolean;
+}
+
+export const SessionContext = createContext<Session | null>(null);
+
+/** Only below the frame, where there is one. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error("nobody is signed in");
+  return session;
+}
+
+/** null: it may; else why it may not. */
+export function useForbidden(scope: Scope): string | null {
+  const { scopes } = useSession();
+  return scopes.includes(scope) ? null : `Your key does not have the scope ${scope}.`;
+}
+
+/** A whole new page: nothing of this sign-in is left in memory for the next. */
+export async function signOut(): Promise<void> {
+  await request("DELETE", "/api/session").catch(() => {});
+  window.location.assign(new URL("sign-in", document.baseURI));
+}
