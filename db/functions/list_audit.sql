@@ -57,40 +57,43 @@ begin
   loop
     v_seen := 0;
     for v_event in
+      -- Compared and ordered as one index has it and no other: by the primary key a small tenant's page would read everybody's events.
       (select e.* from app.events e
-        where v_job is not null and e.tenant_id = v_tenant and e.job_id = v_job and e.event_id < v_high and e.event_id > v_low
-        order by e.event_id desc
+        where v_job is not null
+          and (e.tenant_id, e.job_id, e.event_id) < (v_tenant, v_job, v_high) and (e.tenant_id, e.job_id, e.event_id) > (v_tenant, v_job, v_low)
+        order by e.tenant_id desc, e.job_id desc, e.event_id desc
         limit v_chunk)
       union all
       -- With the submits of everybody: about every fifth event is one, so the events themselves are as good as an index of them.
       (select e.* from app.events e
-        where v_job is null and v_actor is null and v_submits and e.tenant_id = v_tenant and e.event_id < v_high and e.event_id > v_low
-        order by e.event_id desc
+        where v_job is null and v_actor is null and v_submits
+          and (e.tenant_id, e.event_id) < (v_tenant, v_high) and (e.tenant_id, e.event_id) > (v_tenant, v_low)
+        order by e.tenant_id desc, e.event_id desc
         limit v_chunk)
       union all
       (select e.* from app.events e
-        where v_job is null and v_actor is null and not v_submits and e.tenant_id = v_tenant and e.event_id < v_high and e.event_id > v_low
+        where v_job is null and v_actor is null and not v_submits and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
           and e.kind not in (
             'job.submitted', 'job.completed', 'job.partial_success', 'job.failed', 'job.released', 'stage.planned', 'stage.completed',
             'stage.partial_success', 'stage.failed', 'stage.skipped', 'stage.cancelled', 'stage.waiting_approval', 'stage.reopened')
           and e.kind not like 'janitor.%' and e.kind not like 'alert.%'
-        order by e.event_id desc
+        order by -e.event_id
         limit v_chunk)
       union all
       (select e.* from app.events e
-        where v_job is null and v_actor is not null and v_others and e.tenant_id = v_tenant and e.event_id < v_high and e.event_id > v_low
+        where v_job is null and v_actor is not null and v_others and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
           and split_part(e.actor, ' (', 1) collate "C" = v_base
           and e.kind not in (
             'job.submitted', 'job.completed', 'job.partial_success', 'job.failed', 'job.released', 'stage.planned', 'stage.completed',
             'stage.partial_success', 'stage.failed', 'stage.skipped', 'stage.cancelled', 'stage.waiting_approval', 'stage.reopened')
           and e.kind not like 'janitor.%' and e.kind not like 'alert.%'
-        order by e.event_id desc
+        order by -e.event_id
         limit v_chunk)
       union all
       (select e.* from app.events e
-        where v_job is null and v_actor is not null and v_submits and e.tenant_id = v_tenant and e.event_id < v_high and e.event_id > v_low
+        where v_job is null and v_actor is not null and v_submits and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
           and split_part(e.actor, ' (', 1) collate "C" = v_base and e.kind = 'job.submitted'
-        order by e.event_id desc
+        order by -e.event_id
         limit v_chunk)
       order by event_id desc
       limit v_chunk
@@ -116,7 +119,7 @@ begin
       v_next := v_high;
       exit;
     end if;
-    v_chunk := least(2000, v_left);
+    v_chunk := least(v_chunk * 4, 2000, v_left);
   end loop;
   return json_build_object(
     'deeds', coalesce((

@@ -116,7 +116,7 @@ test("a tenant sees nothing of another's, and only administrators see it at all"
   expect((await service.call("GET", "/api/audit", { key: reader })).status).toBe(403);
 });
 
-test("among 200,000 events of the engine, every filter finds its few rows by an index", async () => {
+test("among 50,000 events of the engine, every filter finds its few rows by an index", async () => {
   await service.key("huge");
   await service.db.sql`
     insert into app.events (tenant_id, kind, actor, job_id, at)
@@ -124,7 +124,7 @@ test("among 200,000 events of the engine, every filter finds its few rows by an 
         when 3 then 'job.completed' else 'janitor.took_back' end,
       case n % 5 when 0 then case when n = 500 then 'key:raraavis0000' else 'scheduler' end else session_user end, 'job' || n / 5,
       '2020-01-01'::timestamptz + n * interval '1 second'
-    from generate_series(1, 200000) n`;
+    from generate_series(1, 50000) n`;
   await service.db.sql`analyze app.events`;
   /** What it found, and how many rows of the events it read for that, in a transaction of its own. */
   const looked = (request: object) =>
