@@ -1,10 +1,10 @@
 // fanfold audit: who did what, over all jobs and settings of the tenant.
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import type { DeedRecord } from "../engine/audit.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "./printable.js";
 import { withSession } from "./session.js";
 import { dataText, moment, tableAndText } from "./summary.js";
 import { shortId } from "./view.js";
