@@ -10,6 +10,7 @@ import { addBlueprints } from "./blueprints.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
 import { addConnectors } from "./connectors.js";
+import { addDashboard } from "./dashboard.js";
 import { addDemo } from "./demo.js";
 import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
@@ -95,7 +96,7 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
+  ["Run:", [addUp, addServe, addDashboard, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
   [
     "Look:",
     [

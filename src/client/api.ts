@@ -9,6 +9,7 @@ import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
 import { operations_api } from "../core/api/operations.js";
 import { schedules_api } from "../core/api/schedules.js";
+import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
@@ -23,6 +24,7 @@ export const api = {
   audit: audit_api,
   keys: keys_api,
   limits: limits_api,
+  sessions: sessions_api,
   tenants: tenants_api,
   webhooks: webhooks_api,
   deliveries: deliveries_api,

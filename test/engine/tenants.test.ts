@@ -80,6 +80,7 @@ describe("tenants on a server", () => {
     "tenants",
     "tenant_roles",
     "api_keys",
+    "sessions",
     "saved_blueprints",
     "tenant_usage",
     "webhook_endpoints",
@@ -98,7 +99,7 @@ describe("tenants on a server", () => {
     "zone_sweeps",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */
-  const closed = ["api_keys", "webhook_endpoints", "dependents_locks"];
+  const closed = ["api_keys", "sessions", "webhook_endpoints", "dependents_locks"];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
     const open = await admin.sql`

@@ -182,6 +182,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const item_id = await world.item();
     return { path: { item_id, collection_id: await world.collection() }, body: itemOf(item_id, `${world.marker}-c`) };
   },
+  post_session: async ({ service, tenant }) => ({ body: { key: await service.key(tenant) } }),
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };
 
@@ -189,4 +190,4 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
 export const hard_to_reach = new Set(["get_tasks_task_id_asset", "get_workers_worker_id_predecessor"]);
 
 /** Tags whose every operation must have been seen to succeed; the others are told about, not insisted on. */
-export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents"]);
+export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents", "sessions"]);

@@ -153,6 +153,7 @@ export function walks(jobs: readonly Job[]): Walk[] {
               "task_states",
               "tenants",
               "api_keys",
+              "sessions",
               "webhook_endpoints",
               "webhook_deliveries",
               "schedules",

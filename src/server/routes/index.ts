@@ -13,6 +13,7 @@ import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
 import { schedulesRoutes } from "./schedules.js";
+import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
 import { tasksRoutes } from "./tasks.js";
@@ -36,6 +37,7 @@ export function allRoutes(): Route[] {
     ...assetsRoutes(),
     ...connectorsRoutes(),
     ...keysRoutes(),
+    ...sessionsRoutes(),
     ...limitsRoutes(),
     ...auditRoutes(),
     ...tenantsRoutes(),
