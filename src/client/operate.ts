@@ -27,6 +27,7 @@ export type JobFilter = Omit<QueryIn<typeof jobs_api.list>, "cursor" | "limit"> 
 export type TaskSummary = ReplyOf<typeof tasks_api.list>["tasks"][number];
 export type TaskRecord = ReplyOf<typeof tasks_api.get>;
 export type TaskFilter = Omit<QueryIn<typeof tasks_api.list>, "cursor" | "limit"> & Listing;
+export type EventFilter = Omit<QueryIn<typeof operations_api.events>, "cursor" | "limit"> & Listing;
 export type JobTaskFilter = Omit<QueryIn<typeof tasks_api.of_job>, "cursor" | "limit"> & { job_id: string } & Listing;
 export type EventRecord = ReplyOf<typeof operations_api.events>["events"][number];
 export type WhyRecord = ReplyOf<typeof operations_api.why>;
@@ -109,8 +110,8 @@ export class Operator extends Submitter {
     return this.ask(tasks_api.get, { task_id }, options);
   }
 
-  /** What happened to a job, oldest first. */
-  events(job_id: string, { signal, ...query }: Listing = {}): Paged<EventRecord> {
+  /** What happened to a job, oldest first unless asked otherwise. */
+  events(job_id: string, { signal, ...query }: EventFilter = {}): Paged<EventRecord> {
     return paged(async (cursor) => {
       const { events, next } = await this.transport.call(operations_api.events, {
         params: { job_id },

@@ -16,6 +16,13 @@ export interface TaskQuery {
   cursor?: string;
 }
 
+export interface EventQuery {
+  limit?: number;
+  cursor?: string | null;
+  newest?: boolean;
+  kinds?: readonly string[] | null;
+}
+
 export interface TaskWithResult extends TaskSummary {
   parameters: Record<string, unknown> | null;
   result: unknown;
@@ -76,14 +83,15 @@ export class Queries {
     return asked(this.db.sql`select app.page_tasks(${request}::text::json) as reply`);
   }
 
-  /** `cursor` is the `next` of the page before. */
+  /** `cursor` is the `next` of the page before; `kinds`: these, or all that begin alike (stage). */
   events(
     job_id: string,
-    { limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {},
+    { limit = 50, cursor = null, newest = false, kinds = null }: EventQuery = {},
   ): Promise<{ job_id: string; events: EventRecord[]; next: string | null }> {
     return asked(
       this.db.sql`select app.page_events(
-        ${job_id}::text, ${cursor}::text::bigint, ${limit}::integer, ${this.tenant}::text) as reply`,
+        ${job_id}::text, ${cursor}::text::bigint, ${limit}::integer, ${this.tenant}::text, ${newest}::boolean,
+        ${kinds === null ? null : JSON.stringify(kinds)}::text::json) as reply`,
     );
   }
 

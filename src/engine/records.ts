@@ -102,6 +102,18 @@ export interface StageRecord {
   processing: number;
   queued: number;
   retrying: number;
+  /** The numbers of the stages it waits for, and of the one whose results it takes. */
+  after: number[];
+  of: number | null;
+  when: { path?: string; function?: string } | null;
+  /** How many failures it forgives; `allowed` once it is planned. */
+  budget: { count: number | null; percent: number | null; allowed: number | null } | null;
+  max_parallel: number | null;
+  max_attempts: number;
+  timeout_s: number | null;
+  /** Over the last minutes, by a bounded number of results; null when that cannot be told. */
+  rate_per_s: number | null;
+  eta_s: number | null;
   opened_at: string | null;
   closed_at: string | null;
   error: TaskError | null;
@@ -136,6 +148,7 @@ export interface JobRecord extends JobSummary {
   paused_at: string | null;
   paused_by: string | null;
   pause_reason: string | null;
+  cancelled_by: string | null;
   resumable: boolean;
   resume_from_stage: number | null;
   resume_hint: string | null;
@@ -186,6 +199,8 @@ export interface DeliverableRecord {
   locations: string[] | null;
   usable: boolean;
   tasks: number;
+  /** Only the first 10,000 tasks that delivered were added up. */
+  at_least: boolean;
 }
 
 export interface JobFilter {

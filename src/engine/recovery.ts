@@ -6,6 +6,7 @@ import type { Queryable } from "./database.js";
 import type {
   AlertRecord,
   ErrorGroup,
+  ErrorReport,
   GateReply,
   JanitorHealth,
   JobPauseReply,
@@ -73,7 +74,12 @@ export class Recovery {
       ${task_id}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
   }
 
-  errorGroups(job_id: string): Promise<ErrorGroup[]> {
+  async errorGroups(job_id: string): Promise<ErrorGroup[]> {
+    return (await this.errors(job_id)).groups;
+  }
+
+  /** The groups, and how much of all failures they stand for: a job may have more than can be looked at. */
+  errors(job_id: string): Promise<ErrorReport> {
     return asked(this.db.sql`select app.error_groups(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 

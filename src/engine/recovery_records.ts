@@ -71,6 +71,16 @@ export interface ErrorGroup {
   retry: string;
 }
 
+export interface ErrorReport {
+  /** Failed tasks of the job. */
+  failed: number;
+  /** So many of them were looked at and grouped. */
+  looked_at: number;
+  /** In so many groups; the largest are told. */
+  group_count: number;
+  groups: ErrorGroup[];
+}
+
 export interface VerifiedStage {
   number: number;
   stage: string;

@@ -117,9 +117,19 @@ export const operations_api = {
     path: "/api/jobs/{job_id}/errors",
     tag: "operations",
     summary: "The failures of a job in groups, largest first",
+    description:
+      "Of a stage with more than 20,000 failed tasks it looks at the first and the last 10,000, and tells the 200 largest groups: " +
+      "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group tells how many " +
+      "tasks a group has in all.",
     scope: "read",
     params: job,
-    reply: z.object({ job_id: z.string(), groups: z.array(error_group) }),
+    reply: z.object({
+      job_id: z.string(),
+      failed: z.int().describe("Failed tasks of the job"),
+      looked_at: z.int().describe("So many of them were grouped"),
+      group_count: z.int().describe("In so many groups"),
+      groups: z.array(error_group),
+    }),
   }),
   why: endpoint({
     method: "GET",
@@ -143,7 +153,9 @@ export const operations_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/events",
     tag: "operations",
-    summary: "What happened to a job, oldest first",
+    summary: "What happened to a job, oldest or newest first",
+    description:
+      "A page looks at a bounded number of events, so with kinds that are rare it may be short and have a `next` all the same.",
     scope: "read",
     params: job,
     query: z.strictObject({
@@ -153,6 +165,18 @@ export const operations_api = {
         .regex(/^\d{1,18}$/)
         .optional()
         .describe("`next` of the page before: the id of its last event"),
+      order: z.enum(["oldest", "newest"]).default("oldest"),
+      kind: z
+        .string()
+        .max(500)
+        .regex(
+          /^[a-z_]+(\.[a-z_]+)*(,[a-z_]+(\.[a-z_]+)*)*$/,
+          "expected kinds such as job.paused or stage, with commas between them",
+        )
+        .meta({ examples: ["stage", "job.paused,job.continued"] })
+        .transform((text) => text.split(","))
+        .optional()
+        .describe("Only these: kinds, or the first word of several, with commas between them"),
     }),
     reply: z.object({ job_id: z.string(), events: z.array(event), next: z.string().nullable() }),
   }),
