@@ -1,5 +1,6 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
+import { audit_api } from "../core/api/audit.js";
 import { blueprints_api } from "../core/api/blueprints.js";
 import { cells_api } from "../core/api/cells.js";
 import { groups_api } from "../core/api/groups.js";
@@ -33,6 +34,7 @@ export const api = {
   timeline: timeline_api,
   operations: operations_api,
   blueprints: blueprints_api,
+  audit: audit_api,
   keys: keys_api,
   limits: limits_api,
   sessions: sessions_api,
