@@ -5,8 +5,8 @@
 export function nextAddress(next: string | null, base: string): string {
   const first = new URL("jobs", base).href;
   // Two slashes, or a backslash in place of one, would begin the name of another host.
-  const path = (next ?? "").replace(/^[/\\]+/, "");
-  if (path === "" || !URL.canParse(path, base)) return first;
+  const path = /^\/(?![/\\])(.+)/s.exec(next ?? "")?.[1];
+  if (path === undefined || !URL.canParse(path, base)) return first;
   const { origin, pathname, href } = new URL(path, base);
   const home = new URL(base);
   const is_ours = origin === home.origin && pathname.startsWith(home.pathname);
