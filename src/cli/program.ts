@@ -23,6 +23,7 @@ import { addKeys } from "./keys.js";
 import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
+import { addQueues } from "./queues.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
 import { addSchedules } from "./schedules.js";
@@ -109,6 +110,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addFiles,
       addAlerts,
       addWorkers,
+      addQueues,
       addBlueprints,
     ],
   ],

@@ -1,4 +1,5 @@
 // fanfold/client: everything a program without database access needs. Re-exports only.
+export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/cells.js";
 export * from "../core/index.js";
 export { api } from "./api.js";
 export type { BlueprintDeclaration } from "./blueprints.js";
@@ -14,6 +15,7 @@ export type {
   JobTaskFilter,
   TaskFilter,
   TaskRecord,
+  TaskSelection,
   TaskSummary,
   VerbOptions,
   WhyRecord,
