@@ -46,6 +46,7 @@ async function tile({ number, mode }: Tile, ctx: TaskContext): Promise<unknown> 
   }
   if (mode === "broken" && number % 5 === 1)
     throw new Transient(`no answer from https://tiles.example/${number} in 30 s`);
+  if (mode === "partly" && number === 3) throw new Permanent("tile 3 is under a cloud", { code: "cloud" });
   if (mode === "hostile" && number === 0) throw new Permanent(hostile, { code: "hostile" });
   ctx.deliver({
     ...{ name: mode === "hostile" ? hostile : "cogs", count: 1 },
