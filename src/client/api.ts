@@ -1,5 +1,6 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
+import { audit_api } from "../core/api/audit.js";
 import { blueprints_api } from "../core/api/blueprints.js";
 import { cells_api } from "../core/api/cells.js";
 import { groups_api } from "../core/api/groups.js";
@@ -16,8 +17,8 @@ import { stream_api } from "../core/api/stream.js";
 import { task_pages_api } from "../core/api/task_pages.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
-import { views_api } from "../core/api/views.js";
 import { timeline_api } from "../core/api/timeline.js";
+import { views_api } from "../core/api/views.js";
 import { vitals_api } from "../core/api/vitals.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { work_api } from "../core/api/work.js";
@@ -33,6 +34,7 @@ export const api = {
   timeline: timeline_api,
   operations: operations_api,
   blueprints: blueprints_api,
+  audit: audit_api,
   keys: keys_api,
   limits: limits_api,
   sessions: sessions_api,

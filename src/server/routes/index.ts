@@ -1,6 +1,7 @@
 // Every route there is.
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
+import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
 import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
@@ -54,6 +55,7 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...sessionsRoutes(),
     ...limitsRoutes(),
+    ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ];
