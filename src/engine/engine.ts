@@ -13,12 +13,14 @@ import { validateTaskInput } from "../core/task_input.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { Zones, zonesBelow } from "../storage/zones.js";
 import { Assets } from "./assets.js";
+import { Audit } from "./audit.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { blueprintText, mapped, pages, submitOptions } from "./bulk.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
+import { foresee, type WouldSubmit } from "./dry_run.js";
 import { Groups } from "./groups.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
@@ -45,6 +47,7 @@ import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Schedules } from "./schedules.js";
 import { Sealer } from "./sealing.js";
+import { TaskPages } from "./task_pages.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
 import { Views } from "./views.js";
@@ -103,9 +106,13 @@ export class Engine {
   readonly blueprints: Blueprints;
   /** Bounded pages of what there is. */
   readonly queries: Queries;
+  /** One task looked at closely, and a job over time. */
+  readonly task_pages: TaskPages;
   readonly groups: Groups;
   /** Filters of the jobs list that people keep. */
   readonly views: Views;
+  /** Who did what. */
+  readonly audit: Audit;
   readonly schedules: Schedules;
   readonly #parts: EngineParts;
 
@@ -129,8 +136,10 @@ export class Engine {
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
+    this.task_pages = new TaskPages(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant);
     this.views = new Views(parts.db, parts.tenant);
+    this.audit = new Audit(parts.db, parts.tenant);
     this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
@@ -155,6 +164,15 @@ export class Engine {
   ): Promise<SubmitReply> {
     const [reply] = await this.submitMany(job, [{ parameters, ...options }], { ...options, traceparent });
     return reply as SubmitReply;
+  }
+
+  /** What submit would do, or what it would be refused for; nothing is written. */
+  async dryRun<J extends Job>(
+    job: J | string,
+    parameters: JobInput<J>,
+    options: Omit<SubmitOptions, "db"> = {},
+  ): Promise<WouldSubmit> {
+    return foresee(this, await this.findJob(job), parameters, options);
   }
 
   /** Many jobs of one type, in the order given. Each call of up to 1,000 is one transaction. */

@@ -102,6 +102,18 @@ export interface StageRecord {
   processing: number;
   queued: number;
   retrying: number;
+  /** The numbers of the stages it waits for, and of the one whose results it takes. */
+  after: number[];
+  of: number | null;
+  when: { path?: string; function?: string } | null;
+  /** How many failures it forgives; `allowed` once it is planned. */
+  budget: { count: number | null; percent: number | null; allowed: number | null } | null;
+  max_parallel: number | null;
+  max_attempts: number;
+  timeout_s: number | null;
+  /** Over the last minutes, by a bounded number of results; null when that cannot be told. */
+  rate_per_s: number | null;
+  eta_s: number | null;
   opened_at: string | null;
   closed_at: string | null;
   error: TaskError | null;
@@ -136,6 +148,7 @@ export interface JobRecord extends JobSummary {
   paused_at: string | null;
   paused_by: string | null;
   pause_reason: string | null;
+  cancelled_by: string | null;
   resumable: boolean;
   resume_from_stage: number | null;
   resume_hint: string | null;
@@ -186,6 +199,8 @@ export interface DeliverableRecord {
   locations: string[] | null;
   usable: boolean;
   tasks: number;
+  /** Only the first 10,000 tasks that delivered were added up. */
+  at_least: boolean;
 }
 
 export interface JobFilter {
@@ -325,6 +340,9 @@ export interface AttemptRecord {
   detail: Record<string, unknown> | null;
   duration_ms: number | null;
   worker_id: string | null;
+  worker: WorkerPlace | null;
+  /** null: not known. */
+  started_at: string | null;
   ended_at: string;
   retry_at: string | null;
 }
@@ -337,6 +355,28 @@ export interface TaskLogRecord {
   data: unknown;
 }
 
+/** A worker, as the story of a task names it. */
+export interface WorkerPlace {
+  worker_id: string;
+  /** It serves every tenant: where it runs is told only to whoever runs the service. */
+  shared: boolean;
+  status: string | null;
+  host: string | null;
+  pid: number | null;
+}
+
+export interface RunningAttempt {
+  attempt: number;
+  claimed_at: string;
+  /** As its worker said with a heartbeat. */
+  started_at: string | null;
+  heartbeat_at: string | null;
+  elapsed_s: number | null;
+  progress: unknown;
+  progress_age_s: number | null;
+  worker: WorkerPlace | null;
+}
+
 export interface TaskRecord extends TaskSummary {
   parameters: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
@@ -344,7 +384,23 @@ export interface TaskRecord extends TaskSummary {
   spill: Ref | null;
   next_stage_params: unknown;
   deliverables: unknown;
+  /** null: it stands alone. */
+  stage_number: number | null;
+  stage_opened_at: string | null;
+  max_attempts: number;
+  timeout_s: number | null;
+  parent: string | null;
+  bbox: number[] | null;
+  /** Of its values as JSON text. */
+  bytes: Record<"parameters" | "metadata" | "result" | "next_stage_params" | "deliverables", number | null>;
+  /** Values that were larger than the caller wanted. */
+  left_out: string[];
+  /** Who finished it, or has it. */
+  worker: WorkerPlace | null;
+  running: RunningAttempt | null;
+  /** Those that did not simply succeed, the newest 500. */
   attempts: AttemptRecord[];
+  attempts_left_out: number;
   /** The last hundred lines it logged. */
   logs: TaskLogRecord[];
 }

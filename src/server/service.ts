@@ -14,6 +14,7 @@ import { Catalogs } from "./catalogs.js";
 import { CountedJobs } from "./counted_jobs.js";
 import { assertOwnPage, authorizationOf } from "./credentials.js";
 import { EventFeed } from "./feed.js";
+import { Footprints } from "./footprints.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { basePath, publicUrl } from "./public_url.js";
@@ -54,6 +55,7 @@ export class Service {
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
   readonly counts = new CountedJobs();
+  readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   readonly catalog_turns = new Turns(CATALOG_CALLS);
   /** Of the addresses of files that are handed out. */

@@ -132,6 +132,8 @@ export function walks(jobs: readonly Job[]): Walk[] {
       "/api/jobs/facets",
       "/api/views",
       "/api/workers",
+      "/api/queues",
+      "/api/janitor",
       "/api/alerts",
       "/api/limits",
       "/api/deliveries",

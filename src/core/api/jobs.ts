@@ -46,6 +46,48 @@ const submitted = z
   })
   .meta({ id: "Submitted" });
 
+/** What a dry run tells. */
+const would_submit = z
+  .object({
+    dry_run: z.literal(true),
+    would: z
+      .enum(["create", "reuse", "resume"])
+      .describe("create: a new job, or one more run; reuse: the job there is stays as it is; resume: that job goes on"),
+    job_id: z.string().describe("Of the job there is, or would be"),
+    job_type: z.string(),
+    run: z.int(),
+    exists: z
+      .object({
+        ...{ job_id: z.string(), run: z.int(), status: job_status },
+        ...{ created_at: time, finished_at: time.nullable() },
+      })
+      .nullable()
+      .describe("The newest job with this content"),
+    waits_for: z.int().describe("So many of the jobs it depends on have not ended well yet"),
+    deadline_s: z.number().nullable(),
+    parameters: record.describe("As they would be kept, with what was left out filled in"),
+    stages: z
+      .array(
+        z.object({
+          ...{ number: z.int(), name: z.string(), task: z.string(), parallelism: z.string(), importance: z.string() },
+          after: z.array(z.int()),
+          gate: z.string().nullable().describe("A person is asked this before it opens"),
+          conditional: z.boolean().describe("Whether it runs is decided on the way"),
+          tasks: z.int().nullable().describe("null: only the run will tell"),
+          why: z.string().nullable().describe("Why that many, or why nobody knows yet"),
+          served: z.boolean().describe("There is a live worker for its tasks"),
+        }),
+      )
+      .describe("Of a job that would be made"),
+    tasks: z.int().describe("Of the stages that tell how many they have"),
+    resume: z
+      .object({ from_stage: z.int(), again: z.int(), kept: z.int() })
+      .nullable()
+      .describe("Of a job that would go on: tasks that run again, and those that are kept"),
+    hint: z.string(),
+  })
+  .meta({ id: "WouldSubmit" });
+
 const by_content =
   "Submitting is idempotent by content: the same type and parameters are the same job, however often they are sent, and " +
   "`created` tells whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
@@ -65,6 +107,8 @@ const looked_at = {
   },
 } as const;
 
+export type WouldSubmit = z.output<typeof would_submit>;
+
 export const jobs_api = {
   submit: endpoint({
     method: "POST",
@@ -79,13 +123,23 @@ export const jobs_api = {
       traceparent: z.string().max(200).optional().describe("W3C trace context; what is malformed is ignored"),
     }),
     body: submit_options
-      .extend({ parameters: record.optional() })
+      .extend({
+        parameters: record.optional(),
+        dry_run: z
+          .boolean()
+          .optional()
+          .describe(
+            "Tell what submitting would do, or why it would be refused, and do nothing; takes nothing of the limits",
+          ),
+      })
       .catchall(json)
       .prefault({})
       .meta({ examples: [{ parameters: { n: 3 }, priority: 5, labels: { team: "hydro" } }] }),
     reply: submitted,
     status: 201,
-    other_answers: { 200: { description: "It exists already", schema: submitted } },
+    other_answers: {
+      200: { description: "It exists already; or what a dry run tells", schema: z.union([submitted, would_submit]) },
+    },
     errors: [404, 409, 422],
     // The same parameters are the same job, unless a new run is forced.
     repeatable: true,
