@@ -217,7 +217,9 @@ export function HeatCanvas(props: HeatCanvasProps) {
         onFocus={(event) => {
           if (cursor === null && event.currentTarget.matches(":focus-visible")) setCursor(0);
         }}
-        onBlur={() => {
+        onBlur={({ relatedTarget }) => {
+          // What is pointed at stays while somebody follows the link in its card.
+          if (relatedTarget instanceof Element && relatedTarget.closest(".heat-stage") !== null) return;
           setCursor(null);
           pointAt(null, false);
         }}
