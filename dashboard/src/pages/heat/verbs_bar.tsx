@@ -71,6 +71,7 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
       <Button className="ends" onClick={selection.clear}>
         Clear
       </Button>
+      {!job_ended && <p className="muted heat-why">Tasks can be run again once the job has ended.</p>}
       {shown === "retry" && (
         <VerbDialog<Retried>
           title={`Run ${tasksWord(size)} again`}
