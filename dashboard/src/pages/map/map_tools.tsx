@@ -30,11 +30,7 @@ export function MapTools(props: Props) {
           <label
             key={one}
             className={one === layer ? "map-layer current" : "map-layer"}
-            title={
-              one === "outputs" && !props.has_outputs
-                ? "There is no catalogue here: fanfold migrate --catalog"
-                : undefined
-            }
+            title={one === "outputs" && !props.has_outputs ? "There is no catalogue here: fanfold migrate" : undefined}
           >
             <input
               type="radio"
