@@ -29,11 +29,14 @@ export default defineConfig({
 
 /** A file that is not smaller when compressed, or small anyway, is left alone. */
 function compressed(): Plugin {
+  let dir = "";
   return {
     name: "fanfold-compressed",
     apply: "build",
+    configResolved({ build: { outDir, assetsDir } }) {
+      dir = join(outDir, assetsDir);
+    },
     closeBundle() {
-      const dir = join(out_dir, "ui");
       for (const name of readdirSync(dir).filter((one) => /\.(js|mjs|css|svg|json)$/.test(one))) {
         const text = readFileSync(join(dir, name));
         if (text.length < 1400) continue;

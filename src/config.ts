@@ -49,6 +49,8 @@ export interface Config {
   readonly trust_proxy: TrustedProxies;
   /** Where callers reach the HTTP server, for links in its answers; without it, as each call came. */
   readonly public_url: string | undefined;
+  /** What the command line calls a service with. */
+  readonly api_key: string | undefined;
   /** How long the signed addresses of files are good that the catalogue serves. */
   readonly signed_for_h: number;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
@@ -149,6 +151,7 @@ const settings = {
   trust_proxy: setting<TrustedProxies>("FANFOLD_TRUST_PROXY", 0, readProxies),
   signed_for_h: setting("FANFOLD_SIGNED_FOR_H", 12, readHours),
   public_url: setting<string | undefined>("FANFOLD_PUBLIC_URL", undefined, readPublicUrl),
+  api_key: setting<string | undefined>("FANFOLD_KEY", undefined, readText),
   jwt_issuer: setting<string | undefined>("FANFOLD_JWT_ISSUER", undefined, readText),
   jwt_audience: setting<string[] | undefined>("FANFOLD_JWT_AUDIENCE", undefined, readNames),
   jwt_algorithms: setting<string[]>("FANFOLD_JWT_ALGORITHMS", ["RS256", "ES256", "EdDSA"], readAlgorithms),
@@ -324,6 +327,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     trust_proxy: value(settings.trust_proxy),
     public_url: value(settings.public_url),
     signed_for_h: value(settings.signed_for_h),
+    api_key: value(settings.api_key),
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
     secret_keys: value(settings.secret_keys),

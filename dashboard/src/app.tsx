@@ -2,6 +2,7 @@
 import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { Link, Route, Router, Switch, useLocation } from "wouter";
 import { ApiProblem, request, whenSignedOut } from "./api/call.js";
+import { whenSignInChanges } from "./api/other_tabs.js";
 import { type Session, SessionContext } from "./api/session.js";
 import { ErrorFence } from "./error_fence.js";
 import { Frame } from "./frame.js";
@@ -67,6 +68,7 @@ function SignedIn() {
   const [session, setSession] = useState<Session | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [path, navigate] = useLocation();
+  useEffect(() => whenSignInChanges(() => window.location.reload()), []);
   useEffect(() => {
     const leave = () => {
       const here = window.location.pathname.slice(base_path.length) + window.location.search;

@@ -20,6 +20,11 @@ begin
         select min(s.number) from app.stages s
          where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status in ('failed', 'cancelled', 'partial_success')) end,
       'resume_hint', case when v_resumable then 'fanfold resume ' || left(v_job.job_id, 12) end,
+      'cancelled_by', case when v_job.status = 'cancelled' then (
+        select e.actor from app.events e
+         where e.tenant_id = v_job.tenant_id and e.job_id = v_job.job_id and e.kind = 'job.cancelled'
+         order by e.event_id desc
+         limit 1) end,
       'outcomes', app.stage_outcomes(v_job), 'deliverables', app.job_deliverables(v_job),
       'error', v_job.error, 'hint', case
         when v_job.finished_at is null and v_job.paused_at is not null then 'it is paused: fanfold continue ' || left(v_job.job_id, 12)

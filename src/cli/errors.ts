@@ -1,10 +1,11 @@
 // fanfold errors: what went wrong in a job, by kind of error.
+
+import { printable } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
-import type { ErrorGroup } from "../engine/recovery_records.js";
+import type { ErrorReport } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, table } from "./summary.js";
 import { shortId } from "./view.js";
@@ -22,14 +23,15 @@ export function addErrors(cli: Cli): void {
     .action(async (job: string) => {
       await withSession(cli, async ({ engine }) => {
         const status = await engine.status(job);
-        const groups = await engine.recovery.errorGroups(status.job_id);
-        const document = { job_id: status.job_id, status: status.status, groups };
-        answer(cli, document, () => groupLines(status, groups, cli.io.width()));
+        const report = await engine.recovery.errors(status.job_id);
+        const document = { job_id: status.job_id, status: status.status, ...report };
+        answer(cli, document, () => groupLines(status, report, cli.io.width()));
       });
     });
 }
 
-function* groupLines(job: JobRecord, groups: readonly ErrorGroup[], width: number): Generator<string> {
+function* groupLines(job: JobRecord, report: ErrorReport, width: number): Generator<string> {
+  const { groups, failed, looked_at, group_count } = report;
   const [largest] = groups;
   if (!largest) {
     yield `no task of job ${shortId(job.job_id)} has failed; the job is ${job.status}`;
@@ -46,6 +48,8 @@ function* groupLines(job: JobRecord, groups: readonly ErrorGroup[], width: numbe
     group.message,
   ]);
   yield* table(["TASKS", "SIGNATURE", "CATEGORY", "CODE", "STAGES", "MESSAGE"], rows, width);
+  if (looked_at < failed) yield `of ${count(failed)} failures ${count(looked_at)} were looked at`;
+  if (groups.length < group_count) yield `${count(group_count - groups.length)} smaller groups are not shown`;
   const more = largest.tasks > largest.task_ids.length ? ", …" : "";
   yield `${groups.length > 1 ? "the largest" : "it"}, for example: ${printable(largest.sample, 500)}`;
   yield `  its tasks: ${largest.task_ids.map((id) => printable(id)).join(", ")}${more}`;

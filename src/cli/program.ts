@@ -5,10 +5,12 @@ import { didYouMean, quoted } from "../core/problems.js";
 import { hideUrlPasswords } from "../log.js";
 import { addAlerts } from "./alerts.js";
 import { addApprove, addReject } from "./approve.js";
+import { addAudit } from "./audit.js";
 import { addBlueprints } from "./blueprints.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
 import { addConnectors } from "./connectors.js";
+import { addDashboard } from "./dashboard.js";
 import { addDemo } from "./demo.js";
 import { addDoctor } from "./doctor.js";
 import { addErrors } from "./errors.js";
@@ -22,6 +24,7 @@ import { addKeys } from "./keys.js";
 import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
+import { addQueues } from "./queues.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
 import { addSchedules } from "./schedules.js";
@@ -94,7 +97,7 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addServe, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
+  ["Run:", [addUp, addServe, addDashboard, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
   [
     "Look:",
     [
@@ -107,7 +110,9 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addTasks,
       addFiles,
       addAlerts,
+      addAudit,
       addWorkers,
+      addQueues,
       addBlueprints,
     ],
   ],

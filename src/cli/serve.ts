@@ -7,6 +7,7 @@ import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
 import { printable } from "../core/printable.js";
 import {
+  httpDocument,
   httpLines,
   SERVER_CONNECTIONS,
   SERVER_STATEMENT_S,
@@ -66,10 +67,9 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
       const document = {
         version: package_version,
-        http: { url: serving.server.url, docs: `${serving.server.url}/api/docs` },
+        ...httpDocument(serving),
         database: { kind, where },
         worker_id: worker?.worker_id ?? null,
-        ...(serving.first_key === null ? {} : { first_key: serving.first_key }),
       };
       answer(cli, document, () => [
         `fanfold ${package_version} serves`,

@@ -2,9 +2,11 @@
 import { scopes } from "../core/api/endpoint.js";
 import { Conflict } from "../core/errors.js";
 import { no_secret_key } from "../engine/diagnosis.js";
+import { hasDashboard } from "../server/dashboard.js";
 import { type Server, startServer } from "../server/server.js";
 import { type Leaver, stopOnSignals } from "../worker/signals.js";
 import type { Worker } from "../worker/worker.js";
+import { keyOfDashboard, signInLink } from "./dashboard.js";
 import { CliFailure, exit_codes } from "./failure.js";
 import { type Io, note } from "./io.js";
 import { noteServedAt } from "./served_at.js";
@@ -20,6 +22,10 @@ export interface Serving {
   server: Server;
   /** Of the embedded database that had none; this is the only time it is to be seen. */
   first_key: string | null;
+  /** Where the dashboard is; null where it was not built. */
+  dashboard: string | null;
+  /** Signs in to it once; only of the embedded database, for a server's lines are read by many. */
+  sign_in: string | null;
 }
 
 /** `janitor`: no worker of this process does its duties. */
@@ -33,11 +39,16 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
       ...{ public_url, catalog, cors_origins, signed_for_h },
     });
     // Not before: a key that is made and not shown would be lost, and no other made in its place.
-    const first_key = await firstKey(session).catch(async (error: unknown) => {
+    try {
+      const first_key = await firstKey(session);
+      const dashboard = hasDashboard() ? (public_url ?? server.url) : null;
+      const signs_in = dashboard !== null && engine.db.kind === "embedded";
+      const sign_in = signs_in ? (await signInLink(engine, dashboard, await keyOfDashboard(engine))).url : null;
+      return { server: noted(server, session), first_key, dashboard, sign_in };
+    } catch (error) {
       await server.kill();
       throw error;
-    });
-    return { server: noted(server, session), first_key };
+    }
   } catch (error) {
     if (error instanceof Conflict) throw listenFailure(cli_name, error, host, port);
     throw error;
@@ -94,8 +105,22 @@ export function portOf(url: string | undefined): number | null {
   }
 }
 
-export function httpLines({ server, first_key }: Serving, kind: "server" | "embedded"): string[] {
+/** What `up` and `serve` tell of it in JSON. */
+export function httpDocument({ server: { url }, first_key, dashboard, sign_in }: Serving) {
+  return {
+    http: { url, docs: `${url}/api/docs`, dashboard },
+    ...(first_key === null ? {} : { first_key }),
+    ...(sign_in === null ? {} : { sign_in }),
+  };
+}
+
+export function httpLines({ server, first_key, dashboard, sign_in }: Serving, kind: "server" | "embedded"): string[] {
   const lines = [`  http      ${server.url}`, `  docs      ${server.url}/api/docs`];
+  if (sign_in !== null) {
+    lines.push(`  dashboard ${sign_in}`, "            signs in once, within 10 minutes; after that with a key");
+  } else if (dashboard !== null) {
+    lines.push(`  dashboard ${dashboard}`, "            sign in with a key, or with a link: fanfold dashboard");
+  }
   if (first_key !== null) {
     lines.push(
       `  key       ${first_key}`,

@@ -1,11 +1,13 @@
 // fanfold status: one job, once.
+
+import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
+import { verdictOf } from "../core/verdict.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
 import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
-import { printable, truncate } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, type FailedTask, moment, resultText, resumeText, table } from "./summary.js";
 import { isPaused, renderStages, shortId, waitingForPeople } from "./view.js";
@@ -37,6 +39,7 @@ function* statusLines(status: JobRecord, why: Why | null, failed: readonly Faile
   const people = waitingForPeople(status).length > 0;
   const width = io.width();
   yield* renderStages(status, { width: io.screen_width(), colour: io.colour, paces: new Map() });
+  yield `now         ${truncate(printable(verdictOf(status, { now_ms: Date.parse(status.now) }).text), width - 12)}`;
   yield `job         ${status.job_id}`;
   yield `parameters  ${resultText(status.parameters)}`;
   const labels = Object.entries(status.labels).map(([key, value]) => `${printable(key)}=${printable(value)}`);

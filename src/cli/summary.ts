@@ -1,10 +1,11 @@
 // How a job's end, a job and a list of things read. Pure: records in, lines out.
+
+import { doneOf } from "../core/pace.js";
+import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord } from "../engine/records.js";
 import { exit_codes } from "./failure.js";
 import { seconds, tasks } from "./figures.js";
-import { printable, truncate } from "../core/printable.js";
-import { doneOf } from "./progress.js";
 import { colours, shortId, statusPaint } from "./view.js";
 
 export function exitCodeOf(status: string): number {

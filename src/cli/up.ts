@@ -11,6 +11,7 @@ import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
 import { printable } from "../core/printable.js";
 import {
+  httpDocument,
   httpLines,
   SERVER_CONNECTIONS,
   SERVER_STATEMENT_S,
@@ -131,10 +132,10 @@ function announce(
   const { kind } = engine.db;
   const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
   const job_types = [...registry.jobs.keys()].sort();
-  const http = serving === null ? null : { url: serving.server.url, docs: `${serving.server.url}/api/docs` };
   const document = {
-    ...{ version: package_version, database: { kind, where }, http, worker_id, slots: config.slots, job_types },
-    ...(serving?.first_key ? { first_key: serving.first_key } : {}),
+    ...{ version: package_version, database: { kind, where }, http: null },
+    ...{ worker_id, slots: config.slots, job_types },
+    ...(serving === null ? {} : httpDocument(serving)),
     ...more.document,
   };
   answer(cli, document, () => [

@@ -1,10 +1,10 @@
 // The look of a job on the screen: one line per stage. Pure: a status and the width of the screen in, lines out.
 import pc from "picocolors";
+import { doneOf, type Pace } from "../core/pace.js";
+import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
 import { count, rate, seconds } from "./figures.js";
-import { printable, truncate } from "../core/printable.js";
-import { doneOf, type Pace } from "./progress.js";
 
 export interface Look {
   width: number;

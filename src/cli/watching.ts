@@ -1,13 +1,13 @@
 // Follows one job to its end: live lines on a terminal, plain lines in a pipe, one JSON document per change with --json.
 // Only looks: whether a worker runs beside it is the caller's business.
 import { setTimeout as pause } from "node:timers/promises";
+import { paces, remember, type Sample } from "../core/pace.js";
 import { isTerminal } from "../core/statuses.js";
 import type { Engine } from "../engine/engine.js";
 import type { JobRecord } from "../engine/records.js";
 import { type Cli, globals } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { json, line, note } from "./io.js";
-import { paces, remember, type Sample } from "./progress.js";
 import { type Look, renderChanges, renderStages } from "./view.js";
 
 export interface Followed {

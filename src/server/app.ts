@@ -12,11 +12,12 @@ import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import { type CallPlace, leaveWith } from "./call_places.js";
 import { allowOrigins } from "./cors.js";
+import { serveDashboard, withoutBasePath } from "./dashboard.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
 import { checked } from "./request_problems.js";
-import type { Call, Route } from "./route.js";
+import { type Call, JsonText, type Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
 import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./socket.js";
@@ -30,6 +31,8 @@ export interface AppOptions extends ServiceOptions {
   metrics_token?: string | undefined;
   /** Pages of these origins may read the catalogue and its files; "*": of any. */
   cors_origins?: readonly string[] | undefined;
+  /** Where the dashboard was built to; tests have their own. */
+  dashboard_folder?: string | undefined;
   /** How long a caller may take; tests give short times. */
   times?: Partial<SocketTimes>;
   /** Check every answer against the contract, for tests: one that does not fit is a 500. */
@@ -38,7 +41,9 @@ export interface AppOptions extends ServiceOptions {
 
 export function createApp(options: AppOptions): FastifyInstance {
   const { engine } = options;
+  const rewriteUrl = withoutBasePath(options.public_url);
   const app = fastify({
+    ...(rewriteUrl === undefined ? {} : { rewriteUrl }),
     logger: false,
     genReqId: () => randomUUID(),
     // Whose X-Forwarded-For is believed: nobody's, unless somebody says so.
@@ -103,7 +108,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const methods = new AllowedMethods(all);
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
   // Whoever only knows where the service is finds what it is.
-  for (const url of ["/", "/api"]) app.get(url, (_request, reply) => reply.redirect("/api/docs", 302));
+  serveDashboard(app, { folder: options.dashboard_folder, basePath: service.basePath, log: engine.log });
   registerZoneFiles(app, { authenticator, service, engines, cors_origins: options.cors_origins ?? [] });
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
@@ -142,8 +147,12 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
     // Before the body is read: a stranger's is not worth the memory.
     onRequest: async (request, reply) => {
       if (endpoint.scope === null) return;
-      if (endpoint === metrics_api.read && metrics.isToken(request.headers.authorization)) return;
-      const principal = await authenticator.authenticate(request.headers.authorization, request.ip);
+      const { authorization } = request.headers;
+      const of_metrics = endpoint === metrics_api.read;
+      if (of_metrics && metrics.isToken(authorization)) return;
+      // Scrapers have no cookies, and a page has no business with what is measured of all tenants.
+      const credential = of_metrics ? authorization : service.authorizationOf(request);
+      const principal = await authenticator.authenticate(credential, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       const place = service.calls.take(principal.tenant_id);
       leaveWith(reply.raw, place);
@@ -172,7 +181,8 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (answered === undefined && (reply.statusCode === 204 || reply.statusCode === 304)) return reply.send();
       if (!/\bjson\b/.test(endpoint.media_type)) return reply.type(endpoint.media_type).send(answered);
-      const text = answered === undefined ? "" : JSON.stringify(answered);
+      const text =
+        answered instanceof JsonText ? answered.text : answered === undefined ? "" : JSON.stringify(answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(Buffer.from(text));
       return reply.type("application/json; charset=utf-8").send(text);
     },

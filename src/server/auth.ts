@@ -1,12 +1,14 @@
-// Who calls: the tenant and what the caller may do come from the credential and from nothing else. A key is remembered for at
-// most five seconds, so that a revoked one is refused as quickly by every process, and at once by the one that revoked it.
-import { performance } from "node:perf_hooks";
+// Who calls: the tenant and what the caller may do come from the credential and from nothing else. A revoked key is refused within
+// five seconds by every process, and at once by the one that revoked it.
 import type { Logger } from "pino";
 import { type Scope, scopes } from "../core/api/endpoint.js";
 import { isSecretOf, type KeyParts, readKey } from "../core/api_key.js";
 import { Forbidden, Unauthenticated } from "../core/errors.js";
 import type { Database } from "../engine/database.js";
 import { type FoundKey, findKey, onKeyChange, touchKeys } from "../engine/keys.js";
+import type { FailedAttempts } from "./attempts.js";
+import { type Answered, type Clock, Remembered, steady_clock } from "./remembered.js";
+import { Uses } from "./uses.js";
 
 export interface Principal {
   tenant_id: string;
@@ -15,6 +17,8 @@ export interface Principal {
   key_id: string | null;
   scopes: ReadonlySet<string>;
   operator: boolean;
+  /** Known by a browser's session: a person, who does not do a worker's part. */
+  session?: { expires_at: string };
 }
 
 export interface Authenticator {
@@ -33,44 +37,33 @@ export interface CredentialKind extends Authenticator {
    * proves by itself who made it.
    */
   vouchesFor(authorization: string): boolean | Promise<boolean>;
+  /** Its failures are counted apart from those of the others. */
+  readonly attempts?: FailedAttempts;
 }
 
 export interface KeyAuthenticatorOptions {
-  /** Milliseconds of a clock that never goes back. */
-  now?: () => number;
+  now?: Clock;
   log?: Logger;
 }
 
-const REMEMBERED_MS = 5_000;
-const TOUCHED_MS = 60_000;
-const KNOWN_MS = 3_600_000;
-const MOST_REMEMBERED = 10_000;
 const hint = "send a key as: Authorization: Bearer ff_…; make one with: fanfold keys create";
 
-interface Remembered {
+interface KnownKey {
   key: FoundKey;
   principal: Principal;
-  /** From when on the database is asked again. */
-  until: number;
 }
 
 export class KeyAuthenticator implements CredentialKind {
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #finding = new Map<string, Promise<Remembered | null>>();
-  /** When a key was last let in, and when that was last written down. */
-  readonly #used = new Map<string, { at: number; written_at: number }>();
-  readonly #to_write = new Set<string>();
-  #writing: Promise<void> | null = null;
-  readonly #now: () => number;
-  readonly #log: Logger | undefined;
+  readonly #keys: Remembered<KnownKey>;
+  readonly #uses: Uses;
   readonly #stop_listening: () => void;
 
   constructor(
     private readonly db: Database,
-    { now = () => performance.now(), log }: KeyAuthenticatorOptions = {},
+    { now = steady_clock, log }: KeyAuthenticatorOptions = {},
   ) {
-    this.#now = now;
-    this.#log = log;
+    this.#keys = new Remembered((key_id) => this.#ask(key_id), now);
+    this.#uses = new Uses((key_ids) => touchKeys(db, key_ids), now, log);
     this.#stop_listening = onKeyChange(db, (key_id) => this.forget(key_id));
   }
 
@@ -79,89 +72,45 @@ export class KeyAuthenticator implements CredentialKind {
   }
 
   vouchesFor(authorization: string): boolean {
-    const used = this.#used.get(keyOf(authorization)?.key_id ?? "");
-    return used !== undefined && this.#now() - used.at < KNOWN_MS;
+    return this.#uses.lately(keyOf(authorization)?.key_id ?? "");
   }
 
   async authenticate(authorization: string | undefined): Promise<Principal> {
     if (authorization === undefined) throw new Unauthenticated("this call needs an API key", { hint });
     const parts = keyOf(authorization);
-    const found = parts === null ? null : await this.#find(parts.key_id);
+    const found = parts === null ? null : await this.#keys.find(parts.key_id);
     // One answer for all that can be wrong with a key: what is wrong would help only whoever guesses.
     if (parts === null || found === null || !isKeyOf(parts, found.key)) {
       throw new Unauthenticated("the API key is not valid", { hint });
     }
-    this.#noteUse(found.key.key_id);
+    this.#uses.note(found.key.key_id);
+    return found.principal;
+  }
+
+  /** For whoever was let in by this key before, and is known by something else since. null: it may be used no more. */
+  async principalOf(key_id: string): Promise<Principal | null> {
+    const found = await this.#keys.find(key_id);
+    if (found === null || !found.key.usable) return null;
+    this.#uses.note(key_id);
     return found.principal;
   }
 
   /** Asks the database at the next call with this key. */
   forget(key_id: string): void {
-    this.#remembered.delete(key_id);
-    // One that is being looked up may have been read before the change: nobody joins it, and its answer is not kept.
-    this.#finding.delete(key_id);
+    this.#keys.forget(key_id);
   }
 
   async close(): Promise<void> {
     this.#stop_listening();
-    await this.#writing;
+    await this.#uses.close();
   }
 
-  async #find(key_id: string): Promise<Remembered | null> {
-    const known = this.#remembered.get(key_id);
-    if (known !== undefined && this.#now() < known.until) return known;
-    const started = this.#finding.get(key_id);
-    if (started !== undefined) return started;
-    const finding = this.#ask(key_id);
-    this.#finding.set(key_id, finding);
-    try {
-      const found = await finding;
-      // Only keys that exist: whoever makes ids up does not fill the memory.
-      if (found !== null && this.#finding.get(key_id) === finding) {
-        if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear();
-        this.#remembered.set(key_id, found);
-      }
-      return found;
-    } finally {
-      if (this.#finding.get(key_id) === finding) this.#finding.delete(key_id);
-    }
-  }
-
-  async #ask(key_id: string): Promise<Remembered | null> {
-    // Counted from before the question, because the answer may be as old as that.
-    const asked_at = this.#now();
+  async #ask(key_id: string): Promise<Answered<KnownKey> | null> {
     const key = await findKey(this.db, key_id);
     if (key === null) return null;
-    const lasts_ms = key.usable_for_s === null ? REMEMBERED_MS : Math.max(0, key.usable_for_s * 1000);
-    const { tenant_id, operator } = key;
+    const { tenant_id, operator, usable_for_s } = key;
     const principal = { tenant_id, key_id, operator, actor: `key:${key_id}`, scopes: new Set(key.scopes) };
-    return { key, principal, until: asked_at + Math.min(REMEMBERED_MS, lasts_ms) };
-  }
-
-  /** Written down beside the call and never waited for: at most once a minute and key. */
-  #noteUse(key_id: string): void {
-    const now = this.#now();
-    const used = this.#used.get(key_id);
-    if (used !== undefined) used.at = now;
-    if (used !== undefined && now - used.written_at < TOUCHED_MS) return;
-    if (this.#used.size >= MOST_REMEMBERED) this.#used.clear();
-    this.#used.set(key_id, { at: now, written_at: now });
-    this.#to_write.add(key_id);
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-  }
-
-  async #write(): Promise<void> {
-    while (this.#to_write.size > 0) {
-      const key_ids = [...this.#to_write];
-      this.#to_write.clear();
-      try {
-        await touchKeys(this.db, key_ids);
-      } catch (error) {
-        this.#log?.debug({ err: error }, "when keys were last used could not be written down");
-      }
-    }
+    return { value: { key, principal }, usable_for_s };
   }
 }
 
@@ -180,6 +129,11 @@ export function assertScope(principal: Principal, scope: Scope, operator: boolea
   if (operator && !principal.operator) {
     throw new Forbidden("this call is for whoever runs the service", {
       hint: "use a key made with: fanfold keys create --operator",
+    });
+  }
+  if (scope === "work" && principal.session !== undefined) {
+    throw new Forbidden("whoever is signed in with a browser does not do a worker's part", {
+      hint: "a worker sends a key: Authorization: Bearer ff_…",
     });
   }
   if (!principal.scopes.has(scope)) {

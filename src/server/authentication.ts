@@ -6,6 +6,7 @@ import type { Database } from "../engine/database.js";
 import { FailedAttempts } from "./attempts.js";
 import { type Authenticator, type CredentialKind, KeyAuthenticator, type Principal } from "./auth.js";
 import { JwtAuthenticator } from "./jwt.js";
+import { SessionAuthenticator } from "./sessions.js";
 
 export interface AuthenticationParts {
   db: Database;
@@ -16,7 +17,8 @@ export interface AuthenticationParts {
 }
 
 export function createAuthentication({ db, jwt = null, log, attempts }: AuthenticationParts): Authenticator {
-  const kinds: CredentialKind[] = [new KeyAuthenticator(db, { log })];
+  const keys = new KeyAuthenticator(db, { log });
+  const kinds: CredentialKind[] = [keys, new SessionAuthenticator(db, keys, { log })];
   if (jwt !== null) kinds.push(new JwtAuthenticator(db, jwt, { log }));
   return new Authentication(kinds, attempts);
 }
@@ -32,7 +34,8 @@ export class Authentication implements Authenticator {
     // Nothing was tried, so nothing has failed.
     if (authorization === undefined) throw new Unauthenticated("this call needs a credential", { hint });
     const kind = this.kinds.find((one) => one.handles(authorization));
-    const wait_s = address === undefined ? 0 : this.attempts.wait(address);
+    const attempts = kind?.attempts ?? this.attempts;
+    const wait_s = address === undefined ? 0 : attempts.wait(address);
     // Many may share an address, a proxy's for instance: whoever is known, or proves who they are, is not shut out by others'
     // failures. Only those wait for whom the database would have to be asked about something that may be made up.
     if (wait_s > 0 && (await kind?.vouchesFor(authorization)) !== true) {
@@ -45,7 +48,7 @@ export class Authentication implements Authenticator {
       if (kind === undefined) throw new Unauthenticated("the credential is not valid", { hint });
       return await kind.authenticate(authorization, address);
     } catch (error) {
-      if (error instanceof Unauthenticated && address !== undefined) this.attempts.failed(address);
+      if (error instanceof Unauthenticated && address !== undefined) attempts.failed(address);
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 // Pages of other origins that may use the catalogue: those the operator names. Credentials are sent as headers by whoever has them;
-// cookies there are none. Files under /assets answer for themselves.
+// the cookie of a session is never allowed along (no access-control-allow-credentials, whatever the origin). Files under /assets
+// answer for themselves.
 import type { FastifyInstance } from "fastify";
 
 const open_to_pages = /^\/stac(?:[/?]|$)/;

@@ -17,6 +17,11 @@ export function publicUrl(request: FastifyRequest, { public_url, trust_proxy = 0
   return `${scheme}://${isHost(host) ? host : ownAddress(request)}${trust_proxy === 0 ? "" : prefixOf(request)}`;
 }
 
+/** Its path: "" at the root of its host, else with a slash before and none after. */
+export function basePath(request: FastifyRequest, place: PublicPlace): string {
+  return new URL(publicUrl(request, place)).pathname.replace(/\/+$/, "");
+}
+
 function isHost(host: string | undefined): host is string {
   return /^[a-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]{2,45}\](:\d{1,5})?$/i.test(host ?? "");
 }

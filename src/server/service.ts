@@ -5,16 +5,19 @@ import type { JwtSettings, TrustedProxies } from "../config.js";
 import type { CatalogSetting } from "../core/raster_settings.js";
 import type { Engine } from "../engine/engine.js";
 import type { SignedUrlOptions } from "./asset_urls.js";
+import { FailedAttempts } from "./attempts.js";
 import type { Authenticator } from "./auth.js";
 import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
 import { type CallLimits, CallPlaces } from "./call_places.js";
 import { Catalogs } from "./catalogs.js";
+import { CountedJobs } from "./counted_jobs.js";
+import { assertOwnPage, authorizationOf } from "./credentials.js";
 import { EventFeed } from "./feed.js";
 import { Footprints } from "./footprints.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
-import { publicUrl } from "./public_url.js";
+import { basePath, publicUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
 import { Turns } from "./turns.js";
 
@@ -51,6 +54,7 @@ export class Service {
   readonly places: StreamPlaces;
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
+  readonly counts = new CountedJobs();
   readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   readonly catalog_turns = new Turns(CATALOG_CALLS);
@@ -58,6 +62,14 @@ export class Service {
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */
   readonly publicUrl: (request: FastifyRequest) => string;
+  /** Its path. */
+  readonly basePath: (request: FastifyRequest) => string;
+  /** What a call is known by: its header, or its browser's session. */
+  readonly authorizationOf: (request: FastifyRequest) => string | undefined;
+  /** A page of our own, as far as the browser tells. */
+  readonly assertOwnPage: (request: FastifyRequest) => void;
+  /** Codes of links that were none. */
+  readonly wrong_codes = new FailedAttempts({ burst: 60, per_s: 1 });
   /** No call is taken any more. */
   closing = false;
   readonly #stopping = new AbortController();
@@ -79,6 +91,9 @@ export class Service {
     this.catalogs = new Catalogs(catalog);
     this.signing = signed_for_h === undefined ? {} : { expires_s: signed_for_h * 3600 };
     this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });
+    this.basePath = (request) => basePath(request, { public_url, trust_proxy });
+    this.authorizationOf = (request) => authorizationOf(request, { public_url });
+    this.assertOwnPage = (request) => assertOwnPage(request, { public_url });
     this.authenticator = authenticator ?? createAuthentication({ db: engine.db, log: engine.log, jwt });
     this.stream = streamSettings(stream);
     this.places = new StreamPlaces(this.stream);

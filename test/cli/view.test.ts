@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { paces, remember, type Sample } from "../../src/cli/progress.js";
+import { paces, remember, type Sample } from "../../src/core/pace.js";
 import { type Look, renderChanges, renderStages } from "../../src/cli/view.js";
 import type { JobRecord, StageRecord } from "../../src/engine/records.js";
 

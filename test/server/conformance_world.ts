@@ -154,6 +154,14 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const [group] = await world.engine.recovery.errorGroups(job_id);
     return { path: { job_id }, body: { signature: group!.signature } };
   },
+  post_jobs_job_id_stages_stage_tasks_retry: async (world) => ({
+    path: { job_id: await world.job("mixed"), stage: "second" },
+    body: { ranges: [[0, 1]] },
+  }),
+  post_jobs_job_id_stages_stage_tasks_skip: async (world) => ({
+    path: { job_id: await world.job("never", false), stage: "wait" },
+    body: { ranges: [[0, 1]], reason: "unwanted" },
+  }),
   post_jobs_job_id_approve: async (world) => ({ path: { job_id: await world.job("gated", false) }, body: {} }),
   post_jobs_job_id_reject: async (world) => ({
     path: { job_id: await world.job("gated", false) },
@@ -187,6 +195,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const item_id = await world.item();
     return { path: { item_id, collection_id: await world.collection() }, body: itemOf(item_id, `${world.marker}-c`) };
   },
+  post_session: async ({ service, tenant }) => ({ body: { key: await service.key(tenant) } }),
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };
 
@@ -194,4 +203,4 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
 export const hard_to_reach = new Set(["get_tasks_task_id_asset", "get_workers_worker_id_predecessor"]);
 
 /** Tags whose every operation must have been seen to succeed; the others are told about, not insisted on. */
-export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents"]);
+export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents", "sessions"]);

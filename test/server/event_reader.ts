@@ -21,11 +21,11 @@ export interface EventReader {
 
 export async function readEvents(
   url: string,
-  { key, headers = {} }: { key: string; headers?: Record<string, string> },
+  { key, headers = {} }: { key: string | null; headers?: Record<string, string> },
 ): Promise<EventReader> {
   const abort = new AbortController();
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     signal: abort.signal,
   });
   const heard: Heard[] = [];

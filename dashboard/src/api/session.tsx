@@ -2,6 +2,7 @@
 import { createContext, useContext } from "react";
 import type { Scope } from "../../../src/core/api/endpoint.js";
 import { request } from "./call.js";
+import { tellOtherTabs } from "./other_tabs.js";
 
 export interface Session {
   tenant_id: string;
@@ -33,5 +34,6 @@ export function useForbidden(scope: Scope): string | null {
 /** A whole new page: nothing of this sign-in is left in memory for the next. */
 export async function signOut(): Promise<void> {
   await request("DELETE", "/api/session").catch(() => {});
+  tellOtherTabs();
   window.location.assign(new URL("sign-in", document.baseURI));
 }

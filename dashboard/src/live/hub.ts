@@ -35,6 +35,8 @@ export class Hub {
 
   join(tell: (message: FromHub) => void): (message: ToHub) => void {
     this.#tabs.set(tell, true);
+    // Whoever comes has signed in again.
+    if (this.#state === "signed_out") this.#become("connecting");
     tell({ type: "state", state: this.#state, since: this.#since });
     this.#settle();
     return (message) => {

@@ -41,6 +41,33 @@ const counts = {
   skipped: z.int(),
 };
 
+/** Of a job in a list, told when asked for: counted in the ledgers of its stages. */
+const listed_progress = z
+  .object({
+    stages: z.int(),
+    stages_ended: z.int(),
+    stage: z.int().nullable().describe("The number of the first stage that is open"),
+    stage_name: z.string().nullable(),
+    approval: z.boolean().describe("A stage waits for a person"),
+    retrying: z.boolean().describe("Something is tried again, or waits to be"),
+    total: z.int().describe("Tasks of the stages that are planned"),
+    ...counts,
+    open_stages: z
+      .array(z.object({ stage_id: z.int(), total: z.int(), ...counts }))
+      .describe("What the open ones contribute: the event stream tells how these change"),
+  })
+  .meta({ id: "ListedProgress" });
+
+export const listed_job = job_summary
+  .extend({
+    group_id: z.string().nullable(),
+    correlation_id: z.string().nullable(),
+    paused_at: time.nullable(),
+    waits_for: z.int(),
+    progress: listed_progress.nullable(),
+  })
+  .meta({ id: "ListedJob" });
+
 export const stage_record = z
   .object({
     stage_id: z.int(),
@@ -64,6 +91,28 @@ export const stage_record = z
     processing: z.int(),
     queued: z.int(),
     retrying: z.int(),
+    after: z.array(z.int()).describe("The numbers of the stages it waits for"),
+    of: z.int().nullable().describe("The number of the stage whose results it takes"),
+    when: z
+      .object({ path: z.string().optional(), function: z.string().optional() })
+      .nullable()
+      .describe("Under which condition it runs: a path that must find something, or a function of the handler's code"),
+    budget: z
+      .object({
+        count: z.int().nullable(),
+        percent: z.number().nullable(),
+        allowed: z.int().nullable().describe("So many of its tasks may fail, once it is planned"),
+      })
+      .nullable()
+      .describe("How many failures it forgives; null: none"),
+    max_parallel: z.int().nullable(),
+    max_attempts: z.int(),
+    timeout_s: z.int().nullable(),
+    rate_per_s: z
+      .number()
+      .nullable()
+      .describe("Tasks finished per second over the last minutes; null when that cannot be told"),
+    eta_s: z.number().nullable().describe("Seconds until the rest is done at that rate"),
     opened_at: time.nullable(),
     closed_at: time.nullable(),
     error: task_error.nullable(),
@@ -107,6 +156,7 @@ export const deliverable = z
     locations: z.array(z.string()).nullable(),
     usable: z.boolean(),
     tasks: z.int(),
+    at_least: z.boolean().describe("There are more: only the first 10,000 tasks that delivered were added up"),
   })
   .meta({ id: "Deliverable" });
 
@@ -139,6 +189,7 @@ export const job_record = z
     paused_at: time.nullable(),
     paused_by: z.string().nullable(),
     pause_reason: z.string().nullable(),
+    cancelled_by: z.string().nullable().describe("Who cancelled it, when it is"),
     stage: z.int().nullable().describe("The number of the stage it is at, or ended at"),
     total_stages: z.int(),
     resumable: z.boolean(),

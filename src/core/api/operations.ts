@@ -3,12 +3,27 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.js";
 import { job_id, limit, stage, task_type, told, verb } from "./fields.js";
 import { job_status } from "./job_records.js";
-import { alert, decided, error_group, event, repaired, verified, why_record, worker } from "./operation_records.js";
+import {
+  alert,
+  decided,
+  error_group,
+  event,
+  gone_worker,
+  repaired,
+  verified,
+  why_record,
+  worker,
+} from "./operation_records.js";
 
 const job = z.strictObject({ job_id });
 const pause_told = { paused: z.boolean(), queued: z.int().describe("Tasks that wait"), ...told };
 const job_paused = z.object({ job_id: z.string(), status: job_status, ...pause_told });
 const type_paused = z.object({ task_type: z.string(), ...pause_told });
+const event_cursor = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .optional()
+  .describe("`next` of the page before: the id of its last event");
 const required_reason = z.string().trim().min(1).max(1000).describe("Why, for the record");
 
 export const operations_api = {
@@ -117,9 +132,19 @@ export const operations_api = {
     path: "/api/jobs/{job_id}/errors",
     tag: "operations",
     summary: "The failures of a job in groups, largest first",
+    description:
+      "Of a stage with more than 20,000 failed tasks it looks at the first and the last 10,000, and tells the 200 largest groups: " +
+      "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group tells how many " +
+      "tasks a group has in all.",
     scope: "read",
     params: job,
-    reply: z.object({ job_id: z.string(), groups: z.array(error_group) }),
+    reply: z.object({
+      job_id: z.string(),
+      failed: z.int().describe("Failed tasks of the job"),
+      looked_at: z.int().describe("So many of them were grouped"),
+      group_count: z.int().describe("In so many groups"),
+      groups: z.array(error_group),
+    }),
   }),
   why: endpoint({
     method: "GET",
@@ -143,16 +168,26 @@ export const operations_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/events",
     tag: "operations",
-    summary: "What happened to a job, oldest first",
+    summary: "What happened to a job, oldest or newest first",
+    description:
+      "A page looks at a bounded number of events, so with kinds that are rare it may be short and have a `next` all the same.",
     scope: "read",
     params: job,
     query: z.strictObject({
       limit,
-      cursor: z
+      cursor: event_cursor,
+      order: z.enum(["oldest", "newest"]).default("oldest"),
+      kind: z
         .string()
-        .regex(/^\d{1,18}$/)
+        .max(500)
+        .regex(
+          /^[a-z_]+(\.[a-z_]+)*(,[a-z_]+(\.[a-z_]+)*)*$/,
+          "expected kinds such as job.paused or stage, with commas between them",
+        )
+        .meta({ examples: ["stage", "job.paused,job.continued"] })
+        .transform((text) => text.split(","))
         .optional()
-        .describe("`next` of the page before: the id of its last event"),
+        .describe("Only these: kinds, or the first word of several, with commas between them"),
     }),
     reply: z.object({ job_id: z.string(), events: z.array(event), next: z.string().nullable() }),
   }),
@@ -184,15 +219,17 @@ export const operations_api = {
     tag: "operations",
     summary: "What should not have happened and did, newest first",
     scope: "read",
-    query: z.strictObject({ limit }),
-    reply: z.object({ alerts: z.array(alert) }),
+    query: z.strictObject({ limit, cursor: event_cursor }),
+    reply: z.object({ alerts: z.array(alert), next: z.string().nullable() }),
   }),
   workers: endpoint({
     method: "GET",
     path: "/api/workers",
     tag: "operations",
-    summary: "The workers that serve this tenant",
+    summary: "The workers that serve this tenant, and those that have gone within the hour",
+    description:
+      "Of a worker that serves every tenant neither its machine nor its memory is told, nor what it does for others, except to an operator's key.",
     scope: "read",
-    reply: z.object({ workers: z.array(worker) }),
+    reply: z.object({ workers: z.array(worker), gone: z.array(gone_worker) }),
   }),
 };

@@ -27,21 +27,26 @@ export const operationsRoutes = () =>
       engine.recovery.reject(params.job_id, stage ?? null, reason, { ...body, actor: actor(body.actor) }),
     async errors({ engine, params }) {
       const { job_id } = await engine.queries.jobState(params.job_id);
-      const groups = await engine.recovery.errorGroups(job_id);
-      return { job_id, groups: groups.map((group) => ({ ...group, retry: callFor(group.retry) ?? group.retry })) };
+      const { groups, ...counts } = await engine.recovery.errors(job_id);
+      return {
+        ...{ job_id, ...counts },
+        groups: groups.map((group) => ({ ...group, retry: callFor(group.retry) ?? group.retry })),
+      };
     },
     why: async ({ engine, params, principal }) => explained(await engine.recovery.why(params.job_id), principal),
     verify: ({ engine, params, signal }) =>
       // A job of a million spilled files is read as long as somebody listens.
       engine.recovery.verify(params.job_id, () => signal.throwIfAborted()),
-    events: ({ engine, params, query: { limit, cursor } }) =>
-      engine.queries.events(params.job_id, { limit, cursor: cursor ?? null }),
+    events: ({ engine, params, query: { limit, cursor, order, kind } }) =>
+      engine.queries.events(params.job_id, {
+        ...{ limit, cursor: cursor ?? null, newest: order === "newest", kinds: kind ?? null },
+      }),
     pause_type: ({ engine, params, body, actor }) =>
       engine.recovery.pauseType(params.task_type, { ...body, actor: actor(body.actor) }),
     continue_type: ({ engine, params, body, actor }) =>
       engine.recovery.continueType(params.task_type, { ...body, actor: actor(body.actor) }),
-    alerts: async ({ engine, query: { limit } }) => ({ alerts: await engine.recovery.alerts(limit) }),
-    workers: async ({ engine }) => ({ workers: await engine.queries.workers() }),
+    alerts: ({ engine, query: { limit, cursor } }) => engine.recovery.alerts({ limit, cursor: cursor ?? null }),
+    workers: ({ engine, principal }) => engine.queries.workersAndGone({ everything: principal.operator }),
   });
 
 /** The server's role sees on which machines all workers run; its callers do not, unless they run the service. */

@@ -19,7 +19,7 @@ export const streamRoutes = () =>
           const now = await engine.queries.jobState(job_id).catch(() => null);
           return now === null ? { job_id } : { job_id, status: now.status, ended: isTerminal(now.status) };
         },
-        authorization: request.headers.authorization,
+        authorization: service.authorizationOf(request),
         raw: reply.raw,
         headers: { "x-request-id": request.id, "x-content-type-options": "nosniff" },
       });

@@ -1,0 +1,1 @@
+export { SignInPage } from "./sign_in_page.js";

@@ -1,0 +1,99 @@
+import { package_version } from "../../config.js";
+import { scopes } from "../../core/api/endpoint.js";
+import { sessions_api } from "../../core/api/sessions.js";
+import { BadRequest, Forbidden, OverLimit, Unauthenticated } from "../../core/errors.js";
+import { isLinkCode } from "../../core/session_token.js";
+import {
+  createSignInLink,
+  endSession,
+  type OpenedSession,
+  openSession,
+  takeSignInLink,
+} from "../../engine/sessions.js";
+import type { Principal } from "../auth.js";
+import { sessionTokenOf, setSessionCookie } from "../credentials.js";
+import { type Call, routes } from "../route.js";
+import { sessionAuthorization } from "../sessions.js";
+
+type Calling = Pick<Call, "service" | "request">;
+
+export const sessionsRoutes = () =>
+  routes(sessions_api, {
+    async open({ service, request, reply, body: { key, code } }) {
+      // Nobody is signed in by another's page as somebody they are not.
+      service.assertOwnPage(request);
+      if ((key === undefined) === (code === undefined)) {
+        throw new BadRequest("a key signs in, or the code of a link: one of the two", {
+          hint: '{"key":"ff_…"} or {"code":"ffl_…"}',
+        });
+      }
+      const opened =
+        key === undefined ? await byCode({ service, request }, code!) : await byKey({ service, request }, key);
+      setSessionCookie(request, reply, opened.token, service.basePath(request));
+      const principal = await service.authenticator.authenticate(sessionAuthorization(opened.token));
+      return described(service, principal);
+    },
+    async get({ service, request }) {
+      return described(service, await service.authenticator.authenticate(service.authorizationOf(request), request.ip));
+    },
+    async end({ service, request, reply }) {
+      // Asked for what it checks: another's page signs nobody out.
+      service.authorizationOf(request);
+      const token = sessionTokenOf(request);
+      if (token !== null) await endSession(service.engine.db, token);
+      setSessionCookie(request, reply, null, service.basePath(request));
+    },
+    async link({ service, request, principal: { key_id, tenant_id, session } }) {
+      if (session !== undefined) {
+        throw new Forbidden("a session makes no links: it would outlive itself", { hint: "ask with the key" });
+      }
+      if (key_id === null) {
+        throw new Forbidden("links are made for API keys, and this call came with a token", {
+          hint: "make a key: fanfold keys create",
+        });
+      }
+      const { code, expires_at } = await createSignInLink(service.engine.db, { tenant_id, key_id });
+      return { url: `${service.publicUrl(request)}/sign-in?code=${code}`, key_id, expires_at };
+    },
+  });
+
+async function byKey({ service, request }: Calling, key: string): Promise<OpenedSession> {
+  const { tenant_id, key_id } = await service.authenticator.authenticate(`Bearer ${key}`, request.ip);
+  if (key_id === null) {
+    throw new Forbidden("a browser signs in with an API key, and this is a token", {
+      hint: "make a key: fanfold keys create",
+    });
+  }
+  return openSession(service.engine.db, { tenant_id, key_id });
+}
+
+async function byCode({ service, request }: Calling, code: string): Promise<OpenedSession> {
+  const wait_s = service.wrong_codes.wait(request.ip);
+  if (wait_s > 0) {
+    throw new OverLimit("too many links that did not work came from this address", {
+      hint: "come back later, or sign in with a key",
+      retry_after_s: wait_s,
+    });
+  }
+  const opened = isLinkCode(code) ? await takeSignInLink(service.engine.db, code) : null;
+  if (opened !== null) return opened;
+  service.wrong_codes.failed(request.ip);
+  throw new Unauthenticated("this link signs in no more: it was used, or is older than ten minutes", {
+    hint: "get another: fanfold dashboard; or sign in with a key",
+  });
+}
+
+async function described(service: Call["service"], principal: Principal) {
+  const { tenant_id, actor, key_id, operator, session } = principal;
+  const engine = service.engine.forTenant(tenant_id);
+  const [tenant, key, catalog] = await Promise.all([
+    engine.tenants.get(tenant_id),
+    key_id === null ? null : engine.keys.get(key_id),
+    service.catalogs.of(engine),
+  ]);
+  return {
+    ...{ tenant_id, tenant_name: tenant.name, actor, key_id, key_name: key?.name ?? null },
+    ...{ scopes: scopes.filter((one) => principal.scopes.has(one)), operator },
+    ...{ expires_at: session?.expires_at ?? null, version: package_version, catalog: catalog !== null },
+  };
+}

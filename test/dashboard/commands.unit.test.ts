@@ -1,0 +1,148 @@
+// The commands beside the buttons, given to a real shell: whatever stands in them, the program gets the words that were meant.
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import {
+  cliLine,
+  curlLine,
+  jobVerbCommands,
+  plainJson,
+  retryGroupCommands,
+  retryStageCommands,
+  shellWord,
+  submitCommands,
+  taskVerbCommands,
+  typeVerbCommands,
+} from "../../dashboard/src/api/commands.js";
+
+const base = "https://maps.example/fanfold";
+const job_id = "ab12cd34ef56".padEnd(64, "0");
+
+const hostile = [
+  "it's fine",
+  `"; rm -rf / #`,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell would fill it in
+  "$(touch /tmp/owned) `id` ${HOME} $HOME !!",
+  "back\\slash \\n \\'",
+  "line\nfeed\n\n",
+  "tab\tbell\u0007escape\u001b[31m red",
+  "\u0003; echo interrupted",
+  "c1 \u009b31m and \u202eover\u202c and \ufeff",
+  "mixed \u0007 and the end\n\n",
+  "%s %b %% \\0101 \u001b",
+  "-rf",
+  "--dry-run",
+  "~root *.ts {a,b} [x]",
+  "a & b | c > d < e ; f",
+  "ünïcode 𝄞 漢字",
+  "",
+  " ",
+];
+
+/** The words a program called like this would be given. */
+function words(line: string, program: "fanfold" | "curl"): string[] {
+  const script = `${program}() { for word; do printf '%s\\0' "$word"; done; }\n${line}`;
+  const out = execFileSync("/bin/sh", ["-c", script], { env: { FANFOLD_API_KEY: "ff_live_key" }, encoding: "utf8" });
+  return out.split("\0").slice(0, -1);
+}
+
+describe("a word of the shell", () => {
+  test.each(hostile)("stays what it is: %j", (text) => {
+    expect(words(`fanfold ${shellWord(text)} end`, "fanfold")).toEqual([text, "end"]);
+  });
+
+  test("holds nothing that a terminal obeys when it is pasted", () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    for (const text of hostile) expect(shellWord(text)).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]/);
+  });
+
+  test("is not quoted when it need not be", () => {
+    expect(cliLine(["resume", "ab12cd34ef56"], { reason: "again" })).toBe("fanfold resume ab12cd34ef56 --reason again");
+  });
+
+  test("cannot hold what no shell can: NUL is left out", () => {
+    expect(shellWord("a\0b")).toBe("ab");
+  });
+});
+
+describe("the command line of a verb", () => {
+  test.each(hostile.filter((text) => text !== ""))("gives the reason as one word: %j", (reason) => {
+    const got = words(jobVerbCommands(base, "cancel", { job_id }, { reason }).cli as string, "fanfold");
+    const expected = reason.startsWith("-") ? [`--reason=${reason}`] : ["--reason", reason];
+    expect(got).toEqual(["cancel", "ab12cd34ef56", ...expected]);
+  });
+
+  test("leaves out a reason that is empty, and says when nothing is to be changed", () => {
+    expect(jobVerbCommands(base, "resume", { job_id }, { reason: "", dry_run: true }).cli).toBe(
+      "fanfold resume ab12cd34ef56 --dry-run",
+    );
+  });
+
+  test("is that of fanfold for every verb", () => {
+    const lines = [
+      jobVerbCommands(base, "approve", { job_id, stage: "publish" }),
+      retryStageCommands(base, { job_id, stage: "tiles" }),
+      retryGroupCommands(base, { job_id, signature: "5be0a1c2d3e4" }),
+      taskVerbCommands(base, "retry", "17-0"),
+      taskVerbCommands(base, "skip", "17-3", { reason: "lost" }),
+      typeVerbCommands(base, "pause", "raster.cog"),
+      submitCommands(base, "hello_world", {
+        parameters: { n: 3 },
+        mode: "force",
+        priority: 5,
+        labels: { "a b": "c'd" },
+      }),
+    ].map(({ cli }) => cli);
+    expect(lines).toEqual([
+      "fanfold approve ab12cd34ef56 --stage publish",
+      "fanfold retry ab12cd34ef56 --stage tiles",
+      "fanfold retry ab12cd34ef56 --group 5be0a1c2d3e4",
+      "fanfold retry --task 17-0",
+      "fanfold skip 17-3 --reason lost",
+      "fanfold pause --type raster.cog",
+      `fanfold submit hello_world --parameters '{"n":3}' --mode force --priority 5 --label 'a b=c'\\''d'`,
+    ]);
+  });
+});
+
+describe("curl", () => {
+  test.each(hostile.filter((text) => text !== ""))(
+    "sends the reason as it is, to the page's own address: %j",
+    (reason) => {
+      const line = retryGroupCommands(base, { job_id, signature: "abc" }, { reason }).curl;
+      const [silent, x, method, url, h, auth, h2, type, d, body] = words(line, "curl");
+      expect([silent, x, method, h, h2, d]).toEqual(["-sS", "-X", "POST", "-H", "-H", "-d"]);
+      expect(url).toBe(`${base}/api/jobs/${job_id}/retry-group`);
+      expect([auth, type]).toEqual(["Authorization: Bearer ff_live_key", "Content-Type: application/json"]);
+      expect(JSON.parse(body as string)).toEqual({ signature: "abc", reason });
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(line).not.toMatch(/[\0-\x1f\x7f-\x9f\u202a-\u202e]/);
+    },
+  );
+
+  test("never holds the key itself, but asks the environment for it", () => {
+    expect(curlLine(base, { method: "GET", path: "/api/jobs" })).toBe(
+      `curl -sS '${base}/api/jobs' -H "Authorization: Bearer $FANFOLD_API_KEY"`,
+    );
+  });
+
+  test.each(hostile.filter((text) => text !== ""))("names a thing in the path as one step of it: %j", (stage) => {
+    const url = words(retryStageCommands(base, { job_id, stage }).curl, "curl")[3] as string;
+    const { pathname, origin } = new URL(url);
+    expect(origin).toBe("https://maps.example");
+    expect(decodeURIComponent(pathname.split("/").at(-1) as string)).toBe(stage);
+    expect(pathname.split("/")).toHaveLength(7);
+  });
+
+  test("sends parameters with every digit and letter they have", () => {
+    const parameters = { n: 9007199254740991, text: "\u001b[2J'\"\\", "__key'": [null, true, 1.5] };
+    const { cli, curl } = submitCommands(`${base}/`, "hello_world", { parameters });
+    expect(JSON.parse(words(curl, "curl").at(-1) as string)).toEqual({ parameters });
+    expect(words(curl, "curl")[3]).toBe(`${base}/api/jobs/submit/hello_world`);
+    const got = words(cli as string, "fanfold");
+    expect(JSON.parse(got[got.indexOf("--parameters") + 1] as string)).toEqual(parameters);
+  });
+});
+
+test("JSON for the terminal means the same as the JSON it was", () => {
+  expect(JSON.parse(plainJson(hostile))).toEqual(hostile);
+});
