@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { to, useQueryState } from "../../routes.js";
-import { Button, Card, Empty, Input, JsonOf, Page, ProblemNote, Safe, Skeleton } from "../../ui/index.js";
+import { Button, Card, Checkbox, Empty, Input, JsonOf, Page, ProblemNote, Safe, Skeleton } from "../../ui/index.js";
 import { ItemCard } from "../map/hit_card.js";
 import { howMany, type StacItem, titleOf, useItems, useMapItems, whenOf } from "../map/items.js";
 import { LazyMap } from "../map/lazy_map.js";
@@ -127,14 +127,13 @@ function Items({ collection_id, extent }: { collection_id: string; extent: Bound
             {drawing ? "Draw a box …" : "Search an area"}
           </Button>
           {is_searched && <Button onClick={() => setQuery({ ...no_query, only: query.only })}>Clear</Button>}
-          <Button
-            aria-pressed={query.only === "all"}
-            onClick={() => setQuery({ only: query.only === "all" ? "view" : "all" })}
-          >
-            Not only what the map shows
-          </Button>
         </div>
       </form>
+      <Checkbox
+        label="Only what the map shows"
+        checked={query.only !== "all"}
+        onChange={({ target }) => setQuery({ only: target.checked ? "view" : "all" })}
+      />
       {drawn !== null && <p className="muted">Only within {boxText(drawn)}.</p>}
       <LazyMap
         label="Items of the collection"

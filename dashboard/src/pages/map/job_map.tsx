@@ -17,7 +17,7 @@ import { useItems, useMapItems } from "./items.js";
 import { LazyMap } from "./lazy_map.js";
 import { MapTools } from "./map_tools.js";
 import { usePictureOnMap } from "./picture_on_map.js";
-import type { Hit } from "./shapes.js";
+import { type Hit, missing_states } from "./shapes.js";
 import { ItemsTold, TasksTold } from "./told.js";
 import { useFootprints, useSelectedIds } from "./use_footprints.js";
 
@@ -55,6 +55,11 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
 
   const extent = show_outputs ? extentOfItems(map_items) : ((data?.extent as Bounds | null | undefined) ?? null);
   const fit = wanted_fit ?? (extent === null ? null : { box: extent, again: 0 });
+  // Where nothing came out, and nothing will: the holes in the outputs.
+  const missing = useMemo(
+    () => (data?.boxes ?? none).filter(({ id }) => missing_states.has(data?.states.get(id) ?? "queued")),
+    [data],
+  );
   const again = () => (wanted_fit?.again ?? 0) + 1;
   const selected_extent = useMemo(
     () =>
@@ -122,7 +127,7 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
       ) : (
         <LazyMap
           label={show_outputs ? "Map of the job's outputs" : `Map of the tasks of stage ${stage.name}`}
-          boxes={show_outputs ? none : data.boxes}
+          boxes={show_outputs ? missing : data.boxes}
           states={data.states}
           selected={selected}
           bins={show_outputs ? none : data.bins}

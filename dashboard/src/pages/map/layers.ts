@@ -81,7 +81,7 @@ export function boxLayers(): LayerSpecification[] {
       source: "boxes",
       paint: {
         ...of("boxes-selected", "line-color"),
-        "line-width": 2.6,
+        "line-width": 2,
         "line-opacity": ["case", ["boolean", ["feature-state", "sel"], false], 1, 0],
       },
     },

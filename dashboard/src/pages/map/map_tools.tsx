@@ -2,6 +2,7 @@
 import { Link } from "wouter";
 import { task_look } from "../../status.js";
 import { Button, Count, ShapeIcon } from "../../ui/index.js";
+import { missing_states } from "./shapes.js";
 import { footprint_states } from "./states.js";
 import type { Footprints } from "./use_footprints.js";
 
@@ -66,18 +67,16 @@ export function MapTools(props: Props) {
           </Link>
         </span>
       )}
-      {layer === "tasks" && (
-        <ul className="map-legend" aria-label="Tasks on the map by state">
-          {footprint_states.map((state, code) => {
-            const n = footprints.counts[code] ?? 0;
-            return n === 0 ? null : (
-              <li key={state} data-state={state}>
-                <ShapeIcon status={state} /> <Count n={n} /> {task_look[state].label}
-              </li>
-            );
-          })}
-        </ul>
-      )}
+      <ul className="map-legend" aria-label="Tasks on the map by state">
+        {footprint_states.map((state, code) => {
+          const n = footprints.counts[code] ?? 0;
+          return n === 0 || (layer === "outputs" && !missing_states.has(state)) ? null : (
+            <li key={state} data-state={state}>
+              <ShapeIcon status={state} /> <Count n={n} /> {task_look[state].label}
+            </li>
+          );
+        })}
+      </ul>
     </div>
   );
 }
