@@ -11,6 +11,8 @@ import { call } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
 import { announce, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
+import { VerbsBar } from "../heat/verbs_bar.js";
+import "../heat/heat.css";
 import type { Area } from "./drawn_area.js";
 import { BinCard, ItemCard, TaskCard } from "./hit_card.js";
 import { useItems, useMapItems } from "./items.js";
@@ -35,7 +37,7 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
   const [wanted_fit, setWantedFit] = useState<{ box: Bounds; again: number } | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [, navigate] = useLocation();
-  const { data, error } = useFootprints({ job_id: job.job_id, stage, view, selected: selection.ranges });
+  const { data, error, refetch } = useFootprints({ job_id: job.job_id, stage, view, selected: selection.ranges });
   const selected = useSelectedIds(data?.boxes ?? none, selection.has);
 
   const found = useItems(
@@ -117,9 +119,15 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
         onFit={extent === null ? null : () => setWantedFit({ box: extent, again: again() })}
         selected={selection.size}
         onSelected={selected_extent === null ? null : () => setWantedFit({ box: selected_extent, again: again() })}
-        onClear={selection.clear}
-        act_href={to.job(job.job_id, "tasks", { stage: stage.name })}
         footprints={data}
+      />
+      <VerbsBar
+        job_id={job.job_id}
+        job_ended={job.finished_at !== null}
+        stage={stage.name}
+        stage_id={stage.stage_id}
+        selection={selection}
+        onDone={() => void refetch()}
       />
       <ProblemNote error={problem} />
       {nothing ? (

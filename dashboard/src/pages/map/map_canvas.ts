@@ -165,7 +165,7 @@ export class MapCanvas {
     const most = Math.max(1, ...bins.map(({ count }) => count));
     const shapes = bins.map(({ id, box, state, count, selected }) => ({
       ...{ id, geometry: polygonOf(box) },
-      properties: { s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
+      properties: { state, s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
     }));
     void this.#loaded.then(() => this.#source("bins").setData(collectionOf(shapes)));
   }

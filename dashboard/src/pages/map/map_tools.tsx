@@ -1,5 +1,4 @@
 // What can be done with a map, and what its colours mean, with counts.
-import { Link } from "wouter";
 import { task_look } from "../../status.js";
 import { Button, Count, ShapeIcon } from "../../ui/index.js";
 import { missing_states } from "./shapes.js";
@@ -16,8 +15,6 @@ interface Props {
   onFit: (() => void) | null;
   selected: number;
   onSelected: (() => void) | null;
-  onClear(): void;
-  act_href: string;
   footprints: Footprints;
 }
 
@@ -55,17 +52,8 @@ export function MapTools(props: Props) {
         </Button>
       )}
       {props.onFit !== null && <Button onClick={props.onFit}>Show all</Button>}
-      {selected > 0 && (
-        <span className="map-selected row">
-          <strong>
-            <Count n={selected} /> selected
-          </strong>
-          {props.onSelected !== null && layer === "tasks" && <Button onClick={props.onSelected}>Zoom to them</Button>}
-          <Button onClick={props.onClear}>Clear</Button>
-          <Link href={props.act_href} className="button plain">
-            Act on them
-          </Link>
-        </span>
+      {selected > 0 && props.onSelected !== null && layer === "tasks" && (
+        <Button onClick={props.onSelected}>Zoom to the selected</Button>
       )}
       <ul className="map-legend" aria-label="Tasks on the map by state">
         {footprint_states.map((state, code) => {
