@@ -58,20 +58,22 @@ async function silentWorker({ engine, db }: TestService): Promise<string> {
   return worker_id;
 }
 
+/** What ended first, then what fills both slots of the worker. */
 async function prepare(service: TestService): Promise<void> {
   const { engine, db } = service;
   await engine.submit("lonely", {});
-  const many = await engine.submit("many", {});
-  await engine.submit("held", {});
+  await engine.submit("many", {});
   await engine.enqueueMany("t.breaks", [{ parameters: {} }, { parameters: { n: 1 } }]);
-  for (;;) {
-    const { status } = await engine.queries.jobState(many.job_id);
-    const [ran] = await db.sql<{ n: number }>`select jsonb_array_length(running) as n from app.workers`;
-    if (status === "completed" && ran!.n === 2) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(async () => (await db.sql`select from app.results`).length === 42);
+  await engine.submit("held", {});
+  await until(async () => (await db.sql`select from app.workers where jsonb_array_length(running) = 2`).length === 1);
   await sweep(service);
-  await db.sql`insert into app.events (tenant_id, kind, reason, data) values ('default', 'alert.task_overdue', ${hostile}, '{}')`;
+  await db.sql`
+    insert into app.events (tenant_id, kind, reason, data) values ('default', 'alert.task_overdue', ${hostile}, '{}')`;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 describeInBrowser(

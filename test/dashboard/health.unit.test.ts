@@ -7,6 +7,7 @@ import {
   chartText,
   depthOf,
   isProblem,
+  overOnly,
   type Queue,
   queueName,
   rateText,
@@ -72,7 +73,7 @@ test("what happened to a worker that is gone, and how far a task is, in words", 
   const gone = (given: Partial<GoneWorker>) => farewell({ status: "lost", went_back: 0, ...given } as GoneWorker);
   expect(gone({ went_back: 12 })).toBe("stopped answering; 12 tasks go to other workers");
   expect(gone({ went_back: 1 })).toBe("stopped answering; 1 task goes to other workers");
-  expect(gone({ status: "stopped" })).toBe("stopped as told; it held nothing");
+  expect(gone({ status: "stopped" })).toBe("left as told; it held nothing");
   expect([{ done: 3, total: 10, message: "tiles" }, { share: 0.5 }, null, { done: "x" }].map(progressText)).toEqual([
     "3 of 10, tiles",
     "50 %",
@@ -132,6 +133,10 @@ test("a chart is told in words, with gaps bridged", () => {
     "Waiting over the last 4 minutes: at most 4, 2 when last looked at",
   );
   expect(chartText("Waiting", [null, null], 60)).toBe("Waiting: not looked at in the last 2 minutes");
+  expect([overOnly([3, 0, 1]), overOnly([0, 0, 1])]).toEqual([
+    [3, 0],
+    [0, 0, 1],
+  ]);
   expect(bridged([null, 4, null, 2, null])).toEqual([4, 4, 4, 2, 2]);
   expect([0, 0.01, 3.14, 1234].map(rateText)).toEqual(["0", "< 0.1", "3.1", "1,234"]);
   expect([queueName("#plan"), queueName("#plan:mosaic"), queueName("t.a")]).toEqual([

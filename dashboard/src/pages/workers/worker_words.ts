@@ -67,7 +67,7 @@ export function farewell({ status, went_back }: GoneWorker): string {
     went_back === 0
       ? "it held nothing"
       : `${count(went_back, "task")} ${went_back === 1 ? "goes" : "go"} to other workers`;
-  return status === "lost" ? `stopped answering; ${back}` : `stopped as told; ${back}`;
+  return status === "lost" ? `stopped answering; ${back}` : `left as told; ${back}`;
 }
 
 /** What a handler reports: a share, or so many of so many, and a message. */
