@@ -1,9 +1,9 @@
 // fanfold retry: part of an ended job runs again: a stage, the tasks of one error group, or one task. Also a lone task.
 import { NotFound } from "../core/errors.js";
+import { printable } from "../core/printable.js";
 import type { RepairReply, SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { printable } from "../core/printable.js";
 import { type RepairFlags, repairTimeout, sayRepair } from "./repair.js";
 import { type Session, withSession } from "./session.js";
 import { addVerbOptions, exactlyOne, verbOptions } from "./verb.js";

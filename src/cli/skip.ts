@@ -1,8 +1,9 @@
 // fanfold skip: one task counts as done, without a result and for a reason.
+
+import { printable } from "../core/printable.js";
 import type { JobRecord, TaskRecord } from "../engine/records.js";
 import type { SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";

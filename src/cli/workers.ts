@@ -1,8 +1,9 @@
 // fanfold workers: who works for this tenant, on what, and when it was last heard of.
+
+import { printable } from "../core/printable.js";
 import type { WorkerRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { table } from "./summary.js";
 
