@@ -118,9 +118,7 @@ function Keys() {
                         by <Safe text={key.revoked_by} limit={40} />
                       </>
                     )}
-                    {key.status === "ending" && (
-                      <Time at={key.revoked_at} />
-                    )}
+                    {key.status === "ending" && <Time at={key.revoked_at} />}
                   </div>
                 </div>
               ),
