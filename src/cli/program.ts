@@ -24,6 +24,7 @@ import { addKeys } from "./keys.js";
 import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
+import { addQueues } from "./queues.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
 import { addSchedules } from "./schedules.js";
@@ -111,6 +112,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addAlerts,
       addAudit,
       addWorkers,
+      addQueues,
       addBlueprints,
     ],
   ],

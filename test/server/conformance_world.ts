@@ -154,6 +154,14 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const [group] = await world.engine.recovery.errorGroups(job_id);
     return { path: { job_id }, body: { signature: group!.signature } };
   },
+  post_jobs_job_id_stages_stage_tasks_retry: async (world) => ({
+    path: { job_id: await world.job("mixed"), stage: "second" },
+    body: { ranges: [[0, 1]] },
+  }),
+  post_jobs_job_id_stages_stage_tasks_skip: async (world) => ({
+    path: { job_id: await world.job("never", false), stage: "wait" },
+    body: { ranges: [[0, 1]], reason: "unwanted" },
+  }),
   post_jobs_job_id_approve: async (world) => ({ path: { job_id: await world.job("gated", false) }, body: {} }),
   post_jobs_job_id_reject: async (world) => ({
     path: { job_id: await world.job("gated", false) },
@@ -161,6 +169,11 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   }),
   get_jobs_status_job_id: async (world) => ({ path: { job_id: await world.job("mixed") }, query: { wait: "true" } }),
   get_jobs_job_id_errors: async (world) => ({ path: { job_id: await world.job("mixed") } }),
+  get_jobs_job_id_footprints: async (world) => ({ path: { job_id: await world.ended() }, query: { stage: "first" } }),
+  get_jobs_job_id_footprints_tasks: async (world) => ({
+    path: { job_id: await world.ended() },
+    query: { stage: "first", bbox: "-180,-90,180,90" },
+  }),
   get_jobs_job_id_why: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_submit_job_type_batch: async () => ({ path: { job_type: "never" }, body: { items: [{}, {}] } }),
   post_tasks_enqueue_task_type: async () => ({ path: { task_type: "t.never" }, body: { parameters: {}, delay_s: 5 } }),

@@ -127,7 +127,16 @@ export function walks(jobs: readonly Job[]): Walk[] {
       },
     },
     ...things,
-    ...["/api/jobs/counts", "/api/workers", "/api/alerts", "/api/limits", "/api/deliveries", "/api/health"].map(
+    ...[
+      "/api/jobs/counts",
+      "/api/workers",
+      "/api/queues",
+      "/api/janitor",
+      "/api/alerts",
+      "/api/limits",
+      "/api/deliveries",
+      "/api/health",
+    ].map(
       (path): Walk => ({
         name: path,
         doors: { http: (side) => side.http("GET", path) },

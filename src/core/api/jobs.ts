@@ -1,23 +1,10 @@
 // Jobs over HTTP: submit, look, list. Pure.
 import { z } from "zod";
-import { job_statuses } from "../statuses.js";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
-import {
-  cursor,
-  flag,
-  job_id,
-  job_type,
-  json,
-  labels,
-  limit,
-  moment,
-  priority,
-  record,
-  several,
-  time,
-} from "./fields.js";
-import { job_record, job_status, job_summary } from "./job_records.js";
+import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, time } from "./fields.js";
+import { job_query_fields } from "./job_query.js";
+import { job_record, job_status, listed_job } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
 
 /** Of a result that lies in storage: it is read whole to be answered. The summary of the endpoint says it too. */
@@ -209,40 +196,24 @@ export const jobs_api = {
     summary: "List and search jobs, newest first",
     description:
       "A page looks at a bounded number of jobs, so with filters that few jobs fit it may be short, or empty, and have a " +
-      "`next` all the same. The last page has none.",
+      "`next` all the same: `looked_back_to` says how far it looked. The last page has none. Status, type, id, group, correlation " +
+      "id, paused, waiting and retrying are found by an index; labels, words, errors, priority and when it finished are looked for " +
+      "among the jobs that remain.",
     scope: "read",
     query: z.strictObject({
-      status: several(job_statuses).optional().describe("One or several, with commas between them"),
-      type: job_type.optional(),
-      label: z
-        .string()
-        .max(2000)
-        .regex(
-          /^[^,:]{1,100}:[^,]{0,1000}(,[^,:]{1,100}:[^,]{0,1000}){0,19}$/,
-          "expected key:value, with commas between several",
-        )
-        .meta({ examples: ["team:hydro", "team:hydro,year:2030"] })
-        .transform((text) =>
-          Object.fromEntries(
-            text.split(",").map((pair) => [pair.slice(0, pair.indexOf(":")), pair.slice(pair.indexOf(":") + 1)]),
-          ),
-        )
-        .optional()
-        .describe("key:value; all of several, with commas between them"),
-      id: z
-        .string()
-        .regex(/^[0-9a-f]{4,64}$/, "is not the beginning of an id: at least 4 characters of 0-9 and a-f")
-        .optional()
-        .describe("The beginning of the id, at least 4 characters"),
-      error: z.string().min(2).max(200).optional().describe("Text in the error of jobs that did not end well"),
-      correlation_id: z.string().min(1).max(200).optional(),
-      group_id: z.string().min(1).max(200).optional(),
-      created_after: moment.optional(),
-      created_before: moment.optional(),
+      ...job_query_fields,
+      progress: flag.optional().describe("true: tell how far the stages of each are, too"),
       limit,
       cursor,
     }),
-    reply: z.object({ jobs: z.array(job_summary), next: z.string().nullable() }),
+    reply: z.object({
+      jobs: z.array(listed_job),
+      next: z.string().nullable(),
+      examined: z.int().describe("So many jobs were looked at for this page"),
+      looked_back_to: time
+        .nullable()
+        .describe("Of a page that ended before it was full: jobs created before this are yet to be looked at"),
+    }),
   }),
   counts: endpoint({
     method: "GET",
@@ -250,8 +221,10 @@ export const jobs_api = {
     tag: "jobs",
     summary: "How many jobs there are in each status",
     description:
-      "Counts at most 50,000 jobs of a kind: `at_least` names the statuses of which there are more than it says.",
+      "Takes the filter of the list. By type and status alone it is exact, but for more than 200,000 open jobs; any other filter is " +
+      "held against at most 50,000 jobs of a kind. `at_least` names the statuses of which there may be more.",
     scope: "read",
+    query: z.strictObject(job_query_fields),
     reply: z.object({
       counts: z.object({
         queued: z.int(),
@@ -262,6 +235,18 @@ export const jobs_api = {
         cancelled: z.int(),
       }),
       at_least: z.array(job_status),
+      now: time.describe("When they were counted"),
+    }),
+  }),
+  facets: endpoint({
+    method: "GET",
+    path: "/api/jobs/facets",
+    tag: "jobs",
+    summary: "What a filter can be about: the types there are jobs of, and the labels of the newest 1,000",
+    scope: "read",
+    reply: z.object({
+      types: z.array(z.string()),
+      labels: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
     }),
   }),
   result: endpoint({

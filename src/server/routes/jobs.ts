@@ -11,6 +11,7 @@ import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
+import { jobFilter } from "../job_wishes.js";
 import { type Call, routes } from "../route.js";
 import { StacLinks } from "./stac/links.js";
 
@@ -53,10 +54,10 @@ export const jobsRoutes = () =>
     },
     status: statusOf,
     get: statusOf,
-    async list({ engine, query: { label, ...filter } }) {
-      return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
-    },
-    counts: ({ engine }) => engine.queries.countJobs(),
+    list: ({ engine, query: { limit, cursor, progress, ...wishes } }) =>
+      engine.jobs({ ...jobFilter(wishes), limit, cursor, progress }),
+    counts: ({ engine, service, query }) => service.counts.of(engine, jobFilter(query)),
+    facets: ({ engine }) => engine.queries.jobFacets(),
     async result({ engine, params, reply }) {
       const { job_id, status } = await engine.queries.jobState(params.job_id);
       if (!isTerminal(status)) {

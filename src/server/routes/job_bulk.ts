@@ -1,0 +1,21 @@
+// One verb for all jobs that fit a filter.
+import { job_bulk_api } from "../../core/api/job_bulk.js";
+import { BadRequest } from "../../core/errors.js";
+import { countBulk, runBulk } from "../../engine/job_bulk.js";
+import { jobFilter } from "../job_wishes.js";
+import { routes } from "../route.js";
+
+export const jobBulkRoutes = () =>
+  routes(job_bulk_api, {
+    async bulk({ engine, body, actor, signal }) {
+      const { action, filter, job_ids, before, dry_run, reason, cursor } = body;
+      if (job_ids !== undefined && Object.keys(filter).length > 0) {
+        const problems = [{ path: "body.job_ids", problem: "stands beside a filter", fix: "Give one of the two." }];
+        throw new BadRequest("the request is not right", { problems });
+      }
+      const asked_for = job_ids === undefined ? jobFilter(filter) : { job_ids };
+      const request = { action, filter: asked_for, before, reason, cursor, actor: actor(body.actor) };
+      const reply = dry_run ? await countBulk(engine, request) : await runBulk(engine, request, signal);
+      return { action, dry_run, ...reply };
+    },
+  });
