@@ -34,6 +34,8 @@ const verbs: Record<string, string> = {
   "webhook.pinged": "pinged a webhook endpoint",
   "webhook.replayed": "replayed deliveries",
   "webhook.discarded": "discarded a delivery",
+  "key.signed_in": "signed in",
+  "key.link_made": "made a link to sign in with",
   "key.created": "made a key",
   "key.rotated": "rotated a key",
   "key.revoked": "revoked a key",

@@ -102,7 +102,8 @@ function Keys() {
               cell: ({ scopes, operator }) => (
                 <span>
                   {scopes.join(", ")}
-                  {operator && <span className="key-operator"> operator</span>}
+                  {operator && " "}
+                  {operator && <span className="key-operator">operator</span>}
                 </span>
               ),
             },
@@ -187,7 +188,7 @@ function KeyButtons({ key_record: key, onDo }: { key_record: KeyRecord; onDo(doi
         ? "It may do more than your key does."
         : null;
   return (
-    <div className="row">
+    <div className="row key-do">
       <Button
         className="small-button"
         forbidden={key.status === "expired" ? "It has expired: make a new one." : beyond}

@@ -72,7 +72,11 @@ export function LimitsPage() {
         </Button>
       }
     >
-      {may_choose && <TenantChoice value={shown} onChange={(next) => set({ tenant: next === own ? "" : next })} />}
+      {may_choose && (
+        <div className="tenant-choice">
+          <TenantChoice value={shown} onChange={(next) => set({ tenant: next === own ? "" : next })} />
+        </div>
+      )}
       <ProblemNote error={error} title="The limits cannot be read" />
       {data === undefined && error === null && <Skeleton lines={5} />}
       {data !== undefined && data.tenant_id === shown && (
@@ -117,8 +121,12 @@ function LimitCard({ name, record }: { name: Name; record: LimitsRecord }) {
     <Card className="limit">
       <div className="limit-head">
         <h2>{words[name].title}</h2>
-        <span className="limit-value">
-          {limit === null ? <span className="muted">no limit</span> : <Count n={limit} />}
+        <span className="limit-value" title={limit === null && used?.most != null ? "from the submits per second" : undefined}>
+          {limit !== null ? (
+            <Count n={limit} />
+          ) : (
+            <span className="muted">{used?.most != null ? <Count n={used.most} /> : "no limit"}</span>
+          )}
         </span>
       </div>
       {used !== null && used.most !== null && (
