@@ -110,6 +110,9 @@ describe("a job that waits", () => {
     expect(text(gated)).toBe(
       "Stage 2 of 2 (publish) waits for approval: Are the tiles fine? · Stage 1 of 2 · 1 of 4 done",
     );
+    expect(text({ ...gated, stages: [done(1, "tiles"), ...gated.stages.slice(1)] })).toBe(
+      "Stage 2 of 2 (publish) waits for approval: Are the tiles fine?",
+    );
   });
 
   test("because it is paused says who paused it, why, and what still runs", () => {

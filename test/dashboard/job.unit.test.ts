@@ -64,6 +64,18 @@ describe("the graph of stages", () => {
     expect(edgePath(box, { ...box, top: 80 })).toBe("M28 50L28 80");
     expect(edgePath(box, { ...box, top: 300 })).toBeNull();
   });
+
+  test("draws around what stands between", () => {
+    const [from, to] = [
+      { left: 0, top: 100, width: 100, height: 50 },
+      { left: 400, top: 0, width: 100, height: 50 },
+    ];
+    const above = { left: 200, top: 0, width: 100, height: 50 };
+    // At its own height, while that is free; else below all.
+    expect(edgePath(from, to, [from, to, above])).toMatch(/^M100 125C.* 194 125L306 125C.* 400 25$/);
+    const across = { ...above, height: 200 };
+    expect(edgePath(from, to, [across])).toMatch(/ 194 208L306 208C/);
+  });
 });
 
 const stage = (more: Partial<Stage>) =>

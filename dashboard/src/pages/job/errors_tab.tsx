@@ -139,7 +139,7 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
             <Safe text={group.category} />
           </span>
         )}
-        {group.code !== null && (
+        {group.code !== null && group.code !== group.category && (
           <span className="chip mono">
             <Safe text={group.code} limit={80} />
           </span>

@@ -50,6 +50,11 @@ function Shown({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   const failed = job.stages.reduce((sum, stage) => sum + stage.failed, 0);
   const title = `${job.job_type} ${job.job_id.slice(0, 12)}`;
   useAnnouncedEnd(job);
+  useEffect(() => {
+    // On a phone the tabs are wider than the window.
+    if (tab !== "overview")
+      document.querySelector(".tab.current")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
     <Page title={title} heading={<JobHeading job={job} />} crumbs={crumbs} actions={<JobVerbs job={job} />}>
       <Sentence live={live} job={job} failed={failed} />

@@ -57,7 +57,7 @@ function Outcomes({ job }: { job: Job }) {
     <Card title="Outcomes">
       <ul className="outcomes">
         {job.outcomes.map(
-          ({ stage, number, objective, importance, status, total, completed, failed, skipped, error, recovery }) => {
+          ({ stage, number, objective, importance, status, total, completed, failed, skipped, error }) => {
             const { sign, word } = outcome_signs[status];
             return (
               <li key={number}>
@@ -83,7 +83,6 @@ function Outcomes({ job }: { job: Job }) {
                       {error.task_id !== undefined && <Link href={to.task(error.task_id)}>task {error.task_id}</Link>}
                     </p>
                   )}
-                  {recovery !== null && <code className="small muted">{recovery}</code>}
                 </div>
               </li>
             );

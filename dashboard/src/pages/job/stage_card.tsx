@@ -42,6 +42,7 @@ interface StageCardProps {
 
 export function StageCard({ job, stage, pace, paused, tells_order }: StageCardProps) {
   const status = paused && stage.status === "processing" ? "paused" : stage.status;
+  const ended = isTerminal(stage.status);
   const done = stage.completed + stage.failed + stage.skipped + stage.cancelled;
   return (
     <>
@@ -63,8 +64,8 @@ export function StageCard({ job, stage, pace, paused, tells_order }: StageCardPr
         <>
           <StackedBar parts={barParts(stage)} total={stage.total} label={stage.name} />
           <p className="stage-counts">
-            <strong className="number">{count(done)}</strong> of <span className="number">{count(stage.total)}</span>{" "}
-            done
+            <strong className="number">{count(ended ? stage.completed : done)}</strong> of{" "}
+            <span className="number">{count(stage.total)}</span> {ended ? "completed" : "done"}
           </p>
           <Counts stage={stage} />
         </>

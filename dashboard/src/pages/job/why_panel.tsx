@@ -57,14 +57,15 @@ const signs: Record<string, string> = {
 };
 
 export function WhyAnswer({ why }: { why: Why }) {
-  const { code, reason, evidence, since, heals_at, heals } = why;
+  const { code, status, reason, evidence, since, heals_at, heals } = why;
   const actions = actionsOf(why);
-  const sign = Object.hasOwn(signs, code) ? (signs[code] as string) : "later";
+  const forgiven = code === "UPSTREAM_FAILED" && status === "partial_success";
+  const sign = forgiven ? status : Object.hasOwn(signs, code) ? (signs[code] as string) : "later";
   return (
     <section className={`why ${sign}`} aria-label="Why">
       <header className="why-head">
         <ShapeIcon status={sign} />
-        <h2>{codeWords(code)}</h2>
+        <h2>{forgiven ? "What is missing" : codeWords(code)}</h2>
         {since !== null && (
           <span className="muted small">
             since <Time at={since} />
