@@ -76,7 +76,7 @@ describeInBrowser(
       await verdict()
         .getByText(/^Failed in .* in stage 2 of 5 \(tiles\) · 8 of 20 tasks failed · 4 of them with /)
         .waitFor();
-      await page.getByRole("heading", { name: "Upstream failed" }).waitFor();
+      await page.getByRole("heading", { name: "A stage failed" }).waitFor();
       await card(4).getByText("cancelled").waitFor();
       await page.getByRole("link", { name: "Errors 8" }).click();
       const group = page.locator("[data-signature]").filter({ hasText: "no_data" });
@@ -123,12 +123,12 @@ describeInBrowser(
       await verdict()
         .getByText(`Waits for another job to end well · lonely ${first.slice(0, 12)} is queued`)
         .waitFor();
-      await page.getByRole("heading", { name: "Waiting dependency" }).waitFor();
+      await page.getByRole("heading", { name: "Waits for another job" }).waitFor();
       await page
         .getByRole("link", { name: first.slice(0, 12) })
         .first()
         .click();
-      await page.getByRole("heading", { name: "No worker for type" }).waitFor();
+      await page.getByRole("heading", { name: "No worker for this type" }).waitFor();
       await page.getByText("Evidence").click();
       await page.getByRole("rowheader", { name: "task type" }).waitFor();
       await page.getByText("More to do").or(page.getByLabel("More to do")).first().click();

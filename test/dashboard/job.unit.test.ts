@@ -128,8 +128,8 @@ describe("the pace of a stage", () => {
 });
 
 describe("the one action of why", () => {
-  const actions = (call: string | null, command: string | null = null, code = "X") =>
-    actionsOf({ call, command, code });
+  const actions = (call: string | null, command: string | null = null, code = "X", evidence: unknown = {}) =>
+    actionsOf({ call, command, code, evidence });
 
   test("is a button where this page can do it", () => {
     expect(actions("POST /api/jobs/ab12cd34ef56/resume")).toEqual([
@@ -154,6 +154,16 @@ describe("the one action of why", () => {
     expect(actions("GET /api/jobs/ab12/verify")).toEqual([{ kind: "verify", job_id: "ab12" }]);
   });
 
+  test("leads to the job that is waited for", () => {
+    const job_id = "ab".repeat(32);
+    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: [{ job_id }] })).toEqual([
+      { kind: "open_job", job_id },
+    ]);
+    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: "?" })).toEqual([
+      { kind: "command", command: "fanfold up" },
+    ]);
+  });
+
   test("is else the command to copy, with the page that shows more", () => {
     expect(actions(null, "fanfold up", "WORKERS_BUSY")).toEqual([
       { kind: "command", command: "fanfold up" },
@@ -167,7 +177,7 @@ describe("the one action of why", () => {
     expect(actions('POST /api/tasks/12-0/skip {"reason": "…"}', "fanfold skip 12-0 --reason …")).toEqual([
       { kind: "command", command: "fanfold skip 12-0 --reason …" },
     ]);
-    expect(codeWords("NO_WORKER_FOR_TYPE")).toBe("No worker for type");
+    expect(["JOB_PAUSED", "NO_WORKER_FOR_TYPE"].map(codeWords)).toEqual(["Job paused", "No worker for this type"]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { count, rate } from "../../../../src/core/figures.js";
-import type { Pace } from "../../../../src/core/pace.js";
+import { doneOf, type Pace } from "../../../../src/core/pace.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import { roughly } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
@@ -31,6 +31,13 @@ const skip_reasons: Record<string, string> = {
   upstream: "What it needs did not end well.",
 };
 
+/** An open stage of which nothing was begun is only queued, and nothing of a paused one is. */
+function shownStatus(stage: Stage, paused: boolean): string {
+  if (stage.status !== "processing") return stage.status;
+  if (paused) return "paused";
+  return stage.processing === 0 && doneOf(stage) === 0 ? "queued" : "processing";
+}
+
 interface StageCardProps {
   job: Job;
   stage: Stage;
@@ -41,9 +48,9 @@ interface StageCardProps {
 }
 
 export function StageCard({ job, stage, pace, paused, tells_order }: StageCardProps) {
-  const status = paused && stage.status === "processing" ? "paused" : stage.status;
+  const status = shownStatus(stage, paused);
   const ended = isTerminal(stage.status);
-  const done = stage.completed + stage.failed + stage.skipped + stage.cancelled;
+  const done = doneOf(stage);
   return (
     <>
       <header className="stage-head">
