@@ -33,26 +33,18 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
         setTimeout(() => setDone(false), 1500);
       }}
     >
-      {done ? "✓" : <CopySign />}
+      <svg
+        width="14"
+        height="14"
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.6"
+      >
+        {done ? <path d="M2.5 8.5l3.5 3.5l7.5-8" /> : <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8Z" />}
+      </svg>
     </IconButton>
-  );
-}
-
-/** Drawn: many systems have no letter for it. */
-function CopySign() {
-  return (
-    <svg
-      width="13"
-      height="13"
-      viewBox="0 0 16 16"
-      aria-hidden="true"
-      fill="none"
-      stroke="currentColor"
-      strokeWidth="1.6"
-    >
-      <rect x="5.5" y="5.5" width="9" height="9" rx="1.5" />
-      <path d="M10.5 3V2.5a1 1 0 0 0-1-1h-7a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1H3" />
-    </svg>
   );
 }
 
