@@ -221,7 +221,17 @@ describe("a deliverable", () => {
     });
   });
 
+  test("is a file to download where this service has it", () => {
+    expect(placeOf("/api/tasks/12-0/asset")).toEqual({ kind: "file", path: "/api/tasks/12-0/asset" });
+    expect(placeOf("silver:dem/a b/cog.tif")).toEqual({ kind: "file", path: "/assets/silver/dem/a%20b/cog.tif" });
+  });
+
   test.each([
+    "silver:../../api/keys",
+    "silver:dem//x",
+    "bronze:a\\..\\b/../c",
+    "/api/tasks/12-0/asset?x",
+    "/api/keys",
     "javascript:alert(1)",
     " javascript:alert(1)",
     "data:text/html,x",

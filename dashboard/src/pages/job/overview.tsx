@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { count } from "../../../../src/core/figures.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
-import { callText } from "../../api/call.js";
+import { callText, urlOf } from "../../api/call.js";
 import { useSession } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { Button, Card, Json, JsonOf, ProblemNote, Safe, ShapeIcon, Skeleton, useNow } from "../../ui/index.js";
@@ -137,6 +137,13 @@ function Place({ location, catalog }: { location: string; catalog: boolean }) {
   if (place.kind === "web") {
     return (
       <a href={place.href} target="_blank" rel="noopener noreferrer">
+        <Safe text={location} />
+      </a>
+    );
+  }
+  if (place.kind === "file") {
+    return (
+      <a href={urlOf(place.path)} download>
         <Safe text={location} />
       </a>
     );
