@@ -14,7 +14,11 @@ describeInBrowser(
     const button = (name: string) => dashboard.page.getByRole("button", { name, exact: true });
     const dialog = () => dashboard.page.getByRole("dialog");
     const act = () => dashboard.page.locator("[data-verb=run]").click();
-    const close = () => dialog().getByRole("button", { name: "Close" }).last().click();
+    /** Once it says what was done. */
+    const close = async () => {
+      await dialog().locator(".note.ok").waitFor();
+      await dialog().getByRole("button", { name: "Close" }).last().click();
+    };
 
     test("is watched live, paused and continued with a reason, approved in place, and ends", async () => {
       const job_id = await scene.atlas("slow", 12, { labels: { team: "hydro" } });

@@ -160,28 +160,32 @@ function Notes({ stage }: { stage: Stage }) {
 }
 
 function Gate({ job, stage }: { job: Job; stage: Stage }) {
+  // The dialog stays when the stage begins: it says so.
   const [verb, setVerb] = useState<"approve" | "reject" | null>(null);
   const forbidden = useForbidden("operate");
-  if (stage.status !== "waiting_approval") {
-    return stage.gate !== null && stage.decision === null && !isTerminal(stage.status) ? (
-      <p className="muted small">Somebody must approve it before it begins.</p>
-    ) : null;
-  }
   return (
-    <div className="stage-gate">
-      {stage.gate !== null && stage.gate.message !== "" && (
-        <p>
-          <Safe text={stage.gate.message} limit={1000} />
-        </p>
+    <>
+      {stage.status === "waiting_approval" ? (
+        <div className="stage-gate">
+          {stage.gate !== null && stage.gate.message !== "" && (
+            <p>
+              <Safe text={stage.gate.message} limit={1000} />
+            </p>
+          )}
+          <div className="row">
+            <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
+              Approve
+            </Button>
+            <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
+              Reject
+            </Button>
+          </div>
+        </div>
+      ) : (
+        stage.gate !== null &&
+        stage.decision === null &&
+        !isTerminal(stage.status) && <p className="muted small">Somebody must approve it before it begins.</p>
       )}
-      <div className="row">
-        <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
-          Approve
-        </Button>
-        <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
-          Reject
-        </Button>
-      </div>
       {verb !== null && (
         <DecideDialog
           verb={verb}
@@ -191,25 +195,26 @@ function Gate({ job, stage }: { job: Job; stage: Stage }) {
           onClose={() => setVerb(null)}
         />
       )}
-    </div>
+    </>
   );
 }
 
 function RetryButton({ job, stage }: { job: Job; stage: Stage }) {
   const [open, setOpen] = useState(false);
   const forbidden = useForbidden("operate");
-  if (!isTerminal(job.status) || stage.opened_at === null) return null;
   const not = whyNotThisStage(job, stage) ?? forbidden;
   return (
     <>
-      <IconButton
-        label={`Retry stage ${stage.name}`}
-        className="copy stage-retry"
-        forbidden={not}
-        onClick={() => setOpen(true)}
-      >
-        ↻
-      </IconButton>
+      {isTerminal(job.status) && stage.opened_at !== null && (
+        <IconButton
+          label={`Retry stage ${stage.name}`}
+          className="copy stage-retry"
+          forbidden={not}
+          onClick={() => setOpen(true)}
+        >
+          ↻
+        </IconButton>
+      )}
       {open && <RetryStageDialog job={job} stage={stage.name} onClose={() => setOpen(false)} />}
     </>
   );
