@@ -121,14 +121,6 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
         onSelected={selected_extent === null ? null : () => setWantedFit({ box: selected_extent, again: again() })}
         footprints={data}
       />
-      <VerbsBar
-        job_id={job.job_id}
-        job_ended={job.finished_at !== null}
-        stage={stage.name}
-        stage_id={stage.stage_id}
-        selection={selection}
-        onDone={() => void refetch()}
-      />
       <ProblemNote error={problem} />
       {nothing ? (
         <NoBoxes stage={stage} is_planned={stage.total !== null} />
@@ -170,6 +162,14 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
           )}
         </LazyMap>
       )}
+      <VerbsBar
+        job_id={job.job_id}
+        job_ended={job.finished_at !== null}
+        stage={stage.name}
+        stage_id={stage.stage_id}
+        selection={selection}
+        onDone={() => void refetch()}
+      />
       {show_outputs ? (
         <ItemsTold items={items} found={found} empty="This job has put no item into the catalogue yet." />
       ) : (
