@@ -52,7 +52,7 @@ describeInBrowser("the map", options, (dashboard) => {
     await page.keyboard.up("Shift");
     const bar = page.getByRole("region", { name: "Selected tasks" });
     await bar.getByText(`${tile_count} tasks selected`).waitFor();
-    await page.getByRole("navigation", { name: /job/i }).getByRole("link", { name: "Tasks" }).first().click();
+    await page.locator("nav.tabs").getByRole("link", { name: "Tasks" }).click();
     await page.locator(".heat-canvas").waitFor();
     await bar.getByText(`${tile_count} tasks selected`).waitFor();
     await page.goBack();
