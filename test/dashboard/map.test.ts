@@ -134,9 +134,9 @@ describeInBrowser("the map", options, (dashboard) => {
       // Rome lies outside of what the collection says it covers.
       await page.getByLabel("Only what the map shows").uncheck();
       await page.getByText("25 items").waitFor();
-      await page.getByLabel("Find").fill("tile-2 gsd>=20");
-      await page.getByText("2 items").waitFor();
-      expect(new URL(page.url()).searchParams.get("q")).toBe("tile-2 gsd>=20");
+      await page.getByLabel("Find").fill("tile-2 gsd>=30");
+      await page.getByText("3 items.", { exact: true }).waitFor();
+      expect(new URL(page.url()).searchParams.get("q")).toBe("tile-2 gsd>=30");
       await page.getByLabel("Find").fill("nothing-like-it");
       await page.getByText("No item fits.").waitFor();
       await page.getByRole("button", { name: "Clear" }).click();
