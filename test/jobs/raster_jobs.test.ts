@@ -43,6 +43,19 @@ test.skipIf(skip)(`a collection is refused with every difference, or told of the
   expect(await world.catalog.collection(world.db, "mixed")).toBeNull();
   const warned = await world.run("process_raster_collection", { sources, collection: "mixed", homogeneity: "warn" });
   expect(warned).toMatchObject({ status: "completed", result: { item_count: 3 } });
+  // On a map each COG is seen before it is made, and afterwards where its data is: within that.
+  const places = await world.db.sql<{ planned: number[]; measured: number[] }>`
+    select t.bbox as planned, r.result -> 'bbox' as measured
+      from app.stages s
+      join app.tasks t on t.stage_id = s.stage_id
+      join app.results r on r.stage_id = t.stage_id and r.ordinal = t.ordinal
+     where s.job_id = ${warned.job_id} and s.name = 'cog'`;
+  expect(places).toHaveLength(3);
+  for (const { planned, measured } of places) {
+    expect(planned.every((edge) => Math.abs(edge) < 30 && edge !== 0)).toBe(true);
+    for (const i of [0, 1]) expect(measured[i]).toBeGreaterThanOrEqual(planned[i]! - 1e-4);
+    for (const i of [2, 3]) expect(measured[i]).toBeLessThanOrEqual(planned[i]! + 1e-4);
+  }
 });
 
 test.skipIf(skip)(
