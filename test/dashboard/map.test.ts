@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { withoutPostgis } from "../catalog_packages.js";
+import type { TestService } from "../server/service.js";
 import { describeInBrowser } from "./browser.js";
 import { catalogued, failing, map_parts, release, surveyed, tile_count } from "./map_world.js";
 
@@ -13,19 +14,17 @@ let spot_id = "";
 const options = {
   ...{ parts: map_parts, worker: { slots: 8 } },
   ...(has_catalog ? { variant: "stac" as const } : {}),
+  async prepare(service: TestService) {
+    ({ job_id, stage_id } = await surveyed(service));
+    if (has_catalog) spot_id = await catalogued(service, job_id, stage_id);
+  },
 };
 
 describeInBrowser("the map", options, (dashboard) => {
-  async function shown(path: string, page?: Page): Promise<Page> {
-    if (job_id === "") {
-      ({ job_id, stage_id } = await surveyed(dashboard.service));
-      if (has_catalog) spot_id = await catalogued(dashboard.service, job_id, stage_id);
-    }
-    const filled = path.replace("{job}", job_id).replace("{spot}", spot_id);
-    const there = page ?? (await dashboard.open(filled));
-    if (page !== undefined) await dashboard.go(filled, page);
-    await there.locator(".map-canvas[data-ready]").waitFor();
-    return there;
+  async function shown(path: string): Promise<Page> {
+    const page = await dashboard.open(path);
+    await page.locator(".map-canvas[data-ready]").waitFor();
+    return page;
   }
   const legend = (page: Page, state: string) => page.locator(`.map-legend [data-state=${state}]`);
 
@@ -39,7 +38,7 @@ describeInBrowser("the map", options, (dashboard) => {
   }
 
   test("shows where tasks are and how they stand, selects them by a box for the heat map too, and follows them", async () => {
-    const page = await shown("/jobs/{job}/map?stage=tiles");
+    const page = await shown(`/jobs/${job_id}/map?stage=tiles`);
     await legend(page, "failed").getByText(String(failing.length)).waitFor();
     await legend(page, "completed")
       .getByText(String(tile_count - failing.length - 1))
@@ -89,7 +88,7 @@ describeInBrowser("the map", options, (dashboard) => {
   });
 
   test.skipIf(!has_catalog)("a click opens the task, or the card of an output with its picture", async () => {
-    const page = await shown("/jobs/{spot}/map?stage=look");
+    const page = await shown(`/jobs/${spot_id}/map?stage=look`);
     await page.getByText("1 of 1 tasks say where they are").waitFor();
     const middle = async () => {
       const { x, y, width, height } = (await page.locator(".map-canvas").boundingBox())!;
