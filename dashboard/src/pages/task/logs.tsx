@@ -309,9 +309,6 @@ function Lines({ log, words, follow, setFollow, back, busy, is_open }: LinesProp
   const onScroll = () => {
     const shown = box.current;
     if (shown === null) return;
-    const at_end = shown.scrollHeight - shown.scrollTop - shown.clientHeight < 30;
-    if (!at_end && follow && !virtual.isScrolling) return;
-    if (!at_end && follow) setFollow(false);
     if (shown.scrollTop < 40 && older !== null && !follow && !busy) void back();
   };
   return (
@@ -333,6 +330,8 @@ function Lines({ log, words, follow, setFollow, back, busy, is_open }: LinesProp
         ref={box}
         onScroll={onScroll}
         onWheel={({ deltaY }) => deltaY < 0 && follow && setFollow(false)}
+        // The bar beside it, taken by hand.
+        onPointerDown={({ target, currentTarget }) => target === currentTarget && setFollow(false)}
         onTouchMove={() => follow && setFollow(false)}
         onKeyDown={({ key }) => ["ArrowUp", "PageUp", "Home"].includes(key) && setFollow(false)}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys

@@ -124,9 +124,19 @@ function Facts({ task }: { task: Task }) {
           </dd>
         </div>
         <div>
-          <dt>{!waits ? "Ended" : later ? "Not before" : "Waits since"}</dt>
+          <dt>{running !== null ? "Since" : !waits ? "Ended" : later ? "Not before" : "Waits since"}</dt>
           <dd>
-            <Time at={waits ? (later ? task.run_at : waitsSince(task)) : finished_at} />
+            <Time
+              at={
+                running !== null
+                  ? (running.started_at ?? running.claimed_at)
+                  : waits
+                    ? later
+                      ? task.run_at
+                      : waitsSince(task)
+                    : finished_at
+              }
+            />
           </dd>
         </div>
         <div>
