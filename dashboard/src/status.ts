@@ -57,10 +57,26 @@ export const stage_look: Record<StageStatus, Look> = {
   cancelled: task_look.cancelled,
 };
 
+/** How a worker is, and how it went. */
+export const worker_look: Record<"live" | "draining" | "silent" | "stopped" | "lost", Look> = {
+  live: { label: "live", colour: "--st-completed", shape: "circle" },
+  draining: { label: "draining", colour: "--st-retrying", shape: "half" },
+  silent: { label: "silent", colour: "--st-failed", shape: "triangle" },
+  stopped: { label: "stopped", colour: "--st-cancelled", shape: "square" },
+  lost: { label: "lost", colour: "--st-failed", shape: "cross" },
+};
+
+/** What a check found. */
+export const check_look: Record<"ok" | "warn" | "fail", Look> = {
+  ok: { label: "ok", colour: "--st-completed", shape: "circle" },
+  warn: { label: "look at this", colour: "--st-retrying", shape: "triangle" },
+  fail: { label: "wrong", colour: "--st-failed", shape: "cross" },
+};
+
 const unknown: Look = { label: "unknown", colour: "--st-queued", shape: "ring" };
 
 export function lookOf(status: string): Look {
-  const looks: Record<string, Look> = { ...stage_look, ...task_look, ...job_look };
+  const looks: Record<string, Look> = { ...check_look, ...worker_look, ...stage_look, ...task_look, ...job_look };
   return Object.hasOwn(looks, status) ? (looks[status] as Look) : { ...unknown, label: status };
 }
 

@@ -1,5 +1,5 @@
 -- Keeps all claims of a worker alive and tells it which of those it names are no longer its own. request: {worker_id, running, claims, memory_used_mb?,
--- counts?: what changed of its cumulative counts, see store_counts, plans_kept_s?: so long it need not name plans}.
+-- rss_mb?: of its process, draining?: it takes nothing more, counts?: what changed of its cumulative counts, see store_counts, plans_kept_s?: so long it need not name plans}.
 create or replace function app.heartbeat(request json)
 returns json
 language plpgsql security definer
@@ -21,6 +21,8 @@ declare
 begin
   update app.workers
      set heartbeat_at = now(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
+         rss_mb = nullif(greatest((request ->> 'rss_mb')::integer, 0), 0),
+         draining_at = case when (request ->> 'draining')::boolean then coalesce(draining_at, now()) end,
          -- Others read this with casts: what is not as it should be is left out.
          running = coalesce(jsonb_path_query_array((request -> 'running')::jsonb, c_running), '[]')
    where worker_id = v_worker and status = 'live' and app.is_my_worker(v_worker)

@@ -30,6 +30,8 @@ begin
        order by e.stage_id
     ) d;
   if v_stages is not null then
+    -- For the rates; before the ledgers, whose locks others wait for.
+    insert into app.rate_notes (stages, completed, failed) values (v_stages, v_completed, v_failed);
     if cardinality(v_stages) > 1 then
       perform 1 from app.stage_progress p where p.stage_id = any (v_stages) order by p.stage_id for update;
     end if;

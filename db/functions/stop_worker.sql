@@ -8,6 +8,7 @@ declare
   v_claim app.claims;
   v_released bigint := 0;
   v_types text[] := '{}'::text[];
+  v_went_back jsonb;
 begin
   perform app.assert_my_worker(worker);
   -- A claim under way holds this row: it commits first and is handed back here, or comes after and is refused.
@@ -19,6 +20,7 @@ begin
     join app.claims k on k.claim_id = (r ->> 'claim_id')::numeric::bigint and k.worker_id = worker and k.held @> (r ->> 'ordinal')::numeric::bigint
     join app.stages s on s.stage_id = k.stage_id
    where w.worker_id = worker;
+  v_went_back := app.held_by_tenant(worker);
   for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop
     perform app.put_back(v_claim, v_claim.held, 0);
     delete from app.claims where claim_id = v_claim.claim_id;
@@ -26,7 +28,7 @@ begin
     v_types := v_types || v_claim.task_type;
   end loop;
   update app.workers
-     set status = 'stopped', idle = false, ended_at = now(), running = '[]'
+     set status = 'stopped', idle = false, ended_at = now(), running = '[]', went_back = v_went_back
    where worker_id = worker and status = 'live';
   perform app.wake(array(select distinct t from unnest(v_types) t));
   return json_build_object('released', v_released);

@@ -20,6 +20,7 @@ begin
        select c.tenant_id, c.stage_id, c.worker_id, sum(app.held_count(c.held)) as tasks
          from app.claims c where c.worker_id = any (workers) group by 1, 2, 3) k
      join app.stages s on s.stage_id = k.stage_id;
+  update app.workers w set went_back = app.held_by_tenant(w.worker_id) where w.worker_id = any (workers);
   for v_claim in select * from app.claims k where k.worker_id = any (workers) order by k.worker_id, k.claim_id loop
     if v_claim.worker_id is distinct from v_worker then
       v_worker := v_claim.worker_id;

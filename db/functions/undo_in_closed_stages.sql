@@ -22,7 +22,14 @@ begin
     with gone as (
       delete from app.results r
        where r.stage_id = v_stage.stage_id and r.worker_id = coalesce(worker, r.worker_id) and r.finished_at = now()
-      returning r.ordinal, r.attempt, r.duration_ms
+      returning r.ordinal, r.attempt, r.duration_ms, r.status
+    ),
+    -- They were noted as ended.
+    noted as (
+      insert into app.rate_notes (stages, completed, failed)
+      select array[v_stage.stage_id], array[-count(*) filter (where g.status = 'completed')], array[-count(*) filter (where g.status = 'failed')]
+        from gone g
+      having count(*) > 0
     )
     insert into app.attempts (tenant_id, stage_id, ordinal, attempt, epoch, outcome, code, message, worker_id, duration_ms)
     select v_stage.tenant_id, v_stage.stage_id, g.ordinal, g.attempt, v_stage.epoch, 'refused', 'stage_closed', 'its stage was closed before it finished', worker, g.duration_ms

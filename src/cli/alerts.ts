@@ -23,7 +23,7 @@ export function addAlerts(cli: Cli): void {
       const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
       if (problems.length > 0) throw usage("these alerts cannot be listed", { problems });
       await withSession(cli, async ({ engine }) => {
-        const alerts = await engine.recovery.alerts(limit);
+        const { alerts } = await engine.recovery.alerts({ limit });
         answer(cli, { alerts }, () => alertLines(alerts, cli.io.width()));
       });
     });

@@ -5,6 +5,7 @@ import { didYouMean, quoted } from "../core/problems.js";
 import { hideUrlPasswords } from "../log.js";
 import { addAlerts } from "./alerts.js";
 import { addApprove, addReject } from "./approve.js";
+import { addAudit } from "./audit.js";
 import { addBlueprints } from "./blueprints.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
@@ -23,6 +24,7 @@ import { addKeys } from "./keys.js";
 import { addLimits } from "./limits.js";
 import { addMigrate } from "./migrate.js";
 import { addContinue, addPause } from "./pause.js";
+import { addQueues } from "./queues.js";
 import { addResume } from "./resume.js";
 import { addRetry } from "./retry.js";
 import { addSchedules } from "./schedules.js";
@@ -108,7 +110,9 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addTasks,
       addFiles,
       addAlerts,
+      addAudit,
       addWorkers,
+      addQueues,
       addBlueprints,
     ],
   ],

@@ -312,7 +312,12 @@ class Worker implements RemoteWorker {
       try {
         const reply = await this.call(work_api.heartbeat, {
           params: { worker_id: life.worker_id },
-          body: { claims: [...life.claims.keys()], running: Array.from(life.running, (ctx) => this.#state(ctx)) },
+          body: {
+            claims: [...life.claims.keys()],
+            running: Array.from(life.running, (ctx) => this.#state(ctx)),
+            draining: this.#leaving.signal.aborted,
+            rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+          },
           signal: life.over.signal,
           timeout_ms: life.lease_ms / 3,
         });

@@ -203,6 +203,10 @@ export const worker_commands = {
       claims: readonly number[];
       /** Declared by the isolated tasks that run. */
       memory_used_mb?: number;
+      /** Of its process. */
+      rss_mb?: number;
+      /** It takes nothing more. */
+      draining?: boolean;
       /** Cumulative counts of task types, where they have changed; see core/work_counts.ts. */
       counts?: readonly (readonly [task_type: string, counts: readonly number[]])[];
       /** So long, in seconds, plans that it does not name stay its own: a server carries them out for it. */

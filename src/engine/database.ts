@@ -24,6 +24,8 @@ export interface Database extends Queryable {
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number>;
   /** Listens until stopped, again after every connection loss; `on_listening` is called each time LISTEN is in force. */
   listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable>;
+  /** How busy its connections are, where it has several. */
+  load?(): { most: number; open: number; busy: number; waiting: number };
   close(): Promise<void>;
 }
 

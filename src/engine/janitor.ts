@@ -192,6 +192,14 @@ export class Janitor {
     await duty("fold_counts", async () => {
       await asked(db.sql`select app.fold_counts() as reply`);
     });
+    await duty("fold_rates", async () => {
+      for (let more = true; more; ) {
+        ({ more } = await asked<{ more: boolean }>(db.sql`select app.fold_rates() as reply`));
+      }
+    });
+    await duty("sample_queues", async () => {
+      await asked(db.sql`select app.sample_queues() as reply`);
+    });
     await duty("count_usage", async () => {
       // One tenant a call, until all figures are fresh.
       for (let pages = 0; pages < 200 * PAGES; pages++) {

@@ -22,6 +22,25 @@ export interface SkipReply {
   changed: boolean;
 }
 
+/** What of a selection of tasks a verb touches, and what it leaves as it is. */
+export interface Selected {
+  stage: string;
+  stage_id: number;
+  selected: number;
+  /** How many of each status. */
+  touched: Record<string, number>;
+  left: { reason: string; tasks: number; text: string }[];
+}
+
+export type RetriedTasks = RepairReply & Selected;
+
+export interface SkippedTasks extends Selected {
+  job_id: string;
+  tasks: number;
+  dry_run: boolean;
+  changed: boolean;
+}
+
 export interface PauseReply {
   paused: boolean;
   queued: number;
@@ -133,6 +152,18 @@ export interface AlertRecord {
   job_id: string | null;
   stage_id: number | null;
   actor: string;
+  data: Record<string, unknown>;
+}
+
+export interface JanitorAction {
+  event_id: number;
+  at: string;
+  run_id: string | null;
+  action: string;
+  target: string | null;
+  reason: string | null;
+  job_id: string | null;
+  stage_id: number | null;
   data: Record<string, unknown>;
 }
 

@@ -68,16 +68,22 @@ export class RemoteWork {
 
   async heartbeat(
     worker_id: string,
-    given: { claims: readonly number[]; running: readonly (Held & { elapsed_s: number; progress?: unknown })[] },
+    given: {
+      claims: readonly number[];
+      running: readonly (Held & { elapsed_s: number; progress?: unknown })[];
+      draining?: boolean | undefined;
+      rss_mb?: number | undefined;
+    },
   ): Promise<{ lost: number[]; abort: Held[] }> {
     const running = given.running.map(({ task_id, progress = null, ...rest }) => ({
       ...rest,
       ...placeOf(task_id),
       progress,
     }));
-    const { claims } = given;
+    const { claims, draining = false, rss_mb } = given;
+    const said = rss_mb === undefined ? { draining } : { draining, rss_mb };
     const reply = await this.#run((db) => {
-      return commands.heartbeat(db, { worker_id, claims, running, plans_kept_s: PLANS_KEPT_S });
+      return commands.heartbeat(db, { worker_id, claims, running, ...said, plans_kept_s: PLANS_KEPT_S });
     });
     if (!reply.ok) {
       throw new StaleWorker(`worker ${worker_id} is not registered or was declared lost`, { hint: "register again" });

@@ -85,6 +85,12 @@ class ServerDatabase implements Database {
     return this.listener.listen(channel, on_message, on_listening);
   }
 
+  load() {
+    const lanes = [...this.lanes];
+    const busy = lanes.filter(({ held, sharers }) => held || sharers > 0).length;
+    return { most: this.max, open: lanes.length, busy, waiting: this.waiting.length };
+  }
+
   close(): Promise<void> {
     this.closing ??= (async () => {
       await Promise.all([this.listener?.close(), ...[...this.lanes].map((lane) => lane.end(close_timeout_s))]);

@@ -53,6 +53,16 @@ export class Lease {
   }
 }
 
+/** What a worker says of itself with each heartbeat. */
+export interface WorkerState {
+  running: RunningItem[];
+  claims: number[];
+  memory_used_mb?: number;
+  rss_mb: number;
+  /** It takes nothing more. */
+  draining?: boolean;
+}
+
 export interface HeartbeatParts {
   worker_id: string;
   lease_s: number;
@@ -62,7 +72,7 @@ export interface HeartbeatParts {
   commands: WorkerCommands;
   log: Logger;
   tallies: Tallies;
-  state(): { running: RunningItem[]; claims: number[]; memory_used_mb?: number };
+  state(): WorkerState;
   onReply(reply: HeartbeatReply): void;
   onStale(): void;
 }

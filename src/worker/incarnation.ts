@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import { traceIdOf } from "../core/traceparent.js";
 import { Assets } from "../engine/assets.js";
-import type { FinishReply, HeartbeatReply, RunningItem } from "../engine/commands.js";
+import type { FinishReply, HeartbeatReply } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { fileKeeper } from "../engine/file_keeper.js";
 import { Housekeeping } from "../engine/housekeeping.js";
@@ -22,7 +22,7 @@ import type { AttemptZones, TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
-import { Heartbeat, Lease } from "./heartbeat.js";
+import { Heartbeat, Lease, type WorkerState } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
@@ -250,7 +250,7 @@ export class Incarnation {
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };
 
-  private state(): { running: RunningItem[]; claims: number[]; memory_used_mb?: number } {
+  private state(): WorkerState {
     const now = performance.now();
     const running = Array.from(this.runner.running, (ctx) => ({
       claim_id: ctx.claim.claim_id,
@@ -264,7 +264,9 @@ export class Incarnation {
     }));
     const { memory } = this.shop;
     const used = memory.needs.size === 0 ? {} : { memory_used_mb: memory.used_mb };
-    return { running, claims: [...this.holdings.claims.keys()], ...used };
+    const draining = this.stopping === undefined ? {} : { draining: true };
+    const rss_mb = Math.round(process.memoryUsage.rss() / 1_048_576);
+    return { running, claims: [...this.holdings.claims.keys()], rss_mb, ...used, ...draining };
   }
 
   /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
@@ -380,6 +382,8 @@ export class Incarnation {
     const limit = this.limit.signal;
     this.log.info({ running: runner.running.size, queued: this.holdings.queued }, "worker stopping");
     runner.close();
+    // Whoever looks learns now why it takes nothing more. One with nothing to wait for is gone before that.
+    if (grace_ms > 0 && runner.running.size > 0) this.heartbeat.hurry();
     await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
     await settlesWithin(runner.empty.reached(), grace_ms, hurry);
     runner.abortAll("stopping", new DOMException("the worker stops", "AbortError"));

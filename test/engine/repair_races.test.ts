@@ -31,6 +31,9 @@ const by_operators: Record<string, Verb<Scene>> = {
   resume: (db, { job_id }) => db.sql`select app.resume_job(${job_id})`,
   retry_stage: (db, { job_id }) => db.sql`select app.retry_stage(${job_id}, 'race')`,
   retry_task: (db, { stage_id }) => db.sql`select app.retry_task(${`${stage_id}-5`})`,
+  retry_tasks: (db, { job_id }) => db.sql`select app.retry_tasks(${job_id}, 'race', '[[0, 1], [3, 6]]')`,
+  skip_tasks: (db, { job_id }) =>
+    db.sql`select app.skip_tasks(${job_id}, 'race', '[[0, 1], [3, 5]]', 'unwanted', '["queued", "processing", "failed", "cancelled"]')`,
   submit_resume: (db) => submit(db, stages("finish_stage"), { scene: 1 }, { mode: "resume" }),
 };
 

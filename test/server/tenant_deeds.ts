@@ -101,6 +101,18 @@ const job_deeds = [
     http: ["POST", "/api/jobs/{id}/retry-group", (side) => ({ signature: "abc", ...why(side) })],
     sdk: (client, id, side) => client.retryGroup(id, "abc", why(side)),
   }),
+  deed("cells", "job", {
+    http: ["GET", "/api/jobs/{id}/stages/1/cells"],
+    sdk: (client, id) => client.cells(id, 1),
+  }),
+  deed("retry tasks", "job", {
+    http: ["POST", "/api/jobs/{id}/stages/1/tasks/retry", (side) => ({ ranges: [[0, 9]], ...why(side) })],
+    sdk: (client, id, side) => client.retryTasks(id, 1, { ranges: [[0, 9]], ...why(side) }),
+  }),
+  deed("skip tasks", "job", {
+    http: ["POST", "/api/jobs/{id}/stages/1/tasks/skip", (side) => ({ ranges: [[7, 9]], ...why(side) })],
+    sdk: (client, id, side) => client.skipTasks(id, 1, { ranges: [[7, 9]], ...why(side) }),
+  }),
   deed("approve", "job", {
     http: ["POST", "/api/jobs/{id}/approve", why],
     sdk: (client, id, side) => client.approve(id, why(side)),

@@ -127,7 +127,18 @@ export function walks(jobs: readonly Job[]): Walk[] {
       },
     },
     ...things,
-    ...["/api/jobs/counts", "/api/workers", "/api/alerts", "/api/limits", "/api/deliveries", "/api/health"].map(
+    ...[
+      "/api/jobs/counts",
+      "/api/jobs/facets",
+      "/api/views",
+      "/api/workers",
+      "/api/queues",
+      "/api/janitor",
+      "/api/alerts",
+      "/api/limits",
+      "/api/deliveries",
+      "/api/health",
+    ].map(
       (path): Walk => ({
         name: path,
         doors: { http: (side) => side.http("GET", path) },
@@ -160,6 +171,8 @@ export function walks(jobs: readonly Job[]): Walk[] {
               "schedule_ticks",
               "job_groups",
               "job_dependencies",
+              "job_tallies",
+              "saved_views",
             ]),
           ),
       },

@@ -140,6 +140,29 @@ export const worker = z
     started_at: time,
     heartbeat_at: time,
     lease_ends_at: time,
-    held: z.int().describe("Tasks of this tenant that it holds"),
+    lease_s: z.int(),
+    draining_at: time.nullable().describe("Since when it takes nothing more: it leaves when what runs has ended"),
+    rss_mb: z.int().nullable().describe("The memory of its process; of a worker of the tenant's own"),
+    running: z.int().describe("Tasks that it ran at its last heartbeat: of this tenant; of all for an operator's key"),
+    held: z.int().describe("Tasks of this tenant that it holds: those it runs, and those that wait in it"),
+    held_by_others: z.int().nullable().describe("Tasks of other tenants that it holds, for an operator's key"),
   })
   .meta({ id: "Worker" });
+
+export const gone_worker = z
+  .object({
+    worker_id: z.string(),
+    shared: z.boolean(),
+    status: z.enum(["stopped", "lost"]).describe("lost: it stopped sending heartbeats"),
+    host: z.string().nullable(),
+    pid: z.int().nullable(),
+    version: z.string().nullable(),
+    slots: z.int(),
+    started_at: time,
+    heartbeat_at: time,
+    ended_at: time,
+    went_back: z
+      .int()
+      .describe("Tasks of this tenant that it still held, of all for an operator's key: others run them"),
+  })
+  .meta({ id: "GoneWorker" });

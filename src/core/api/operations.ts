@@ -3,12 +3,27 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.js";
 import { job_id, limit, stage, task_type, told, verb } from "./fields.js";
 import { job_status } from "./job_records.js";
-import { alert, decided, error_group, event, repaired, verified, why_record, worker } from "./operation_records.js";
+import {
+  alert,
+  decided,
+  error_group,
+  event,
+  gone_worker,
+  repaired,
+  verified,
+  why_record,
+  worker,
+} from "./operation_records.js";
 
 const job = z.strictObject({ job_id });
 const pause_told = { paused: z.boolean(), queued: z.int().describe("Tasks that wait"), ...told };
 const job_paused = z.object({ job_id: z.string(), status: job_status, ...pause_told });
 const type_paused = z.object({ task_type: z.string(), ...pause_told });
+const event_cursor = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .optional()
+  .describe("`next` of the page before: the id of its last event");
 const required_reason = z.string().trim().min(1).max(1000).describe("Why, for the record");
 
 export const operations_api = {
@@ -160,11 +175,7 @@ export const operations_api = {
     params: job,
     query: z.strictObject({
       limit,
-      cursor: z
-        .string()
-        .regex(/^\d{1,18}$/)
-        .optional()
-        .describe("`next` of the page before: the id of its last event"),
+      cursor: event_cursor,
       order: z.enum(["oldest", "newest"]).default("oldest"),
       kind: z
         .string()
@@ -208,15 +219,17 @@ export const operations_api = {
     tag: "operations",
     summary: "What should not have happened and did, newest first",
     scope: "read",
-    query: z.strictObject({ limit }),
-    reply: z.object({ alerts: z.array(alert) }),
+    query: z.strictObject({ limit, cursor: event_cursor }),
+    reply: z.object({ alerts: z.array(alert), next: z.string().nullable() }),
   }),
   workers: endpoint({
     method: "GET",
     path: "/api/workers",
     tag: "operations",
-    summary: "The workers that serve this tenant",
+    summary: "The workers that serve this tenant, and those that have gone within the hour",
+    description:
+      "Of a worker that serves every tenant neither its machine nor its memory is told, nor what it does for others, except to an operator's key.",
     scope: "read",
-    reply: z.object({ workers: z.array(worker) }),
+    reply: z.object({ workers: z.array(worker), gone: z.array(gone_worker) }),
   }),
 };

@@ -27,6 +27,11 @@ const page_query = {
   limit,
   cursor: task_id.optional().describe("`next` of the page before, unchanged"),
 };
+/** Tasks of a stage are numbered from 0. */
+const ordinals = {
+  from: z.coerce.number().int().min(0).optional().describe("Only ordinals from this one on"),
+  to: z.coerce.number().int().min(0).optional().describe("Only ordinals before this one"),
+};
 const page_note =
   "A page looks at a bounded number of tasks, so with a status that few tasks have it may be short and have a `next` all the same.";
 
@@ -82,7 +87,7 @@ export const tasks_api = {
     description: page_note,
     scope: "read",
     params: z.strictObject({ job_id }),
-    query: z.strictObject({ stage: stage.optional(), ...page_query }),
+    query: z.strictObject({ stage: stage.optional(), ...ordinals, ...page_query }),
     reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
   }),
   with_results: endpoint({

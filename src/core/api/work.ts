@@ -163,6 +163,8 @@ export const work_api = {
         )
         .max(10_000)
         .default([]),
+      draining: z.boolean().optional().describe("It takes nothing more, and leaves when what runs has ended"),
+      rss_mb: whole.max(1e9).optional().describe("The memory of its process, for whoever looks"),
     }),
     reply: z.object({
       lost: z.array(z.int()).describe("Claims that are no longer held: drop their tasks"),

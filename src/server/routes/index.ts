@@ -1,16 +1,21 @@
 // Every route there is.
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
+import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
+import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
+import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
+import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { queuesRoutes } from "./queues.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -18,15 +23,25 @@ import { streamRoutes } from "./stream.js";
 import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { viewsRoutes } from "./views.js";
+import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
+import { workersRoutes } from "./workers.js";
 
 export function allRoutes(): Route[] {
   const described = [
     ...healthRoutes(),
     ...jobsRoutes(),
+    ...jobBulkRoutes(),
     ...operationsRoutes(),
+    ...viewsRoutes(),
+    ...queuesRoutes(),
+    ...workersRoutes(),
+    ...vitalsRoutes(),
     ...tasksRoutes(),
+    ...cellsRoutes(),
+    ...footprintsRoutes(),
     ...taskPagesRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
@@ -40,6 +55,7 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...sessionsRoutes(),
     ...limitsRoutes(),
+    ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ];

@@ -45,8 +45,8 @@ export const operationsRoutes = () =>
       engine.recovery.pauseType(params.task_type, { ...body, actor: actor(body.actor) }),
     continue_type: ({ engine, params, body, actor }) =>
       engine.recovery.continueType(params.task_type, { ...body, actor: actor(body.actor) }),
-    alerts: async ({ engine, query: { limit } }) => ({ alerts: await engine.recovery.alerts(limit) }),
-    workers: async ({ engine }) => ({ workers: await engine.queries.workers() }),
+    alerts: ({ engine, query: { limit, cursor } }) => engine.recovery.alerts({ limit, cursor: cursor ?? null }),
+    workers: ({ engine, principal }) => engine.queries.workersAndGone({ everything: principal.operator }),
   });
 
 /** The server's role sees on which machines all workers run; its callers do not, unless they run the service. */

@@ -1,0 +1,1 @@
+export { QueuesPage } from "./queues_page.js";

@@ -1,0 +1,124 @@
+// Who works for this tenant: how busy, how much memory, when last heard of; and who has gone within the hour.
+import type { operations_api } from "../../../../src/core/api/operations.js";
+import { useGet } from "../../api/hooks.js";
+import {
+  type Column,
+  CommandLine,
+  Empty,
+  Page,
+  ProblemNote,
+  Safe,
+  Skeleton,
+  StatusBadge,
+  Table,
+  Time,
+} from "../../ui/index.js";
+import { WorkerCard } from "./worker_card.js";
+import { farewell, type GoneWorker, inOrder, nameOf, summary, versionsOf } from "./worker_words.js";
+import "./workers.css";
+
+export function WorkersPage() {
+  const { data, error } = useGet<typeof operations_api.workers>(
+    "/api/workers",
+    {},
+    { every_ms: 2_000, when: ({ kind }) => kind.startsWith("janitor.") },
+  );
+  return (
+    <Page title="Workers">
+      <ProblemNote error={error} title="The workers could not be read" />
+      {data === undefined && error === null && <Skeleton lines={6} />}
+      {data !== undefined && (
+        <>
+          {data.workers.length === 0 ? (
+            <NoWorker />
+          ) : (
+            <>
+              <p className="muted" data-told="summary">
+                {summary(data.workers)}
+              </p>
+              <Versions versions={versionsOf(data.workers)} />
+              <ul className="worker-grid" aria-label="Workers">
+                {inOrder(data.workers).map((worker) => (
+                  <li key={worker.worker_id}>
+                    <WorkerCard worker={worker} skewed={versionsOf(data.workers).length > 1} />
+                  </li>
+                ))}
+              </ul>
+              <details className="start-another">
+                <summary>Start another worker</summary>
+                <HowToStart />
+              </details>
+            </>
+          )}
+          <Gone gone={data.gone} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function NoWorker() {
+  return (
+    <Empty title="No worker is there">
+      <p>What is submitted waits until one is. A worker takes tasks of every type it has a handler for.</p>
+      <HowToStart />
+    </Empty>
+  );
+}
+
+function HowToStart() {
+  return (
+    <div className="stack how-to-start">
+      <p className="muted">Where the handlers are, with DATABASE_URL set to the same database:</p>
+      <CommandLine text="fanfold up --no-http --slots 8" />
+    </div>
+  );
+}
+
+function Versions({ versions }: { versions: { version: string; workers: number }[] }) {
+  if (versions.length < 2) return null;
+  return (
+    <div className="note warn" role="note">
+      <strong>Workers run different versions: </strong>
+      {versions.map(({ version, workers }, at) => (
+        <span key={version}>
+          {at > 0 && ", "}
+          <Safe text={version} /> ({workers})
+        </span>
+      ))}
+      . While an update is rolled out that is as it should be; otherwise stop the older ones: what they run may finish.
+    </div>
+  );
+}
+
+const columns: Column<GoneWorker>[] = [
+  {
+    id: "worker",
+    title: "Worker",
+    cell: (one) => <Safe text={nameOf(one)} />,
+  },
+  {
+    id: "what",
+    title: "What happened",
+    cell: (one) => (
+      <span className="row">
+        <StatusBadge status={one.status} />
+        <span>
+          {farewell(one)} (<Time at={one.ended_at} />)
+        </span>
+      </span>
+    ),
+  },
+  { id: "started", title: "Started", cell: (one) => <Time at={one.started_at} />, minor: true },
+  { id: "version", title: "Version", cell: (one) => <Safe text={one.version ?? "–"} />, minor: true },
+];
+
+function Gone({ gone }: { gone: readonly GoneWorker[] }) {
+  if (gone.length === 0) return null;
+  return (
+    <section className="stack" aria-labelledby="gone">
+      <h2 id="gone">Gone within the hour</h2>
+      <Table caption="Workers that have gone" columns={columns} rows={gone} rowKey={({ worker_id }) => worker_id} />
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+// Queues: what waits of each task type, who serves it, and what was done of it in the last minutes. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { time } from "./fields.js";
+
+const points = z.array(z.int());
+const looks = z.array(z.int().nullable());
+
+export const queue_history = z
+  .object({
+    from: time.describe("When the first point begins"),
+    step_s: z.int().describe("So long is a point; the last one is not over yet"),
+    completed: points.describe("Tasks that completed, counted exactly once"),
+    failed: points.describe("Tasks that failed for good"),
+    queued: looks.describe("Tasks that waited when it was last looked; null where nobody looked"),
+    running: looks,
+  })
+  .meta({ id: "QueueHistory" });
+
+export const queue = z
+  .object({
+    task_type: z.string().describe("#plan and #plan:<job type> are the planning of stages"),
+    due: z.int().describe("Tasks that wait and may run now"),
+    later: z.int().describe("Tasks that run later: delayed, or between two attempts"),
+    retrying: z.int().describe("Of both: tasks that had an attempt before"),
+    running: z.int().describe("Tasks that workers hold"),
+    oldest_at: time.nullable().describe("Since when the task that waits the longest is due"),
+    oldest_job_id: z.string().nullable(),
+    oldest_task_id: z.string().nullable(),
+    counted_at: time.describe("When due and later were so: now, or in a very long queue when it was last counted"),
+    paused: z.object({ at: time, by: z.string(), reason: z.string().nullable() }).nullable(),
+    workers: z.int().describe("Live workers that take it; one that drains does not"),
+    slots: z.int().describe("Tasks they can run at once"),
+    problem: z
+      .object({
+        code: z.enum(["QUEUE_PAUSED", "NO_WORKER_FOR_TYPE"]),
+        reason: z.string(),
+        command: z.string().describe("What to run on the command line"),
+      })
+      .nullable()
+      .describe("Why nothing of it is taken"),
+    per_minute: z
+      .object({ completed: z.number(), failed: z.number() })
+      .describe("Over the last five minutes and the present one"),
+    history: queue_history.nullable().describe("null: nothing of it happened in that time"),
+  })
+  .meta({ id: "Queue" });
+
+export const queues_api = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/queues",
+    tag: "operations",
+    summary: "What waits of each task type, and what was done of it, problems first",
+    description: "Task types of which something waits, runs, is paused, or ran within the last 24 hours.",
+    scope: "read",
+    query: z.strictObject({
+      minutes: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(1440)
+        .default(60)
+        .describe("How far the history goes back; more than 120 are put together"),
+    }),
+    reply: z.object({
+      queues: z.array(queue),
+      more: z.boolean().describe("There are more task types than are told"),
+    }),
+  }),
+};

@@ -1,0 +1,39 @@
+// What a worker does for the tenant, and who has gone. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { json, limit, time } from "./fields.js";
+
+export const worker_task = z
+  .object({
+    task_id: z.string().nullable().describe("null: the planning of a stage"),
+    planning: z.boolean(),
+    job_id: z.string().nullable(),
+    job_type: z.string().nullable(),
+    stage: z.string().nullable(),
+    index: z.string(),
+    task_type: z.string(),
+    attempt: z.int(),
+    claimed_at: time,
+    running: z.boolean().describe("It said so with its last heartbeat; otherwise the task waits in the worker"),
+    started_at: time.nullable(),
+    progress: json.describe("What its handler said last"),
+  })
+  .meta({ id: "WorkerTask" });
+
+export const workers_api = {
+  tasks: endpoint({
+    method: "GET",
+    path: "/api/workers/{worker_id}/tasks",
+    tag: "operations",
+    summary: "What a worker holds of this tenant: what runs first, the longest first",
+    scope: "read",
+    params: z.strictObject({ worker_id: z.uuid().describe("As GET /api/workers tells it") }),
+    query: z.strictObject({ limit }),
+    reply: z.object({
+      worker_id: z.string(),
+      held: z.int().describe("Tasks of this tenant that it holds, shown or not"),
+      tasks: z.array(worker_task),
+      more: z.boolean(),
+    }),
+  }),
+};
