@@ -1,7 +1,8 @@
 // One task: how it stands, why, the story of its attempts, its log, its values, and what it came from and led to.
 import { Link, useParams } from "wouter";
 import { count } from "../../../../src/core/figures.js";
-import { urlOf } from "../../api/call.js";
+import { curlLine } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import {
   Card,
@@ -18,7 +19,6 @@ import {
   useNow,
 } from "../../ui/index.js";
 import { Attempts, WorkerName, waitsSince } from "./attempts.js";
-import { curl } from "./commands.js";
 import { LineageCard } from "./lineage.js";
 import { Logs } from "./logs.js";
 import { isOpen, type Task, useTask } from "./reading.js";
@@ -81,7 +81,7 @@ export function TaskPage() {
           <LineageCard task={task} />
           <CliAndCurl
             cli={`fanfold tasks show ${task_id}`}
-            curl={curl("GET", urlOf("/api/tasks/{task_id}", { params: { task_id } }))}
+            curl={curlLine(pageBase(), { method: "GET", path: "/api/tasks/{task_id}", params: { task_id } })}
           />
         </div>
       </div>
