@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { count } from "../../../../src/core/figures.js";
 import { to } from "../../routes.js";
 import { Card, Duration, Safe, ShapeIcon, Time, useNow } from "../../ui/index.js";
+import { withoutColours } from "./log_text.js";
 import type { Task } from "./reading.js";
 
 type Attempt = Task["attempts"][number];
@@ -134,7 +135,7 @@ function OneAttempt({
               ran <Duration ms={duration_ms} />
             </>
           )}
-          <WorkerName worker={worker} />
+          {worker !== null && <WorkerName worker={worker} />}
           {end?.signal !== undefined && (
             <>
               signal <strong>{<Safe text={end.signal} />}</strong>
@@ -167,7 +168,7 @@ function OneAttempt({
           <details open>
             <summary>The last lines of its process</summary>
             <pre className="last-lines">
-              <Safe text={end.last_lines.join("\n")} />
+              <Safe text={withoutColours(end.last_lines.join("\n"))} />
             </pre>
           </details>
         )}
@@ -221,7 +222,7 @@ function Running({
             since <Time at={running.started_at} />
           </>
         )}
-        <WorkerName worker={running.worker} />
+        {running.worker !== null && <WorkerName worker={running.worker} />}
         {running.heartbeat_at !== null && (
           <>
             heartbeat <Time at={running.heartbeat_at} />
@@ -301,7 +302,7 @@ function End({ task }: { task: Task }) {
             ran <Duration ms={task.duration_ms} />
           </>
         )}
-        <WorkerName worker={task.worker} />
+        {task.worker !== null && <WorkerName worker={task.worker} />}
       </Facts>
       {task.error !== null && (
         <p className="error-text">
@@ -325,8 +326,7 @@ function Facts({ children }: { children: ReactNode }) {
   );
 }
 
-export function WorkerName({ worker }: { worker: Worker | null }) {
-  if (worker === null) return null;
+export function WorkerName({ worker }: { worker: Worker }) {
   const { worker_id, host, pid, status } = worker;
   return (
     <>

@@ -154,14 +154,16 @@ export function Logs({ task_id, attempts, is_open }: { task_id: string; attempts
       className="task-log"
       actions={
         <>
-          <Button
-            className="small-button"
-            aria-pressed={follow}
-            onClick={() => setFollow(!follow)}
-            title={follow ? "New lines come into sight" : "The log stays where it is"}
-          >
-            {follow ? "Following" : "Follow"}
-          </Button>
+          {is_open && (
+            <Button
+              className="small-button"
+              aria-pressed={follow}
+              onClick={() => setFollow(!follow)}
+              title={follow ? "New lines come into sight" : "The log stays where it is"}
+            >
+              {follow ? "Following" : "Follow"}
+            </Button>
+          )}
           <Button
             className="small-button"
             onClick={async () =>
@@ -293,23 +295,27 @@ function Lines({ log, words, follow, setFollow, back, busy, is_open }: LinesProp
     getItemKey: (index) => lines[index]?.log_id ?? index,
   });
   const last = lines.at(-1)?.log_id;
+  const begun = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new last line is what it follows
   useEffect(() => {
-    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [follow, last, virtual]);
+    if (lines.length === 0 || (begun.current && !(follow && is_open))) return;
+    // Also of a task that has ended the newest lines are seen first.
+    begun.current = true;
+    virtual.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [follow, is_open, last, virtual]);
   // What is put in front must not push away what is being read.
   const first = useRef<number | undefined>(undefined);
   useEffect(() => {
     const before = first.current;
     first.current = lines[0]?.log_id;
-    if (before === undefined || follow) return;
+    if (before === undefined || (follow && is_open)) return;
     const moved = lines.findIndex(({ log_id }) => log_id === before);
     if (moved > 0) virtual.scrollToIndex(moved, { align: "start" });
-  }, [lines, follow, virtual]);
+  }, [lines, follow, is_open, virtual]);
   const onScroll = () => {
     const shown = box.current;
     if (shown === null) return;
-    if (shown.scrollTop < 40 && older !== null && !follow && !busy) void back();
+    if (shown.scrollTop < 40 && older !== null && !(follow && is_open) && begun.current && !busy) void back();
   };
   return (
     <>
