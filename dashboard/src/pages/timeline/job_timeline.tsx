@@ -93,8 +93,12 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
   const singles = new Set(data.stages.filter(({ total }) => total === 1).map(({ stage_id }) => stage_id));
   const shown_view = view ?? whole;
   const middle = (shown_view.from + shown_view.to) / 2;
-  const total = data.stages.reduce((all, { total: one }) => all + (one ?? 0), 0);
-  const drawn = timeline.stages.reduce((all, { tasks }) => all + tasks.length, 0);
+  // Of those that are looked at: of the others one task is drawn on purpose.
+  const looked_into = timeline.stages.filter(
+    ({ number, name }) => only === "" || only === String(number) || only === name,
+  );
+  const total = looked_into.reduce((all, { total: one }) => all + (one ?? 0), 0);
+  const drawn = looked_into.reduce((all, { tasks }) => all + tasks.length, 0);
   return (
     <div className="stack timeline">
       <ProblemNote error={error} title="The timeline cannot be read again" />
