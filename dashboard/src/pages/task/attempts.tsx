@@ -1,14 +1,13 @@
 // The story of a task's attempts, oldest first: who tried, from when to when, how it ended, and when it is tried again.
-import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { count } from "../../../../src/core/figures.js";
 import { to } from "../../routes.js";
-import { Card, Duration, Safe, ShapeIcon, Time, useNow } from "../../ui/index.js";
+import { Card, Duration, Safe, Time, useNow } from "../../ui/index.js";
 import { withoutColours } from "./log_text.js";
 import type { Task } from "./reading.js";
+import { Facts, Step, WorkerName, waitsSince } from "./story.js";
 
 type Attempt = Task["attempts"][number];
-type Worker = NonNullable<Task["worker"]>;
 
 interface ProcessEnd {
   pid?: number;
@@ -80,20 +79,6 @@ export function Attempts({ task }: { task: Task }) {
         {has_end && <End task={task} />}
       </ol>
     </Card>
-  );
-}
-
-function Step({ status, title, children }: { status: string; title: ReactNode; children?: ReactNode }) {
-  return (
-    <li className="story-step">
-      <span className="story-mark">
-        <ShapeIcon status={status} />
-      </span>
-      <div className="story-text">
-        <div className="story-title">{title}</div>
-        {children}
-      </div>
-    </li>
   );
 }
 
@@ -271,17 +256,6 @@ function Waiting({ task }: { task: Task }) {
   );
 }
 
-/** When it could have been taken first. */
-export function waitsSince(task: Task): string | null {
-  const last = task.attempts.findLast(({ outcome }) => outcome !== "refused");
-  return latest(task.run_at, last?.retry_at, task.stage_opened_at, task.created_at);
-}
-
-function latest(...times: (string | null | undefined)[]): string | null {
-  const known = times.filter((time): time is string => typeof time === "string");
-  return known.sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
-}
-
 function End({ task }: { task: Task }) {
   const word = { completed: "completed", failed: "failed", skipped: "Skipped", cancelled: "Cancelled" }[
     task.status as "completed"
@@ -310,38 +284,5 @@ function End({ task }: { task: Task }) {
         </p>
       )}
     </Step>
-  );
-}
-
-function Facts({ children }: { children: ReactNode }) {
-  const shown = (Array.isArray(children) ? children : [children]).filter((child) => child !== false && child !== null);
-  if (shown.length === 0) return null;
-  return (
-    <ul className="facts small">
-      {shown.map((child, position) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: facts of one moment, in a fixed order
-        <li key={position}>{child}</li>
-      ))}
-    </ul>
-  );
-}
-
-export function WorkerName({ worker }: { worker: Worker }) {
-  const { worker_id, host, pid, status } = worker;
-  return (
-    <>
-      worker{" "}
-      <Link href={to.workers()} title={worker_id}>
-        <code>{worker_id.slice(0, 8)}</code>
-      </Link>
-      {host !== null && (
-        <>
-          {" "}
-          on <Safe text={host} />
-          {pid !== null && <> (pid {pid})</>}
-        </>
-      )}
-      {status === "lost" && <span className="muted"> (lost since)</span>}
-    </>
   );
 }

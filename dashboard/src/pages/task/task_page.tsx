@@ -18,10 +18,11 @@ import {
   Time,
   useNow,
 } from "../../ui/index.js";
-import { Attempts, WorkerName, waitsSince } from "./attempts.js";
+import { Attempts } from "./attempts.js";
 import { LineageCard } from "./lineage.js";
 import { Logs } from "./logs.js";
 import { isOpen, type Task, useTask } from "./reading.js";
+import { WorkerName, waitsSince } from "./story.js";
 import { Values } from "./values.js";
 import { TaskVerbs } from "./verbs.js";
 import { Why } from "./why.js";
