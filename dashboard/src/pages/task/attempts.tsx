@@ -167,7 +167,7 @@ function OneAttempt({
         )}
         {retry_at !== null && (
           <p className="small muted">
-            To be tried again <Time at={retry_at} />, after{" "}
+            Next try not before <Time at={retry_at} />: put off by{" "}
             <Duration ms={Date.parse(retry_at) - Date.parse(ended_at)} />.
           </p>
         )}
