@@ -149,3 +149,29 @@ test("index.ts only hands on what others export", () => {
       .map((one) => one.trim()) ?? [];
   expect(statements.filter((one) => one !== "" && !/^export\s[^=]*\sfrom\s/.test(one))).toEqual([]);
 });
+
+const dashboard = fileURLToPath(new URL("../dashboard/src", import.meta.url));
+const pages = readdirSync(dashboard, { recursive: true, encoding: "utf8" })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path: path.replaceAll("\\", "/"), code: readFileSync(join(dashboard, path), "utf8") }));
+
+test("the dashboard takes only types, pure code and the reader of events from the rest", () => {
+  const allowed = /\/src\/((?:core\/(?!api\/)|geo\/)[\w/]+|client\/sse)\.js$/;
+  const wrong = pages.flatMap(({ path, code }) =>
+    [
+      ...code.matchAll(
+        /^(?:import|export)\s(?!type\b)[^"';]*?from\s*"([^"]*\/src\/(?:core|client|server|engine|worker|geo|cli)\/[^"]+)"/gm,
+      ),
+    ]
+      .filter(([, target]) => !allowed.test(target!))
+      .map(([, target]) => `${path} imports ${target}`),
+  );
+  expect(wrong).toEqual([]);
+  expect(pages.length).toBeGreaterThan(20);
+});
+
+test("the dashboard makes no HTML or code out of text", () => {
+  const forbidden =
+    /dangerouslySetInnerHTML|\binnerHTML\b|\bouterHTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(|javascript:/;
+  expect(pages.filter(({ code }) => forbidden.test(code)).map(({ path }) => path)).toEqual([]);
+});

@@ -1,12 +1,18 @@
--- Counts jobs by how they ended, in the transaction that ends them.
+-- Counts jobs by how they ended, in the transaction that ends them: for whoever watches the service, and for their tenants' lists.
 create or replace function app.count_ended_jobs(tenants text[], job_ids text[])
 returns void
 language plpgsql
 as $$
 begin
-  insert into app.tallies (name, label, amount)
-  select 'jobs_ended', j.status, count(*)
-    from unnest(tenants, job_ids) as e(tenant, job_id)
-    cross join lateral (select q.status from app.jobs q where q.tenant_id = e.tenant and q.job_id = e.job_id offset 0) j
-   group by j.status;
+  with ended as (
+    select e.tenant, j.job_type, j.status, count(*) as amount
+      from unnest(tenants, job_ids) as e(tenant, job_id)
+      cross join lateral (
+        select q.job_type, q.status from app.jobs q where q.tenant_id = e.tenant and q.job_id = e.job_id offset 0) j
+     group by 1, 2, 3
+  ),
+  tallied as (
+    insert into app.job_tallies (tenant_id, job_type, status, amount) select e.tenant, e.job_type, e.status, e.amount from ended e
+  )
+  insert into app.tallies (name, label, amount) select 'jobs_ended', e.status, sum(e.amount) from ended e group by e.status;
 end $$;

@@ -69,6 +69,17 @@ begin
      group by 1, 2
   )
   select count(*) into v_tallies from gone g;
+  with many as (
+    select t.tenant_id, t.job_type, t.status from app.job_tallies t group by 1, 2, 3 having count(*) > 8
+  ),
+  gone as (
+    delete from app.job_tallies t
+     using many m
+     where (t.tenant_id, t.job_type, t.status) = (m.tenant_id, m.job_type, m.status)
+    returning t.tenant_id, t.job_type, t.status, t.amount
+  )
+  insert into app.job_tallies (tenant_id, job_type, status, amount)
+  select g.tenant_id, g.job_type, g.status, sum(g.amount) from gone g group by 1, 2, 3 having sum(g.amount) <> 0;
   return json_build_object('workers', v_workers, 'tallies', v_tallies);
 end $$;
 grant execute on function app.fold_counts() to fanfold_worker, fanfold_admin;

@@ -8,32 +8,14 @@ as $$
 declare
   v_ids text[];
   v_busy text;
-  v_problems jsonb;
 begin
-  with named as (
-    select j.position, d.value, d.place
-      from rows from (json_to_recordset(jobs) as (parameters text, identity text, depends_on jsonb))
-        with ordinality as j(parameters, identity, depends_on, position)
-      cross join lateral jsonb_array_elements_text(case when jsonb_typeof(j.depends_on) = 'array' then j.depends_on else '[]' end)
-        with ordinality as d(value, place)
-     where app.content_hash(tenant, job_type, coalesce(j.identity, j.parameters), null) = any (new_hashes)
-  ),
-  missing as (
-    select n.*
-      from named n
-      left join lateral (select q.job_id from app.jobs q where q.tenant_id = tenant and q.job_id = n.value offset 0) e on true
-     where e.job_id is null
-     order by n.position, n.place
-     limit 20
-  )
-  select (select array_agg(distinct n.value) from named n), (
-      select jsonb_agg(jsonb_build_object(
-          'path', '$.jobs[' || m.position - 1 || '].depends_on[' || m.place - 1 || ']', 'problem', 'there is no job "' || left(m.value, 80) || '"',
-          'fix', 'the whole id of a job that exists') order by m.position, m.place)
-        from missing m)
-    into v_ids, v_problems;
-  perform app.refuse_problems('the submit', v_problems);
-  if v_ids is null then
+  v_ids := array(
+    select distinct d.value
+      from json_to_recordset(jobs) as j(parameters text, identity text, depends_on jsonb)
+      cross join lateral jsonb_array_elements_text(case when jsonb_typeof(j.depends_on) = 'array' then j.depends_on else '[]' end) as d(value)
+     where app.content_hash(tenant, job_type, coalesce(j.identity, j.parameters), null) = any (new_hashes));
+  perform app.refuse_problems('the submit', app.dependency_problems(tenant, job_type, jobs, new_hashes));
+  if v_ids = '{}' then
     return;
   end if;
   for v_try in 1 .. 1000 loop

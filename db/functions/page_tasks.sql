@@ -1,5 +1,5 @@
 -- Tasks of a job (job_id, stage?) or lone tasks (task_type?), by stage and ordinal. request: {tenant?, job_id?, stage?, task_type?,
--- status?, rows?, cursor?, results?}; `cursor` is the `next` of the page before: a task id. A page looks at 5,000 tasks at most,
+-- status?, from?, to?, rows?, cursor?, results?}; from and to: only ordinals [from, to); `cursor` is the `next` of the page before: a task id. A page looks at 5,000 tasks at most,
 -- and with results ends at 4 MB, so it may be short and have a next.
 create or replace function app.page_tasks(request json)
 returns json
@@ -17,6 +17,8 @@ declare
   v_cursor text := request ->> 'cursor';
   v_results boolean := coalesce((request ->> 'results')::boolean, false);
   v_from bigint := -1;
+  v_first bigint := coalesce((request ->> 'from')::bigint, 0);
+  v_behind bigint := coalesce((request ->> 'to')::bigint, 9223372036854775807);
   v_after bigint;
   v_job app.jobs;
   v_stage app.stages;
@@ -52,9 +54,10 @@ begin
          else s.job_id is null and (request ->> 'task_type' is null or s.task_type = request ->> 'task_type') end
      order by s.stage_id
   loop
-    v_after := case when v_stage.stage_id = v_from then split_part(v_cursor, '-', 2)::bigint else -1 end;
+    v_after := greatest(v_first - 1, case when v_stage.stage_id = v_from then split_part(v_cursor, '-', 2)::bigint else -1 end);
     loop
-      v_ordinals := array(select app.task_candidates(v_stage.stage_id, v_status, v_after, least(v_rows + 1, v_left)));
+      v_ordinals := array(
+        select c from app.task_candidates(v_stage.stage_id, v_status, v_after, least(v_rows + 1, v_left)) c where c < v_behind);
       exit when v_ordinals = '{}';
       for v_task in
         select t.*, k.parameters, r.result, r.spill

@@ -42,6 +42,7 @@ begin
     -- Looked at once more: what it depends on may have ended while we waited for its row.
     perform app.assert_resumable(v_job);
     perform app.count_out_of_group(v_job);
+    perform app.count_reopened_job(v_job);
     for v_row in select p.*, g.stage_id is not null as has_run
         from app.repair_plan(v_job, kind, target) p left join app.stage_progress g on g.stage_id = p.stage_id loop
       update app.stages s
@@ -65,7 +66,7 @@ begin
       perform app.stop_clock(v_job);
     end if;
     perform app.note(v_job.tenant_id, case kind when 'resume' then 'job.resumed' else 'job.retried' end, v_job.job_id, null, reason,
-      jsonb_build_object('epoch', v_job.epoch, 'kind', kind, 'target', target, 'from_stage', v_from, 'again', v_again, 'kept', v_kept,
+      jsonb_build_object('epoch', v_job.epoch, 'kind', kind, 'target', left(target, 4000), 'from_stage', v_from, 'again', v_again, 'kept', v_kept,
         'stages', v_stages), actor);
     perform app.advance_job(v_job);
     select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;

@@ -1,6 +1,7 @@
 -- What a repair of an ended job would do: one row per stage it opens again. `kind` says what is asked for:
 -- resume (everything that did not end well), stage (all tasks of the stage `target`, and what follows it), group (tasks that
--- failed with the signature `target`), task (the task id `target`). `again` runs in any case; `at_most` counts what may follow.
+-- failed with the signature `target`), task (the task id `target`), tasks (those of a selection; `target` is of retry_tasks: stage id,
+-- statuses, ordinals). `again` runs in any case; `at_most` counts what may follow.
 create or replace function app.repair_plan(job app.jobs, kind text, target text)
 returns table (stage_id bigint, number integer, name text, own boolean, again int8multirange, replan boolean, kept bigint, at_most bigint)
 language plpgsql stable
@@ -36,6 +37,9 @@ begin
     elsif kind = 'task' and v_stage.stage_id::text = split_part(target, '-', 1) then
       again := int8multirange(int8range(split_part(target, '-', 2)::bigint, split_part(target, '-', 2)::bigint + 1));
       own := true;
+    elsif kind = 'tasks' and v_stage.stage_id::text = split_part(target, ' ', 1) then
+      again := app.retryable_ordinals(v_stage, string_to_array(split_part(target, ' ', 2), ','), split_part(target, ' ', 3)::int8multirange);
+      own := not isempty(again);
     end if;
     if own and v_ledger.remaining > 0 then
       -- What never ran runs in any case: the stage could not end without it.

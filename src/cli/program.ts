@@ -5,6 +5,7 @@ import { didYouMean, quoted } from "../core/problems.js";
 import { hideUrlPasswords } from "../log.js";
 import { addAlerts } from "./alerts.js";
 import { addApprove, addReject } from "./approve.js";
+import { addAudit } from "./audit.js";
 import { addBlueprints } from "./blueprints.js";
 import { addCancel } from "./cancel.js";
 import { type Cli, examples, globals } from "./command.js";
@@ -109,6 +110,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addTasks,
       addFiles,
       addAlerts,
+      addAudit,
       addWorkers,
       addQueues,
       addBlueprints,

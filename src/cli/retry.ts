@@ -1,11 +1,14 @@
-// fanfold retry: part of an ended job runs again: a stage, the tasks of one error group, or one task. Also a lone task.
+// fanfold retry: part of an ended job runs again: a stage or some of its tasks, those of one error group, or one task. Also a lone
+// task.
 import { NotFound } from "../core/errors.js";
-import type { RepairReply, SkipReply } from "../engine/recovery_records.js";
-import { answer, type Cli, examples } from "./command.js";
-import { usage } from "./failure.js";
 import { printable } from "../core/printable.js";
+import type { RepairReply, RetriedTasks, SkipReply } from "../engine/recovery_records.js";
+import { answer, type Cli, examples, globals } from "./command.js";
+import { usage } from "./failure.js";
+import { note } from "./io.js";
 import { type RepairFlags, repairTimeout, sayRepair } from "./repair.js";
 import { type Session, withSession } from "./session.js";
+import { leftLines, ordinalsOf } from "./task_ranges.js";
 import { addVerbOptions, exactlyOne, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";
 import { addWaitOptions } from "./wait.js";
@@ -14,6 +17,7 @@ interface RetryFlags extends RepairFlags {
   stage?: string;
   group?: string;
   task?: string;
+  tasks?: string;
 }
 
 export function addRetry(cli: Cli): void {
@@ -26,6 +30,10 @@ export function addRetry(cli: Cli): void {
     )
     .argument("[job]", "job id, or the first characters of it; may be left out with --task")
     .option("--stage <stage>", "every task of this stage, by name or number")
+    .option(
+      "--tasks <ordinals>",
+      "with --stage: only these of its tasks that failed, were skipped or never ran, e.g. 0-99,200",
+    )
     .option("--group <signature>", "the failed tasks of this error group, as fanfold errors shows it")
     .option("--task <task>", "this task, as fanfold tasks list shows it");
   addWaitOptions(addVerbOptions(command))
@@ -33,6 +41,7 @@ export function addRetry(cli: Cli): void {
       "after",
       examples(
         "fanfold retry 3f2a9c --stage publish --dry-run",
+        "fanfold retry 3f2a9c --stage tile --tasks 0-99,200",
         "fanfold retry 3f2a9c --group 5be0a1c2d3e4 --wait",
         'fanfold retry --task 17-0 --reason "the file was repaired"',
       ),
@@ -41,7 +50,7 @@ export function addRetry(cli: Cli): void {
 }
 
 async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Promise<void> {
-  const { stage, group, task } = flags;
+  const { stage, group, task, tasks } = flags;
   const next = "fanfold retry <job> --stage <stage>; what failed, by error: fanfold errors <job>";
   exactlyOne("retry", { "--stage": stage, "--group": group, "--task": task }, next);
   if (job === undefined && task === undefined) {
@@ -49,6 +58,10 @@ async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Prom
       next: "fanfold retry <job> …; fanfold jobs lists them",
     });
   }
+  if (tasks !== undefined && stage === undefined) {
+    throw usage("--tasks are of a stage", { next: "fanfold retry <job> --stage <stage> --tasks 0-99,200" });
+  }
+  const ranges = tasks === undefined ? null : ordinalsOf(tasks);
   const options = verbOptions(cli, flags);
   const timeout_s = repairTimeout("this cannot be run again", flags);
   await withSession(cli, async (session) => {
@@ -57,10 +70,13 @@ async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Prom
     const reply =
       task !== undefined
         ? await recovery.retryTask(task, options)
-        : stage !== undefined
-          ? await recovery.retryStage(job as string, stage, options)
-          : await recovery.retryGroup(job as string, group as string, options);
+        : stage !== undefined && ranges !== null
+          ? await recovery.retryTasks(job as string, stage, { ranges }, options)
+          : stage !== undefined
+            ? await recovery.retryStage(job as string, stage, options)
+            : await recovery.retryGroup(job as string, group as string, options);
     if (!isRepair(reply)) return answer(cli, reply, () => loneLines(session, reply));
+    if (isSelected(reply) && !globals(cli).json) for (const line of leftLines(reply.left)) note(cli.io, line);
     const verb = { done: "runs again", would: "would run again" };
     await sayRepair(cli, session, reply, verb, { wait: flags.wait ?? false, timeout_s });
   });
@@ -83,6 +99,10 @@ async function checkTask({ engine }: Session, job: string | undefined, task: str
 
 function isRepair(reply: RepairReply | SkipReply): reply is RepairReply {
   return "stages" in reply;
+}
+
+function isSelected(reply: RepairReply): reply is RetriedTasks {
+  return "left" in reply;
 }
 
 function* loneLines({ engine }: Session, reply: SkipReply): Generator<string> {

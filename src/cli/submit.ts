@@ -4,6 +4,7 @@ import { validateParameters } from "../core/parameters.js";
 import { type Problem, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
+import type { WouldSubmit } from "../engine/dry_run.js";
 import type { SubmitReply } from "../engine/records.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { problemsOf, usage } from "./failure.js";
@@ -30,6 +31,7 @@ interface SubmitOptions extends WaitFlags {
   onDependencyFailure?: string;
   require?: string;
   group?: string;
+  dryRun?: boolean;
 }
 
 export function addSubmit(cli: Cli): void {
@@ -55,6 +57,7 @@ export function addSubmit(cli: Cli): void {
     .option("--on-dependency-failure <what>", "when one of those does not end well: cancel this one (default), or run")
     .option("--require <how>", "of those: success (default), or completed, to which a partial success is not enough")
     .option("--group <group>", "the group it belongs to; it opens when it is first named")
+    .option("--dry-run", "only say what it would do, or why it would be refused")
     .addHelpText(
       "after",
       examples(
@@ -63,6 +66,7 @@ export function addSubmit(cli: Cli): void {
         "fanfold blueprints show process_raster        its parameters",
         "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
         "fanfold submit file_digest folder=/data/maps --resume --wait",
+        "fanfold submit hello_world n=5 --dry-run",
         "fanfold submit hello_world n=9 --depends-on 3f2a9c --group night-7",
         "fanfold submit file_digest --parameters @request.json --mode force --json",
         "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
@@ -87,6 +91,9 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     require: oneOf("--require", options.require, ["success", "completed"], problems),
     group_id: options.group,
   };
+  if (options.dryRun && options.wait) {
+    problems.push({ path: "--wait", problem: "a dry run makes nothing to wait for", fix: "leave one of them out" });
+  }
   const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
   await checkParameters(registry, type, parameters, problems);
   if (problems.length > 0) {
@@ -100,6 +107,10 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
       // Whole ids: the first characters of one may be those of another tomorrow.
       const depends_on: string[] = [];
       for (const id of options.dependsOn ?? []) depends_on.push((await session.engine.status(id)).job_id);
+      if (options.dryRun) {
+        const told = await session.engine.dryRun(type, parameters, definedOf({ ...submit_options, depends_on }));
+        return answer(cli, told, () => foreseenLines(told));
+      }
       const user = cli.io.user();
       const reply = await session.engine.submit(type, parameters, {
         ...{ ...submit_options, depends_on },
@@ -112,6 +123,11 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     },
     { registry, needs_catalog: usesCatalog(registry.jobs.get(type)) },
   );
+}
+
+/** Without what was not given. */
+function definedOf<T extends object>(options: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** PostGIS takes ten seconds at the first start and a GB: only who catalogues pays for it. */
@@ -172,6 +188,26 @@ function announcement(type: string, reply: SubmitReply): string {
   if (reply.resumed) return `resumed ${what} (epoch ${reply.epoch})`;
   const again = reply.status === "completed" ? "--mode force runs it again" : "--resume lets it go on";
   return `${what} exists already (${reply.status})${isTerminal(reply.status) ? `; ${again}` : ""}`;
+}
+
+function* foreseenLines(told: WouldSubmit): Generator<string> {
+  const word = { create: "would submit", reuse: "exists already", resume: "would resume" }[told.would];
+  yield `${word}  ${told.job_id}${told.exists !== null && told.would !== "create" ? `  ${told.exists.status}` : ""}`;
+  yield `  ${printable(told.hint)}`;
+  if (told.resume !== null) {
+    yield `  from stage ${told.resume.from_stage}: ${told.resume.again} tasks again, ${told.resume.kept} kept`;
+  }
+  for (const { number, name, task, tasks, why, gate, conditional, served } of told.stages) {
+    const count = tasks === null ? "? tasks" : `${tasks} task${tasks === 1 ? "" : "s"}`;
+    const notes = [
+      why,
+      gate === null ? null : `asks first: ${gate}`,
+      conditional ? "only if its condition is met" : null,
+      served ? null : `no live worker serves ${task}`,
+    ].filter((one) => one !== null);
+    yield `  ${number}  ${name}  ${count}${notes.length === 0 ? "" : `  (${printable(notes.join("; "))})`}`;
+  }
+  yield "  nothing was written";
 }
 
 function* replyLines(kind: "server" | "embedded", reply: SubmitReply): Generator<string> {

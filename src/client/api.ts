@@ -1,8 +1,11 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
 import { assets_api } from "../core/api/assets.js";
+import { audit_api } from "../core/api/audit.js";
 import { blueprints_api } from "../core/api/blueprints.js";
+import { cells_api } from "../core/api/cells.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
+import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
@@ -11,8 +14,11 @@ import { queues_api } from "../core/api/queues.js";
 import { schedules_api } from "../core/api/schedules.js";
 import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
+import { task_pages_api } from "../core/api/task_pages.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
+import { timeline_api } from "../core/api/timeline.js";
+import { views_api } from "../core/api/views.js";
 import { vitals_api } from "../core/api/vitals.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { work_api } from "../core/api/work.js";
@@ -20,9 +26,15 @@ import { workers_api } from "../core/api/workers.js";
 
 export const api = {
   jobs: jobs_api,
+  job_bulk: job_bulk_api,
+  views: views_api,
   tasks: tasks_api,
+  cells: cells_api,
+  task_pages: task_pages_api,
+  timeline: timeline_api,
   operations: operations_api,
   blueprints: blueprints_api,
+  audit: audit_api,
   keys: keys_api,
   limits: limits_api,
   sessions: sessions_api,

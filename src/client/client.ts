@@ -1,5 +1,6 @@
 // The client: everything one may ask of the service, in one place. It holds no state but where the service is and the key.
 import { health_api } from "../core/api/health.js";
+import { Audit } from "./audit.js";
 import { Blueprints } from "./blueprints.js";
 import type { Caller } from "./call.js";
 import { Connectors } from "./connectors.js";
@@ -22,6 +23,7 @@ export class Client extends Operator {
   readonly schedules: Schedules;
   readonly groups: Groups;
   readonly connectors: Connectors;
+  readonly audit: Audit;
   /** For whoever runs the service. */
   readonly tenants: Tenants;
 
@@ -36,6 +38,7 @@ export class Client extends Operator {
     this.schedules = new Schedules(transport);
     this.groups = new Groups(transport);
     this.connectors = new Connectors(transport);
+    this.audit = new Audit(transport);
     this.tenants = new Tenants(transport);
   }
 

@@ -1,6 +1,10 @@
 // fanfold/client: everything a program without database access needs. Re-exports only.
+
+export type { WouldSubmit } from "../core/api/jobs.js";
+export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/cells.js";
 export * from "../core/index.js";
 export { api } from "./api.js";
+export type { AuditFilter, DeedRecord } from "./audit.js";
 export type { BlueprintDeclaration } from "./blueprints.js";
 export type { BulkOptions } from "./bulk.js";
 export type { Answered, Caller, CallOptions } from "./call.js";
@@ -14,6 +18,7 @@ export type {
   JobTaskFilter,
   TaskFilter,
   TaskRecord,
+  TaskSelection,
   TaskSummary,
   VerbOptions,
   WhyRecord,

@@ -1,10 +1,13 @@
 // What is done about jobs and tasks that exist, and what can be learnt of them. One endpoint each.
+import { cells_api } from "../core/api/cells.js";
 import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/endpoint.js";
+import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { operations_api } from "../core/api/operations.js";
 import { queues_api } from "../core/api/queues.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { workers_api } from "../core/api/workers.js";
+import { type Cells, decodeCells } from "../core/cells.js";
 import { NotAllowedNow } from "../core/errors.js";
 import { type Paged, paged } from "./pages.js";
 import { retryAfter } from "./retries.js";
@@ -26,6 +29,7 @@ export interface VerbOptions extends Asking {
 
 export type JobSummary = ReplyOf<typeof jobs_api.list>["jobs"][number];
 export type JobFilter = Omit<QueryIn<typeof jobs_api.list>, "cursor" | "limit"> & Listing;
+export type JobWishes = QueryIn<typeof jobs_api.counts>;
 export type TaskSummary = ReplyOf<typeof tasks_api.list>["tasks"][number];
 export type TaskRecord = ReplyOf<typeof tasks_api.get>;
 export type TaskFilter = Omit<QueryIn<typeof tasks_api.list>, "cursor" | "limit"> & Listing;
@@ -33,6 +37,9 @@ export type EventFilter = Omit<QueryIn<typeof operations_api.events>, "cursor" |
 export type JobTaskFilter = Omit<QueryIn<typeof tasks_api.of_job>, "cursor" | "limit"> & { job_id: string } & Listing;
 export type EventRecord = ReplyOf<typeof operations_api.events>["events"][number];
 export type WhyRecord = ReplyOf<typeof operations_api.why>;
+
+/** Ordinals of tasks of one stage, [from, to) each; all that the verb can do something about, or those of a status. */
+export type TaskSelection<E> = Pick<BodyIn<E> & object, Extract<keyof BodyIn<E>, "ranges" | "status">>;
 
 export interface Listing extends Asking {
   /** Rows of a page. */
@@ -68,8 +75,14 @@ export class Operator extends Submitter {
     });
   }
 
-  counts(options: Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
-    return this.transport.call(jobs_api.counts, options);
+  /** By status, of those that fit. */
+  counts({ signal, ...query }: JobWishes & Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
+    return this.transport.call(jobs_api.counts, { query, ...(signal === undefined ? {} : { signal }) });
+  }
+
+  /** One page of a verb for all jobs that fit: send its `next` as `cursor` until it is null. */
+  bulk({ signal, ...body }: BodyIn<typeof job_bulk_api.bulk> & Asking): Promise<ReplyOf<typeof job_bulk_api.bulk>> {
+    return this.transport.call(job_bulk_api.bulk, { body, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Those of a job, or those that stand alone. */
@@ -149,6 +162,32 @@ export class Operator extends Submitter {
   /** The tasks that failed with this signature (see errors) run again, and what follows them. */
   retryGroup(job_id: string, signature: string, options: VerbOptions = {}) {
     return this.verb(operations_api.retry_group, { job_id }, { ...options, signature });
+  }
+
+  /** Of these tasks of a stage, those that failed, were skipped or never ran run again, and what follows them. */
+  retryTasks(
+    job_id: string,
+    stage: string | number,
+    options: VerbOptions & TaskSelection<typeof cells_api.retry>,
+  ): Promise<ReplyOf<typeof cells_api.retry>> {
+    return this.verb(cells_api.retry, { job_id, stage: String(stage) }, options);
+  }
+
+  /** Of these tasks of a stage, those that wait, failed or never ran count as done without a result. */
+  skipTasks(
+    job_id: string,
+    stage: string | number,
+    options: VerbOptions & { reason: string } & TaskSelection<typeof cells_api.skip>,
+  ): Promise<ReplyOf<typeof cells_api.skip>> {
+    return this.verb(cells_api.skip, { job_id, stage: String(stage) }, options);
+  }
+
+  /** All tasks of a stage, four bytes for each; above 20,000 tasks, for each so many of them. */
+  async cells(job_id: string, stage: string | number, options: Asking = {}): Promise<Cells> {
+    const { signal = new AbortController().signal } = options;
+    const params = { job_id, stage: String(stage) };
+    const answer = await this.transport.open(cells_api.read, { params, signal });
+    return decodeCells(new Uint8Array(await answer.arrayBuffer()));
   }
 
   /** `stage` may be left out when one stage waits. */

@@ -1,6 +1,6 @@
 // Making work: jobs and lone tasks, one or many.
 import type { BodyIn, ReplyOf } from "../core/api/endpoint.js";
-import { jobs_api } from "../core/api/jobs.js";
+import { jobs_api, type WouldSubmit } from "../core/api/jobs.js";
 import { tasks_api } from "../core/api/tasks.js";
 import type { Input, Job } from "../core/declare.js";
 import { BadRequest } from "../core/errors.js";
@@ -42,6 +42,21 @@ export class Submitter {
       ...(signal === undefined ? {} : { signal }),
     });
     return body;
+  }
+
+  /** What submit would do; throws what it would be refused for. Nothing is written, and nothing of a limit is used up. */
+  async dryRun<J extends Job | string>(
+    job: J,
+    parameters: JobInput<J>,
+    { signal, traceparent: _, ...options }: SubmitOptions = {},
+  ): Promise<WouldSubmit> {
+    const { body } = await this.transport.answer(jobs_api.submit, {
+      params: { job_type: typeOf(job) },
+      text: itemText({ ...options, parameters, dry_run: true }, null),
+      repeatable: true,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return body as unknown as WouldSubmit;
   }
 
   /** Each call is one transaction; all together are not. */

@@ -13,12 +13,14 @@ import { validateTaskInput } from "../core/task_input.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { Zones, zonesBelow } from "../storage/zones.js";
 import { Assets } from "./assets.js";
+import { Audit } from "./audit.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { blueprintText, mapped, pages, submitOptions } from "./bulk.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
+import { foresee, type WouldSubmit } from "./dry_run.js";
 import { Groups } from "./groups.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
@@ -29,9 +31,9 @@ import type {
   EnqueueOptions,
   EnqueueReply,
   EventRecord,
-  JobFilter,
-  JobPage,
+  JobListing,
   JobRecord,
+  ListedJobs,
   SubmitItem,
   SubmitOptions,
   SubmitReply,
@@ -45,8 +47,10 @@ import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Schedules } from "./schedules.js";
 import { Sealer } from "./sealing.js";
+import { TaskPages } from "./task_pages.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
+import { Views } from "./views.js";
 import { Webhooks } from "./webhooks.js";
 
 export interface EngineParts {
@@ -102,7 +106,13 @@ export class Engine {
   readonly blueprints: Blueprints;
   /** Bounded pages of what there is. */
   readonly queries: Queries;
+  /** One task looked at closely, and a job over time. */
+  readonly task_pages: TaskPages;
   readonly groups: Groups;
+  /** Filters of the jobs list that people keep. */
+  readonly views: Views;
+  /** Who did what. */
+  readonly audit: Audit;
   readonly schedules: Schedules;
   readonly #parts: EngineParts;
 
@@ -126,7 +136,10 @@ export class Engine {
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
+    this.task_pages = new TaskPages(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant);
+    this.views = new Views(parts.db, parts.tenant);
+    this.audit = new Audit(parts.db, parts.tenant);
     this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
@@ -151,6 +164,15 @@ export class Engine {
   ): Promise<SubmitReply> {
     const [reply] = await this.submitMany(job, [{ parameters, ...options }], { ...options, traceparent });
     return reply as SubmitReply;
+  }
+
+  /** What submit would do, or what it would be refused for; nothing is written. */
+  async dryRun<J extends Job>(
+    job: J | string,
+    parameters: JobInput<J>,
+    options: Omit<SubmitOptions, "db"> = {},
+  ): Promise<WouldSubmit> {
+    return foresee(this, await this.findJob(job), parameters, options);
   }
 
   /** Many jobs of one type, in the order given. Each call of up to 1,000 is one transaction. */
@@ -302,10 +324,8 @@ export class Engine {
   }
 
   /** Newest first. A page looks at a bounded number of jobs: it may be short, and have a `next` all the same. */
-  jobs({ status, limit = 50, ...filter }: JobFilter = {}): Promise<JobPage> {
-    const statuses = typeof status === "string" ? [status] : status;
-    const request = JSON.stringify({ ...filter, status: statuses, rows: limit, tenant: this.tenant });
-    return asked(this.db.sql`select app.search_jobs(${request}::text::json) as reply`);
+  jobs(listing: JobListing = {}): Promise<ListedJobs> {
+    return this.queries.jobs(listing);
   }
 
   tasks({

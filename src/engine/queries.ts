@@ -2,7 +2,7 @@
 import type { JobStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
-import type { EventRecord, JobCounts, TaskSummary } from "./records.js";
+import type { EventRecord, JobCounts, JobFacets, JobFilter, JobListing, ListedJobs, TaskSummary } from "./records.js";
 import { asked } from "./reply.js";
 
 export interface TaskQuery {
@@ -12,6 +12,9 @@ export interface TaskQuery {
   /** Of lone tasks. */
   task_type?: string;
   status?: string;
+  /** Only ordinals [from, to). */
+  from?: number;
+  to?: number;
   limit?: number;
   cursor?: string;
 }
@@ -123,8 +126,21 @@ export class Queries {
     private readonly tenant: string,
   ) {}
 
-  countJobs(): Promise<JobCounts> {
-    return asked(this.db.sql`select app.count_jobs(${this.tenant}::text) as reply`);
+  /** Newest first. A page looks at a bounded number of jobs: it may be short, and have a `next` all the same. */
+  jobs({ limit = 50, ...filter }: JobListing = {}): Promise<ListedJobs> {
+    const request = JSON.stringify({ ...filterRequest(filter), rows: limit, tenant: this.tenant });
+    return asked(this.db.sql`select app.search_jobs(${request}::text::json) as reply`);
+  }
+
+  /** By status; bounded in what it looks at, and says so. */
+  countJobs(filter: JobFilter = {}): Promise<JobCounts> {
+    const request = JSON.stringify({ ...filterRequest(filter), tenant: this.tenant });
+    return asked(this.db.sql`select app.count_jobs(${request}::text::json) as reply`);
+  }
+
+  /** What a filter can be about. */
+  jobFacets(): Promise<JobFacets> {
+    return asked(this.db.sql`select app.job_facets(${this.tenant}::text) as reply`);
   }
 
   /** Where it stands and no more. */
@@ -185,4 +201,9 @@ export class Queries {
   queues(minutes = 60): Promise<{ queues: QueueRecord[]; more: boolean }> {
     return asked(this.db.sql`select app.list_queues(${minutes}::integer, ${this.tenant}::text) as reply`);
   }
+}
+
+function filterRequest<Filter extends JobFilter>({ status, type, ...filter }: Filter) {
+  const list = (one: string | readonly string[] | null | undefined) => (typeof one === "string" ? [one] : one);
+  return { ...filter, status: list(status), types: list(type) };
 }

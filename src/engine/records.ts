@@ -204,26 +204,89 @@ export interface DeliverableRecord {
 }
 
 export interface JobFilter {
-  status?: string | readonly string[] | null;
-  type?: string | null;
+  status?: string | readonly string[] | null | undefined;
+  type?: string | readonly string[] | null | undefined;
+  /** Each begins the id, or stands in type, labels, correlation id, group or error. */
+  words?: readonly string[] | null | undefined;
   /** All of them. */
-  labels?: Record<string, string> | null;
+  labels?: Record<string, string> | null | undefined;
+  /** All of them, whatever their value. */
+  label_keys?: readonly string[] | null | undefined;
   /** The beginning of the id. */
-  id?: string | null;
+  id?: string | null | undefined;
+  /** These and no others, by their whole ids. */
+  job_ids?: readonly string[] | null | undefined;
   /** Text in the error of jobs that did not end well. */
-  error?: string | null;
-  correlation_id?: string | null;
-  group_id?: string | null;
-  created_after?: string | null;
-  created_before?: string | null;
-  limit?: number;
-  cursor?: string | null;
+  error?: string | null | undefined;
+  correlation_id?: string | null | undefined;
+  group_id?: string | null | undefined;
+  created_after?: string | null | undefined;
+  created_before?: string | null | undefined;
+  finished_after?: string | null | undefined;
+  finished_before?: string | null | undefined;
+  priority_from?: number | null | undefined;
+  priority_to?: number | null | undefined;
+  paused?: boolean | null | undefined;
+  /** For other jobs. */
+  waiting?: boolean | null | undefined;
+  /** true: a stage waits for a person. */
+  approval?: boolean | null | undefined;
+  /** true: something is tried again, or waits to be. */
+  retrying?: boolean | null | undefined;
+}
+
+export interface JobListing extends JobFilter {
+  /** Tell how far the stages of each are, too. */
+  progress?: boolean | null | undefined;
+  limit?: number | undefined;
+  cursor?: string | null | undefined;
 }
 
 export interface JobCounts {
   counts: Record<JobStatus, number>;
   /** The statuses of which there may be more. */
   at_least: JobStatus[];
+  /** So many were looked at. */
+  examined: number;
+  /** When they were counted, by the database's clock. */
+  now: string;
+}
+
+export interface JobFacets {
+  types: string[];
+  labels: { key: string; values: string[] }[];
+}
+
+export interface ListedProgress {
+  stages: number;
+  stages_ended: number;
+  stage: number | null;
+  stage_name: string | null;
+  approval: boolean;
+  retrying: boolean;
+  total: number;
+  completed: number;
+  failed: number;
+  skipped: number;
+  open_stages: { stage_id: number; total: number; completed: number; failed: number; skipped: number }[];
+}
+
+export interface ListedJob extends JobSummary {
+  group_id: string | null;
+  correlation_id: string | null;
+  paused_at: string | null;
+  waits_for: number;
+  /** When it was asked for. */
+  progress: ListedProgress | null;
+}
+
+export interface ListedJobs {
+  jobs: ListedJob[];
+  next: string | null;
+  /** So many were looked at. */
+  examined: number;
+  /** Of a page that ended before it was full: what was created before is yet to be looked at. */
+  looked_back_to: string | null;
 }
 
 export interface JobPage {
@@ -277,6 +340,9 @@ export interface AttemptRecord {
   detail: Record<string, unknown> | null;
   duration_ms: number | null;
   worker_id: string | null;
+  worker: WorkerPlace | null;
+  /** null: not known. */
+  started_at: string | null;
   ended_at: string;
   retry_at: string | null;
 }
@@ -289,6 +355,28 @@ export interface TaskLogRecord {
   data: unknown;
 }
 
+/** A worker, as the story of a task names it. */
+export interface WorkerPlace {
+  worker_id: string;
+  /** It serves every tenant: where it runs is told only to whoever runs the service. */
+  shared: boolean;
+  status: string | null;
+  host: string | null;
+  pid: number | null;
+}
+
+export interface RunningAttempt {
+  attempt: number;
+  claimed_at: string;
+  /** As its worker said with a heartbeat. */
+  started_at: string | null;
+  heartbeat_at: string | null;
+  elapsed_s: number | null;
+  progress: unknown;
+  progress_age_s: number | null;
+  worker: WorkerPlace | null;
+}
+
 export interface TaskRecord extends TaskSummary {
   parameters: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
@@ -296,7 +384,23 @@ export interface TaskRecord extends TaskSummary {
   spill: Ref | null;
   next_stage_params: unknown;
   deliverables: unknown;
+  /** null: it stands alone. */
+  stage_number: number | null;
+  stage_opened_at: string | null;
+  max_attempts: number;
+  timeout_s: number | null;
+  parent: string | null;
+  bbox: number[] | null;
+  /** Of its values as JSON text. */
+  bytes: Record<"parameters" | "metadata" | "result" | "next_stage_params" | "deliverables", number | null>;
+  /** Values that were larger than the caller wanted. */
+  left_out: string[];
+  /** Who finished it, or has it. */
+  worker: WorkerPlace | null;
+  running: RunningAttempt | null;
+  /** Those that did not simply succeed, the newest 500. */
   attempts: AttemptRecord[];
+  attempts_left_out: number;
   /** The last hundred lines it logged. */
   logs: TaskLogRecord[];
 }

@@ -12,6 +12,8 @@ import type {
   JanitorHealth,
   JobPauseReply,
   RepairReply,
+  RetriedTasks,
+  SkippedTasks,
   SkipReply,
   TypePauseReply,
   VerifyReport,
@@ -25,6 +27,14 @@ export interface VerbOptions {
   dry_run?: boolean;
   /** Who asks, when that is not the login role itself. */
   actor?: string | null;
+}
+
+/** Tasks of one stage. */
+export interface TaskSelection {
+  /** Ordinals, [from, to) each. */
+  ranges: readonly (readonly number[])[];
+  /** Only those that stand there. */
+  status?: readonly string[] | null | undefined;
 }
 
 export class Recovery {
@@ -73,6 +83,33 @@ export class Recovery {
   skipTask(task_id: string, reason: string, { dry_run = false, actor = null }: VerbOptions = {}): Promise<SkipReply> {
     return asked(this.db.sql`select app.skip_task(
       ${task_id}::text, ${reason}::text, ${dry_run}::boolean, ${this.tenant}::text, ${actor}::text) as reply`);
+  }
+
+  /** Of the tasks that are named, those that failed, were skipped or never ran run again, and what follows them. */
+  retryTasks(
+    job_id: string,
+    stage: string | number,
+    { ranges, status = null }: TaskSelection,
+    { reason = null, dry_run = false, actor = null }: VerbOptions = {},
+  ): Promise<RetriedTasks> {
+    return asked(this.db.sql`select app.retry_tasks(
+      ${job_id}::text, ${String(stage)}::text, ${JSON.stringify(ranges)}::text::json,
+      ${status === null ? null : JSON.stringify(status)}::text::json, ${reason}::text, ${dry_run}::boolean,
+      ${this.tenant}::text, ${actor}::text) as reply`);
+  }
+
+  /** Of the tasks that are named, those that wait, failed or never ran count as done without a result. */
+  skipTasks(
+    job_id: string,
+    stage: string | number,
+    { ranges, status = null }: TaskSelection,
+    reason: string,
+    { dry_run = false, actor = null }: VerbOptions = {},
+  ): Promise<SkippedTasks> {
+    return asked(this.db.sql`select app.skip_tasks(
+      ${job_id}::text, ${String(stage)}::text, ${JSON.stringify(ranges)}::text::json, ${reason}::text,
+      ${status === null ? null : JSON.stringify(status)}::text::json, ${dry_run}::boolean,
+      ${this.tenant}::text, ${actor}::text) as reply`);
   }
 
   async errorGroups(job_id: string): Promise<ErrorGroup[]> {

@@ -22,6 +22,25 @@ export interface SkipReply {
   changed: boolean;
 }
 
+/** What of a selection of tasks a verb touches, and what it leaves as it is. */
+export interface Selected {
+  stage: string;
+  stage_id: number;
+  selected: number;
+  /** How many of each status. */
+  touched: Record<string, number>;
+  left: { reason: string; tasks: number; text: string }[];
+}
+
+export type RetriedTasks = RepairReply & Selected;
+
+export interface SkippedTasks extends Selected {
+  job_id: string;
+  tasks: number;
+  dry_run: boolean;
+  changed: boolean;
+}
+
 export interface PauseReply {
   paused: boolean;
   queued: number;

@@ -17,7 +17,7 @@ import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
 import { checked } from "./request_problems.js";
-import type { Call, Route } from "./route.js";
+import { type Call, JsonText, type Route } from "./route.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
 import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./socket.js";
@@ -181,7 +181,8 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (answered === undefined && (reply.statusCode === 204 || reply.statusCode === 304)) return reply.send();
       if (!/\bjson\b/.test(endpoint.media_type)) return reply.type(endpoint.media_type).send(answered);
-      const text = answered === undefined ? "" : JSON.stringify(answered);
+      const text =
+        answered instanceof JsonText ? answered.text : answered === undefined ? "" : JSON.stringify(answered);
       if (endpoint.media_type !== "application/json") return reply.type(endpoint.media_type).send(Buffer.from(text));
       return reply.type("application/json; charset=utf-8").send(text);
     },

@@ -40,6 +40,21 @@ export interface Route {
   answer: Answering<Endpoint>;
 }
 
+/** JSON that was text already, sent as it is: parsing it would round its long numbers. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  /** For whoever checks the answer. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** As the reply that it is the text of. */
+export function asText<Reply>(text: string): Reply {
+  return new JsonText(text) as Reply;
+}
+
 /** One function for each endpoint of a noun: none can be forgotten. */
 export function routes<Api extends Record<string, Endpoint>>(
   api: Api,

@@ -11,8 +11,10 @@ import { createAuthentication } from "./authentication.js";
 import { WorkBell } from "./bell.js";
 import { type CallLimits, CallPlaces } from "./call_places.js";
 import { Catalogs } from "./catalogs.js";
+import { CountedJobs } from "./counted_jobs.js";
 import { assertOwnPage, authorizationOf } from "./credentials.js";
 import { EventFeed } from "./feed.js";
+import { Footprints } from "./footprints.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
 import { basePath, publicUrl } from "./public_url.js";
@@ -52,6 +54,8 @@ export class Service {
   readonly places: StreamPlaces;
   readonly calls: CallPlaces;
   readonly submits = new GatheredSubmits();
+  readonly counts = new CountedJobs();
+  readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   readonly catalog_turns = new Turns(CATALOG_CALLS);
   /** Of the addresses of files that are handed out. */

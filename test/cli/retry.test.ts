@@ -32,6 +32,25 @@ describe("retry", () => {
     expect(ended.json()).toMatchObject({ epoch: 3, again: 3, job: { status: "completed", epoch: 3 } });
   });
 
+  test("--tasks runs some of a stage again, and says what it leaves", async () => {
+    const { id, mend } = await broken(4, [3]);
+    await mend(0, 1, 2);
+    const dry = await fanfold(["retry", id, "--stage", "parts", "--tasks", "0-1, 3", "--dry-run"]);
+    expect(dry.out).toContain("would run again");
+    expect(dry.out).toContain("2 tasks again");
+    expect(dry.err).toContain("left as they are: 1 task, completed, which is final");
+    const reply = await asked("retry", id, "--stage", "parts", "--tasks", "0-1,3", "--wait");
+    expect(reply).toMatchObject({ again: 2, selected: 3, touched: { failed: 2 } });
+    expect(Object.values(await tasks(id)).filter(({ status }) => status === "failed")).toHaveLength(1);
+    const wrong = await fanfold(["retry", id, "--stage", "parts", "--tasks", "5-2"]);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("neither a number nor a range")]);
+    expect((await fanfold(["retry", id, "--group", "x", "--tasks", "1"])).err).toContain("--tasks are of a stage");
+    const skipped = await fanfold(["skip", id, "--stage", "parts", "--tasks", "0-3", "--reason", "lost for good"]);
+    expect(skipped.out).toContain("skipped  1 task of parts");
+    expect(skipped.out).toContain("left as they are: 3 tasks, completed, which is final");
+    expect((await fanfold(["skip", id, "--tasks", "0-3", "--reason", "x"])).err).toContain("go together");
+  });
+
   test("--task runs one task again, with or without its job", async () => {
     const { id, mend } = await broken(3, [1]);
     await mend(0, 2);

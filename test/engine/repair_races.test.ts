@@ -31,6 +31,9 @@ const by_operators: Record<string, Verb<Scene>> = {
   resume: (db, { job_id }) => db.sql`select app.resume_job(${job_id})`,
   retry_stage: (db, { job_id }) => db.sql`select app.retry_stage(${job_id}, 'race')`,
   retry_task: (db, { stage_id }) => db.sql`select app.retry_task(${`${stage_id}-5`})`,
+  retry_tasks: (db, { job_id }) => db.sql`select app.retry_tasks(${job_id}, 'race', '[[0, 1], [3, 6]]')`,
+  skip_tasks: (db, { job_id }) =>
+    db.sql`select app.skip_tasks(${job_id}, 'race', '[[0, 1], [3, 5]]', 'unwanted', '["queued", "processing", "failed", "cancelled"]')`,
   submit_resume: (db) => submit(db, stages("finish_stage"), { scene: 1 }, { mode: "resume" }),
 };
 
@@ -111,12 +114,13 @@ describe("operators, janitor and workers meet on a real server", () => {
     expect([story, left]).toEqual([story, { ready: 0, claims: 0 }]);
   }
 
-  const scenes: [string, () => Promise<Scene>][] = [
-    ["an open job", () => openJob("finish_stage")],
-    ["a job that fails fast", () => openJob("fail_fast")],
-    ["an ended job", endedJob],
+  const scenes: [string, () => Promise<Scene>, Record<string, Verb<Scene>>][] = [
+    ["an open job", () => openJob("finish_stage"), verbs],
+    // It is like any other until a task fails, so it need only meet what fails one.
+    ["a job that fails fast", () => openJob("fail_fast"), { fail: by_workers.fail! }],
+    ["an ended job", endedJob, verbs],
   ];
-  for (const [place, setScene] of scenes) {
+  for (const [place, setScene, others] of scenes) {
     for (const [a, first] of Object.entries(new_verbs)) {
       test(`on ${place}, ${a} against each other verb, whoever commits first`, async () => {
         const meet = async (x: [string, Verb<Scene>], y: [string, Verb<Scene>]) => {
@@ -124,7 +128,7 @@ describe("operators, janitor and workers meet on a real server", () => {
           await floor.meet(scene, x, y);
           await expectEnds(scene, `${place}: ${x[0]} then ${y[0]}`);
         };
-        for (const [b, second] of Object.entries(verbs)) {
+        for (const [b, second] of Object.entries(others)) {
           await meet([a, first], [b, second]);
           // The other order of two new verbs is the other one's own test.
           if (!(b in new_verbs)) await meet([b, second], [a, first]);

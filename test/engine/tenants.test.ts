@@ -97,6 +97,8 @@ describe("tenants on a server", () => {
     "host_slots",
     "assets",
     "zone_sweeps",
+    "job_tallies",
+    "saved_views",
     "rate_minutes",
   ];
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */

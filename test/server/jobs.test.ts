@@ -244,16 +244,23 @@ describe("finding", () => {
       insert into app.jobs (tenant_id, job_id, content_hash, job_type, blueprint_hash, status, parameters, created_at, finished_at)
       select j.tenant_id, encode(sha256(n::text::bytea), 'hex'), n::text, 'greet', j.blueprint_hash, 'completed', '{}', now() + n * interval '1 ms', now()
         from app.jobs j, generate_series(1, 25000) n where j.tenant_id = ${tenant}`;
+    await service.db.sql`
+      insert into app.job_tallies (tenant_id, job_type, status, amount) values (${tenant}, 'greet', 'completed', 25000)`;
     await service.db.script("analyze app.jobs");
-    const pages: number[] = [];
+    const found: unknown[] = [];
+    let examined = 0;
     let cursor = "";
     for (;;) {
       const { body } = await service.call("GET", `/api/jobs?label=rare:yes${cursor}`, { key });
-      pages.push(body.jobs.length);
+      found.push(...body.jobs);
+      examined += body.examined;
       if (body.next === null) break;
+      expect(body.examined).toBeGreaterThanOrEqual(5_000);
+      expect(body.looked_back_to).not.toBeNull();
       cursor = `&cursor=${body.next}`;
     }
-    expect(pages).toEqual([0, 0, 1]);
+    expect(found).toMatchObject([{ labels: { rare: "yes" } }]);
+    expect(examined).toBe(25_001);
     const open = await service.call("GET", "/api/jobs?status=queued,processing", { key });
     expect(open.body).toMatchObject({ jobs: [{ labels: { rare: "yes" } }], next: null });
     const { body } = await service.call("GET", "/api/jobs/counts", { key });

@@ -101,6 +101,18 @@ const job_deeds = [
     http: ["POST", "/api/jobs/{id}/retry-group", (side) => ({ signature: "abc", ...why(side) })],
     sdk: (client, id, side) => client.retryGroup(id, "abc", why(side)),
   }),
+  deed("cells", "job", {
+    http: ["GET", "/api/jobs/{id}/stages/1/cells"],
+    sdk: (client, id) => client.cells(id, 1),
+  }),
+  deed("retry tasks", "job", {
+    http: ["POST", "/api/jobs/{id}/stages/1/tasks/retry", (side) => ({ ranges: [[0, 9]], ...why(side) })],
+    sdk: (client, id, side) => client.retryTasks(id, 1, { ranges: [[0, 9]], ...why(side) }),
+  }),
+  deed("skip tasks", "job", {
+    http: ["POST", "/api/jobs/{id}/stages/1/tasks/skip", (side) => ({ ranges: [[7, 9]], ...why(side) })],
+    sdk: (client, id, side) => client.skipTasks(id, 1, { ranges: [[7, 9]], ...why(side) }),
+  }),
   deed("approve", "job", {
     http: ["POST", "/api/jobs/{id}/approve", why],
     sdk: (client, id, side) => client.approve(id, why(side)),
@@ -110,6 +122,7 @@ const job_deeds = [
     http: ["POST", "/api/jobs/{id}/reject", why],
     sdk: (client, id, side) => client.reject(id, why(side)),
   }),
+  deed("timeline", "job", { http: ["GET", "/api/jobs/{id}/timeline"] }),
   deed("stream", "job", { sdk: (client, id) => firstOfStream(client, id) }),
   deed("deliveries of", "job", {
     http: ["GET", "/api/deliveries?job_id={id}"],
@@ -149,6 +162,12 @@ const task_deeds = [
     sdk: (client, id, side) => client.skip(id, why(side)),
     sql: ["skip_task", "task_id", why],
   }),
+  deed("logs", "task", { http: ["GET", "/api/tasks/{id}/logs"] }),
+  deed("value", "task", {
+    http: ["GET", "/api/tasks/{id}/value?of=parameters"],
+    sql: ["task_value", "task_id", () => ({ name: "parameters" })],
+  }),
+  deed("lineage", "task", { http: ["GET", "/api/tasks/{id}/lineage"], sql: ["task_lineage", "task_id"] }),
   deed("asset", "task", { http: ["GET", "/api/tasks/{id}/asset"] }),
 ];
 

@@ -41,8 +41,13 @@ function octal(letter: string): string {
 
 /** JSON in which nothing stands that a terminal obeys; the escapes mean the same. */
 export function plainJson(value: unknown): string {
+  return plainText(JSON.stringify(value));
+}
+
+/** The same of JSON that is written already, whose numbers have more digits than a number here can hold. */
+export function plainText(json: string): string {
   const written = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(new RegExp(obeyed, "g"), written);
+  return json.replace(new RegExp(obeyed, "g"), written);
 }
 
 /** `fanfold …`: words as they are, and options that have a value. Those without one are left out. */
@@ -66,10 +71,12 @@ export interface CurlRequest {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   body?: unknown;
+  /** The body as JSON text, instead of `body`. */
+  text?: string;
 }
 
 /** `base`: the address of the page without what follows it, such as https://host/fanfold. The key is the caller's, from its environment. */
-export function curlLine(base: string, { method, path, params = {}, query = {}, body }: CurlRequest): string {
+export function curlLine(base: string, { method, path, params = {}, query = {}, body, text }: CurlRequest): string {
   const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
     encodeURIComponent((params[name] ?? "").toWellFormed()),
   );
@@ -80,7 +87,8 @@ export function curlLine(base: string, { method, path, params = {}, query = {}, 
   const parts = ["curl", "-sS"];
   if (method !== "GET") parts.push("-X", method);
   parts.push(quoted(url), "-H", '"Authorization: Bearer $FANFOLD_API_KEY"');
-  if (body !== undefined) parts.push("-H", "'Content-Type: application/json'", "-d", quoted(plainJson(body)));
+  const sent = text === undefined ? (body === undefined ? null : plainJson(body)) : plainText(text);
+  if (sent !== null) parts.push("-H", "'Content-Type: application/json'", "-d", quoted(sent));
   return parts.join(" ");
 }
 

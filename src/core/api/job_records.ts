@@ -41,6 +41,33 @@ const counts = {
   skipped: z.int(),
 };
 
+/** Of a job in a list, told when asked for: counted in the ledgers of its stages. */
+const listed_progress = z
+  .object({
+    stages: z.int(),
+    stages_ended: z.int(),
+    stage: z.int().nullable().describe("The number of the first stage that is open"),
+    stage_name: z.string().nullable(),
+    approval: z.boolean().describe("A stage waits for a person"),
+    retrying: z.boolean().describe("Something is tried again, or waits to be"),
+    total: z.int().describe("Tasks of the stages that are planned"),
+    ...counts,
+    open_stages: z
+      .array(z.object({ stage_id: z.int(), total: z.int(), ...counts }))
+      .describe("What the open ones contribute: the event stream tells how these change"),
+  })
+  .meta({ id: "ListedProgress" });
+
+export const listed_job = job_summary
+  .extend({
+    group_id: z.string().nullable(),
+    correlation_id: z.string().nullable(),
+    paused_at: time.nullable(),
+    waits_for: z.int(),
+    progress: listed_progress.nullable(),
+  })
+  .meta({ id: "ListedJob" });
+
 export const stage_record = z
   .object({
     stage_id: z.int(),

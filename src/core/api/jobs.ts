@@ -1,10 +1,10 @@
 // Jobs over HTTP: submit, look, list. Pure.
 import { z } from "zod";
-import { job_statuses } from "../statuses.js";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
-import { cursor, flag, job_id, job_type, json, labels, limit, moment, priority, record, several } from "./fields.js";
-import { job_record, job_status, job_summary } from "./job_records.js";
+import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, time } from "./fields.js";
+import { job_query_fields } from "./job_query.js";
+import { job_record, job_status, listed_job } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
 
 /** Of a result that lies in storage: it is read whole to be answered. The summary of the endpoint says it too. */
@@ -46,6 +46,48 @@ const submitted = z
   })
   .meta({ id: "Submitted" });
 
+/** What a dry run tells. */
+const would_submit = z
+  .object({
+    dry_run: z.literal(true),
+    would: z
+      .enum(["create", "reuse", "resume"])
+      .describe("create: a new job, or one more run; reuse: the job there is stays as it is; resume: that job goes on"),
+    job_id: z.string().describe("Of the job there is, or would be"),
+    job_type: z.string(),
+    run: z.int(),
+    exists: z
+      .object({
+        ...{ job_id: z.string(), run: z.int(), status: job_status },
+        ...{ created_at: time, finished_at: time.nullable() },
+      })
+      .nullable()
+      .describe("The newest job with this content"),
+    waits_for: z.int().describe("So many of the jobs it depends on have not ended well yet"),
+    deadline_s: z.number().nullable(),
+    parameters: record.describe("As they would be kept, with what was left out filled in"),
+    stages: z
+      .array(
+        z.object({
+          ...{ number: z.int(), name: z.string(), task: z.string(), parallelism: z.string(), importance: z.string() },
+          after: z.array(z.int()),
+          gate: z.string().nullable().describe("A person is asked this before it opens"),
+          conditional: z.boolean().describe("Whether it runs is decided on the way"),
+          tasks: z.int().nullable().describe("null: only the run will tell"),
+          why: z.string().nullable().describe("Why that many, or why nobody knows yet"),
+          served: z.boolean().describe("There is a live worker for its tasks"),
+        }),
+      )
+      .describe("Of a job that would be made"),
+    tasks: z.int().describe("Of the stages that tell how many they have"),
+    resume: z
+      .object({ from_stage: z.int(), again: z.int(), kept: z.int() })
+      .nullable()
+      .describe("Of a job that would go on: tasks that run again, and those that are kept"),
+    hint: z.string(),
+  })
+  .meta({ id: "WouldSubmit" });
+
 const by_content =
   "Submitting is idempotent by content: the same type and parameters are the same job, however often they are sent, and " +
   "`created` tells whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
@@ -65,6 +107,8 @@ const looked_at = {
   },
 } as const;
 
+export type WouldSubmit = z.output<typeof would_submit>;
+
 export const jobs_api = {
   submit: endpoint({
     method: "POST",
@@ -79,13 +123,23 @@ export const jobs_api = {
       traceparent: z.string().max(200).optional().describe("W3C trace context; what is malformed is ignored"),
     }),
     body: submit_options
-      .extend({ parameters: record.optional() })
+      .extend({
+        parameters: record.optional(),
+        dry_run: z
+          .boolean()
+          .optional()
+          .describe(
+            "Tell what submitting would do, or why it would be refused, and do nothing; takes nothing of the limits",
+          ),
+      })
       .catchall(json)
       .prefault({})
       .meta({ examples: [{ parameters: { n: 3 }, priority: 5, labels: { team: "hydro" } }] }),
     reply: submitted,
     status: 201,
-    other_answers: { 200: { description: "It exists already", schema: submitted } },
+    other_answers: {
+      200: { description: "It exists already; or what a dry run tells", schema: z.union([submitted, would_submit]) },
+    },
     errors: [404, 409, 422],
     // The same parameters are the same job, unless a new run is forced.
     repeatable: true,
@@ -142,40 +196,24 @@ export const jobs_api = {
     summary: "List and search jobs, newest first",
     description:
       "A page looks at a bounded number of jobs, so with filters that few jobs fit it may be short, or empty, and have a " +
-      "`next` all the same. The last page has none.",
+      "`next` all the same: `looked_back_to` says how far it looked. The last page has none. Status, type, id, group, correlation " +
+      "id, paused, waiting and retrying are found by an index; labels, words, errors, priority and when it finished are looked for " +
+      "among the jobs that remain.",
     scope: "read",
     query: z.strictObject({
-      status: several(job_statuses).optional().describe("One or several, with commas between them"),
-      type: job_type.optional(),
-      label: z
-        .string()
-        .max(2000)
-        .regex(
-          /^[^,:]{1,100}:[^,]{0,1000}(,[^,:]{1,100}:[^,]{0,1000}){0,19}$/,
-          "expected key:value, with commas between several",
-        )
-        .meta({ examples: ["team:hydro", "team:hydro,year:2030"] })
-        .transform((text) =>
-          Object.fromEntries(
-            text.split(",").map((pair) => [pair.slice(0, pair.indexOf(":")), pair.slice(pair.indexOf(":") + 1)]),
-          ),
-        )
-        .optional()
-        .describe("key:value; all of several, with commas between them"),
-      id: z
-        .string()
-        .regex(/^[0-9a-f]{4,64}$/, "is not the beginning of an id: at least 4 characters of 0-9 and a-f")
-        .optional()
-        .describe("The beginning of the id, at least 4 characters"),
-      error: z.string().min(2).max(200).optional().describe("Text in the error of jobs that did not end well"),
-      correlation_id: z.string().min(1).max(200).optional(),
-      group_id: z.string().min(1).max(200).optional(),
-      created_after: moment.optional(),
-      created_before: moment.optional(),
+      ...job_query_fields,
+      progress: flag.optional().describe("true: tell how far the stages of each are, too"),
       limit,
       cursor,
     }),
-    reply: z.object({ jobs: z.array(job_summary), next: z.string().nullable() }),
+    reply: z.object({
+      jobs: z.array(listed_job),
+      next: z.string().nullable(),
+      examined: z.int().describe("So many jobs were looked at for this page"),
+      looked_back_to: time
+        .nullable()
+        .describe("Of a page that ended before it was full: jobs created before this are yet to be looked at"),
+    }),
   }),
   counts: endpoint({
     method: "GET",
@@ -183,8 +221,10 @@ export const jobs_api = {
     tag: "jobs",
     summary: "How many jobs there are in each status",
     description:
-      "Counts at most 50,000 jobs of a kind: `at_least` names the statuses of which there are more than it says.",
+      "Takes the filter of the list. By type and status alone it is exact, but for more than 200,000 open jobs; any other filter is " +
+      "held against at most 50,000 jobs of a kind. `at_least` names the statuses of which there may be more.",
     scope: "read",
+    query: z.strictObject(job_query_fields),
     reply: z.object({
       counts: z.object({
         queued: z.int(),
@@ -195,6 +235,19 @@ export const jobs_api = {
         cancelled: z.int(),
       }),
       at_least: z.array(job_status),
+      examined: z.int().describe("So many jobs were looked at"),
+      now: time.describe("When they were counted"),
+    }),
+  }),
+  facets: endpoint({
+    method: "GET",
+    path: "/api/jobs/facets",
+    tag: "jobs",
+    summary: "What a filter can be about: the types there are jobs of, and the labels of the newest 1,000",
+    scope: "read",
+    reply: z.object({
+      types: z.array(z.string()),
+      labels: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
     }),
   }),
   result: endpoint({

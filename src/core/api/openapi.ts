@@ -25,6 +25,7 @@ const status_words: Record<number, string> = {
 const tags: Record<string, string> = {
   jobs: "Submit jobs, see what became of them, wait for them, find them again",
   operations: "What an operator does: cancel, pause, resume, retry, approve, and ask why",
+  views: "Filters of the jobs list that people keep",
   tasks: "The tasks of jobs, and tasks that stand alone",
   blueprints: "The job types there are, in code and as data",
   schedules: "Jobs that are submitted by the clock",

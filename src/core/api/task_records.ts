@@ -31,6 +31,30 @@ export const task_with_result = task_summary
   .extend({ parameters: record.nullable(), result: json, spill: record.nullable() })
   .meta({ id: "TaskWithResult" });
 
+/** A worker, as the story of a task names it. */
+export const worker_place = z
+  .object({
+    worker_id: z.string(),
+    shared: z.boolean().describe("It serves every tenant: where it runs is told only to whoever runs the service"),
+    status: z.string().nullable().describe("live, stopped or lost; null: nothing is known of it any more"),
+    host: z.string().nullable(),
+    pid: z.int().nullable(),
+  })
+  .meta({ id: "WorkerPlace" });
+
+export const running_attempt = z
+  .object({
+    attempt: z.int(),
+    claimed_at: time,
+    started_at: time.nullable().describe("As its worker said; null: it has not said so yet"),
+    heartbeat_at: time.nullable(),
+    elapsed_s: z.number().nullable(),
+    progress: json,
+    progress_age_s: z.number().nullable(),
+    worker: worker_place.nullable(),
+  })
+  .meta({ id: "RunningAttempt" });
+
 export const attempt = z
   .object({
     attempt: z.int(),
@@ -43,6 +67,10 @@ export const attempt = z
     detail: json,
     duration_ms: z.int().nullable(),
     worker_id: z.string().nullable(),
+    worker: worker_place.nullable(),
+    started_at: time
+      .nullable()
+      .describe("null: not known, of an attempt whose worker was lost or that was repaired away"),
     ended_at: time,
     retry_at: time.nullable(),
   })
@@ -56,7 +84,26 @@ export const task_record = task_summary
     spill: record.nullable(),
     next_stage_params: json,
     deliverables: json,
-    attempts: z.array(attempt),
+    stage_number: z.int().nullable(),
+    stage_opened_at: time.nullable(),
+    max_attempts: z.int(),
+    timeout_s: z.int().nullable(),
+    parent: z.string().nullable(),
+    bbox: z.array(z.number()).nullable(),
+    bytes: z
+      .object({
+        parameters: z.int().nullable(),
+        metadata: z.int().nullable(),
+        result: z.int().nullable(),
+        next_stage_params: z.int().nullable(),
+        deliverables: z.int().nullable(),
+      })
+      .describe("Of the values as JSON text"),
+    left_out: z.array(z.string()).describe("Values that are larger than `largest` and come as null"),
+    worker: worker_place.nullable().describe("Who finished it, or has it"),
+    running: running_attempt.nullable(),
+    attempts: z.array(attempt).describe("Those that did not simply succeed, the newest 500"),
+    attempts_left_out: z.int(),
     logs: z.array(z.object({ at: time, attempt: z.int(), level: z.string(), message: z.string(), data: json })),
   })
   .meta({ id: "Task" });

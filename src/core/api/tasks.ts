@@ -27,6 +27,11 @@ const page_query = {
   limit,
   cursor: task_id.optional().describe("`next` of the page before, unchanged"),
 };
+/** Tasks of a stage are numbered from 0. */
+const ordinals = {
+  from: z.coerce.number().int().min(0).optional().describe("Only ordinals from this one on"),
+  to: z.coerce.number().int().min(0).optional().describe("Only ordinals before this one"),
+};
 const page_note =
   "A page looks at a bounded number of tasks, so with a status that few tasks have it may be short and have a `next` all the same.";
 
@@ -82,7 +87,7 @@ export const tasks_api = {
     description: page_note,
     scope: "read",
     params: z.strictObject({ job_id }),
-    query: z.strictObject({ stage: stage.optional(), ...page_query }),
+    query: z.strictObject({ stage: stage.optional(), ...ordinals, ...page_query }),
     reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
   }),
   with_results: endpoint({
@@ -101,8 +106,18 @@ export const tasks_api = {
     path: "/api/tasks/{task_id}",
     tag: "tasks",
     summary: "One task with its result, attempts and logs",
+    description: "Numbers are written as they are stored, however long.",
     scope: "read",
     params: id,
+    query: z.strictObject({
+      largest: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(16_777_216)
+        .optional()
+        .describe("Values with more bytes of JSON are left out; GET /api/tasks/{task_id}/value has them"),
+    }),
     reply: task_record,
   }),
   cancel: endpoint({

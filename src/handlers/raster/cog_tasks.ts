@@ -3,11 +3,12 @@
 import type { PlannedTask } from "../../core/declare.js";
 import { planTiles, type TilePlan } from "../../geo/tile_plan.js";
 import type { CogTask, RasterPlan } from "./facts.js";
+import { tileBbox } from "./place.js";
 
 /** A job cannot have many more tasks in a stage and still be looked at. */
 const max_tiles = 100_000;
 /** Of one COG, unpacked. */
-const single_max_bytes = 4 * 1024 ** 3;
+export const single_max_bytes = 4 * 1024 ** 3;
 
 /** Throws BadRequest when the grid would have too many tiles. */
 export function tilesOf({ grid, cog, tiling }: RasterPlan): TilePlan {
@@ -21,12 +22,13 @@ export function tilesOf({ grid, cog, tiling }: RasterPlan): TilePlan {
 }
 
 export function* cogTasks(plan: RasterPlan): Generator<PlannedTask, void, void> {
-  const { grid: _grid, tiling: _tiling, ...shared } = plan;
+  const { grid: _grid, tiling: _tiling, bbox: _bbox, lattice: _lattice, ...shared } = plan;
   const { tiles, is_single } = tilesOf(plan);
   for (const { x, y, bounds, width, height } of tiles) {
     const item_id = is_single ? plan.item_id : `${plan.item_id}-x${x}-y${y}`;
     const task: CogTask = { ...shared, item_id, tile: { bounds, width, height, ...(is_single ? {} : { x, y }) } };
-    yield { index: item_id, parameters: { ...task } };
+    const bbox = tileBbox(task.tile, plan, plan.cog.target_crs, is_single);
+    yield { index: item_id, parameters: { ...task }, ...(bbox === undefined ? {} : { bbox }) };
   }
 }
 

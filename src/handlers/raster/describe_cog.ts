@@ -9,7 +9,7 @@ import type { RasterEngine } from "./engine.js";
 import type { CogFacts } from "./facts.js";
 
 export interface Described {
-  facts: Pick<CogFacts, "raster" | "footprint">;
+  facts: Pick<CogFacts, "raster" | "footprint" | "bbox">;
   quicklook_file: string;
 }
 
@@ -40,5 +40,5 @@ export async function describeCog(
   await engine.quicklook(file, quicklook_file, { size: quicklook_px, ...look }, ctx.signal);
   const finite = statistics.map((band) => (band && Object.values(band).every(Number.isFinite) ? band : null));
   const raster = { width, height, transform, crs: info.crs!, bands: info.bands, statistics: finite, raster_type };
-  return { facts: { raster, footprint }, quicklook_file };
+  return { facts: { raster, footprint, bbox: footprint.bbox }, quicklook_file };
 }

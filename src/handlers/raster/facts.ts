@@ -13,6 +13,7 @@ import type {
 } from "../../geo/raster.js";
 import type { ItemDates } from "../../geo/stac_dates.js";
 import type { RasterFacts } from "../../geo/stac_item.js";
+import type { Place } from "./place.js";
 
 /** A raster after the reprojection, whole. */
 export interface TargetGrid {
@@ -35,8 +36,8 @@ export interface EngineFacts {
   version: string;
 }
 
-/** Result of raster.validate. */
-export interface ValidatedRaster {
+/** Result of raster.validate. Its bbox is that of the grid. */
+export interface ValidatedRaster extends Place {
   source: string;
   bytes: number;
   sha256: string;
@@ -60,7 +61,7 @@ export interface ValidatedRaster {
 }
 
 /** What one source is to become: its COG tasks follow from it, the same ones whenever it is planned again. */
-export interface RasterPlan {
+export interface RasterPlan extends Place {
   collection: string;
   item_id: string;
   source: string;
@@ -81,7 +82,7 @@ export interface Tiling {
 }
 
 /** Parameters of raster.cog_tile. */
-export interface CogTask extends Omit<RasterPlan, "grid" | "tiling"> {
+export interface CogTask extends Omit<RasterPlan, "grid" | "tiling" | "bbox" | "lattice"> {
   tile: GridTile;
 }
 
@@ -94,6 +95,8 @@ export interface CogFacts {
   quicklook: ZoneAsset;
   raster: RasterFacts;
   footprint: Footprint;
+  /** Of the footprint, where whoever draws results on a map looks for it. */
+  bbox: Bounds;
   dates: ItemDates;
   tile: { x: number; y: number } | null;
   sources: { source: string; sha256: string }[];

@@ -53,7 +53,9 @@ export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan
   const { collection, item_id, max_single_px, tile_px, overlap_px } = given;
   const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + sampleBytes(type), 0);
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
-  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling };
+  const { bbox, lattice } = raster;
+  const place = { ...(bbox === undefined ? {} : { bbox }), ...(lattice === undefined ? {} : { lattice }) };
+  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling, ...place };
 }
 
 function sampleBytes(data_type: string): number {

@@ -6,9 +6,11 @@ import type { Finding, RasterInfo } from "../../geo/raster.js";
 import { resolveRasterType } from "../../geo/raster_kind.js";
 import { statisticsFindings } from "../../geo/statistics_findings.js";
 import { chooseCog, cogFindings } from "./choose_cog.js";
+import { single_max_bytes } from "./cog_tasks.js";
 import type { ValidatedRaster } from "./facts.js";
 import { fetchSource, modifiedAt } from "./fetch_source.js";
 import { datesOf } from "./item_dates.js";
+import { placeOf } from "./place.js";
 import { refuseFindings } from "./refuse_findings.js";
 import {
   cog_fields,
@@ -17,6 +19,7 @@ import {
   raster_module,
   source_fields,
   source_ref,
+  tile_fields,
   time_fields,
 } from "./settings.js";
 import { targetGrid } from "./target_grid.js";
@@ -27,6 +30,7 @@ const parameters = z.object({
   ...time_fields,
   ...source_fields,
   ...cog_fields,
+  max_single_px: tile_fields.max_single_px,
 });
 
 /** Larger ones are sampled: what is looked for shows in a sample. */
@@ -58,6 +62,9 @@ export const rasterValidate = defineHandler(
     const cog = chooseCog(given, info, bands, kind.type, chosen_statistics, engine);
     const grid = await targetGrid(engine, file, info, cog, given.resolution, ctx.signal);
     refuseFindings(source, [...findings, ...grid.findings], strict);
+    const pixels = grid.grid.width * grid.grid.height;
+    const is_whole = pixels <= given.max_single_px ** 2 && pixels * bands.length * 16 <= single_max_bytes;
+    const place = await placeOf(engine, grid.grid, cog.target_crs, is_whole);
     const [, dx, , , , dy] = info.transform ?? [0, 0, 0, 0, 0, 0];
     return {
       ...{ source, bytes: fetched.bytes, sha256: fetched.sha256, width: info.width, height: info.height },
@@ -70,6 +77,7 @@ export const rasterValidate = defineHandler(
       statistics: chosen_statistics,
       ...{ findings, dates, grid: grid.grid, cog },
       engine: { name: engine.name, version: engine.version },
+      ...place,
     };
   },
 );

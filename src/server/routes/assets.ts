@@ -32,13 +32,19 @@ export const assetsRoutes = () =>
           hint: "its result has no asset; see GET /api/tasks/{task_id}",
         });
       }
-      await send(engine, found.data, request, reply);
+      await sendFile(engine, found.data, request, reply);
     },
   });
 
 type Asset = z.output<typeof asset_shape>;
 
-async function send({ store, log }: Engine, asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Streamed, always as a download, and cut off where it is not what its reference says. */
+export async function sendFile(
+  { store, log }: Engine,
+  asset: Asset,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const pieces = store.getStream(asset.ref)[Symbol.asyncIterator]();
   try {
     await sendPieces(pieces, asset, request, reply);

@@ -1,11 +1,15 @@
 // Every route there is.
 import type { Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
+import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
+import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
 import { documentsRoutes } from "./documents.js";
+import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
+import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
@@ -16,8 +20,10 @@ import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
+import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { viewsRoutes } from "./views.js";
 import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
@@ -27,11 +33,16 @@ export function allRoutes(): Route[] {
   const described = [
     ...healthRoutes(),
     ...jobsRoutes(),
+    ...jobBulkRoutes(),
     ...operationsRoutes(),
+    ...viewsRoutes(),
     ...queuesRoutes(),
     ...workersRoutes(),
     ...vitalsRoutes(),
     ...tasksRoutes(),
+    ...cellsRoutes(),
+    ...footprintsRoutes(),
+    ...taskPagesRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
@@ -44,6 +55,7 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...sessionsRoutes(),
     ...limitsRoutes(),
+    ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ];

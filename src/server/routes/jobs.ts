@@ -11,6 +11,7 @@ import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
+import { jobFilter } from "../job_wishes.js";
 import { type Call, routes } from "../route.js";
 import { StacLinks } from "./stac/links.js";
 
@@ -21,7 +22,16 @@ const ASK_AGAIN_S = 2;
 export const jobsRoutes = () =>
   routes(jobs_api, {
     async submit({ engine, service, params, query, body, reply, traceparent, actor }) {
-      const { parameters, mode, options } = readSubmit(body, query.resume === true);
+      const { parameters, mode, dry_run, options } = readSubmit(body, query.resume === true);
+      if (dry_run) {
+        reply.status(200);
+        const told = await engine.dryRun(params.job_type, parameters, {
+          ...options,
+          ...(mode === undefined ? {} : { mode }),
+        });
+        // Which of the two it is, the status does not tell: `dry_run` does.
+        return { ...told, hint: withCalls(told.hint) } as unknown as SubmitReply;
+      }
       const submitted = await service.submits.submit(engine, params.job_type, parameters, {
         ...options,
         ...(mode === undefined ? {} : { mode }),
@@ -44,10 +54,10 @@ export const jobsRoutes = () =>
     },
     status: statusOf,
     get: statusOf,
-    async list({ engine, query: { label, ...filter } }) {
-      return engine.jobs({ ...filter, ...(label === undefined ? {} : { labels: label }) });
-    },
-    counts: ({ engine }) => engine.queries.countJobs(),
+    list: ({ engine, query: { limit, cursor, progress, ...wishes } }) =>
+      engine.jobs({ ...jobFilter(wishes), limit, cursor, progress }),
+    counts: ({ engine, service, query }) => service.counts.of(engine, jobFilter(query)),
+    facets: ({ engine }) => engine.queries.jobFacets(),
     async result({ engine, params, reply }) {
       const { job_id, status } = await engine.queries.jobState(params.job_id);
       if (!isTerminal(status)) {
@@ -85,7 +95,7 @@ async function statusOf(call: Call<typeof jobs_api.status>) {
   return jobView(job, has_catalog ? new StacLinks(service.publicUrl(request)).ofJob(job.job_id) : null);
 }
 
-const option_names = new Set(Object.keys(submit_options.shape));
+const option_names = new Set([...Object.keys(submit_options.shape), "dry_run"]);
 
 type Options = Omit<z.output<typeof submit_options>, "mode" | "resume">;
 
@@ -93,9 +103,9 @@ type Options = Omit<z.output<typeof submit_options>, "mode" | "resume">;
 function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, resume_asked: boolean) {
   const given = Object.entries(beside);
   const others = Object.fromEntries(given.filter(([name]) => !option_names.has(name)));
-  const { mode, resume, ...options } = Object.fromEntries(given.filter(([name]) => option_names.has(name))) as z.output<
-    typeof submit_options
-  >;
+  const { mode, resume, dry_run, ...options } = Object.fromEntries(
+    given.filter(([name]) => option_names.has(name)),
+  ) as z.output<typeof submit_options> & { dry_run?: boolean };
   const problems: Problem[] = [];
   if (parameters !== undefined) {
     for (const name of Object.keys(others).slice(0, max_problems)) {
@@ -112,7 +122,12 @@ function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, r
     problems.push({ path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." });
   }
   if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
-  return { parameters: parameters ?? others, mode: resumes ? ("resume" as const) : mode, options: options as Options };
+  return {
+    parameters: parameters ?? others,
+    mode: resumes ? ("resume" as const) : mode,
+    dry_run: dry_run === true,
+    options: options as Options,
+  };
 }
 
 function told(submitted: SubmitReply): SubmitReply {

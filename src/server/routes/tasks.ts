@@ -2,7 +2,7 @@
 import { tasks_api } from "../../core/api/tasks.js";
 import { BadRequest } from "../../core/errors.js";
 import { formatProblems, type Problem } from "../../core/problems.js";
-import { routes } from "../route.js";
+import { asText, routes } from "../route.js";
 import { explained } from "./operations.js";
 
 export const tasksRoutes = () =>
@@ -53,10 +53,8 @@ export const tasksRoutes = () =>
         tasks: page.tasks.map((task) => ({ ...task, spill: task.spill === null ? null : { ...task.spill } })),
       };
     },
-    async get({ engine, params }) {
-      const task = await engine.task(params.task_id);
-      return { ...task, spill: task.spill === null ? null : { ...task.spill } };
-    },
+    get: async ({ engine, params, query, principal }) =>
+      asText(await engine.task_pages.text(params.task_id, { ...query, machines: principal.operator })),
     cancel: ({ engine, params, body: { reason, dry_run, ...body }, actor }) =>
       engine.cancelTask(params.task_id, reason ?? null, { dry_run, actor: actor(body.actor) }),
     reschedule: ({ engine, params, body: { run_at, priority, ...body }, actor }) =>

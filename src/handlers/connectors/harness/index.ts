@@ -63,7 +63,8 @@ export async function testConnector(test: ConnectorTest): Promise<FaultReport[]>
 }
 
 async function tried(test: ConnectorTest, fault: Fault): Promise<FaultReport> {
-  const elsewhere = await listen(() => {});
+  // That somebody came is all there is to know of a redirect that was followed: nobody is kept waiting.
+  const elsewhere = await listen((socket) => socket.destroy());
   const host = await listen((socket) => fault.answer(socket, elsewhere.url), fault.tls);
   const folder = await mkdtemp(join(tmpdir(), "fanfold-harness-"));
   // What does end by itself is given time, however busy the machine is.

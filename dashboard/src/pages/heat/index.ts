@@ -1,0 +1,1 @@
+export { StageHeat } from "./stage_heat.js";

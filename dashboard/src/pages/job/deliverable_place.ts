@@ -1,0 +1,32 @@
+// Where a deliverable lies: an address on the web, a collection or an item of the catalogue, or a place that only says where. Pure.
+
+export type DeliverablePlace =
+  | { kind: "web"; href: string }
+  | { kind: "collection"; collection_id: string; item_id: string | undefined }
+  | { kind: "text" };
+
+export function placeOf(location: string): DeliverablePlace {
+  const stac = /^\/stac\/collections\/([^/?#]+)(?:\/items(?:\/([^/?#]+))?)?\/?$/.exec(location);
+  if (stac !== null) {
+    const [, collection = "", item] = stac;
+    const [collection_id, item_id] = [decoded(collection), item === undefined ? undefined : decoded(item)];
+    if (collection_id !== null && item_id !== null) return { kind: "collection", collection_id, item_id };
+    return { kind: "text" };
+  }
+  // Only what says so itself: a location is a text of the job's, and a browser would take much for an address.
+  if (!/^https?:\/\//i.test(location)) return { kind: "text" };
+  try {
+    const { protocol, href } = new URL(location);
+    return protocol === "http:" || protocol === "https:" ? { kind: "web", href } : { kind: "text" };
+  } catch {
+    return { kind: "text" };
+  }
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

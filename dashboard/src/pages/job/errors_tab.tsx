@@ -1,0 +1,204 @@
+// What went wrong, by kind of error: how often, since when, where, an example, and running just those again.
+import { useState } from "react";
+import { Link } from "wouter";
+import type { operations_api } from "../../../../src/core/api/operations.js";
+import { count } from "../../../../src/core/figures.js";
+import { isTerminal } from "../../../../src/core/statuses.js";
+import { askCommands } from "../../api/commands.js";
+import { useGet } from "../../api/hooks.js";
+import { pageBase } from "../../api/page_base.js";
+import { useForbidden } from "../../api/session.js";
+import { to } from "../../routes.js";
+import {
+  Button,
+  CliAndCurl,
+  Copy,
+  Empty,
+  IconButton,
+  ProblemNote,
+  Safe,
+  ShapeIcon,
+  Skeleton,
+  Time,
+} from "../../ui/index.js";
+import type { ErrorGroup, Job } from "./records.js";
+import { JobVerbDialog, RetryGroupDialog, TaskVerbDialog } from "./verb_dialogs.js";
+import { why_not } from "./verb_rules.js";
+
+const AGAIN_MS = 5_000;
+
+export function useErrorGroups(job: Job | undefined, enabled: boolean) {
+  const open = job !== undefined && !isTerminal(job.status);
+  return useGet<typeof operations_api.errors>(
+    "/api/jobs/{job_id}/errors",
+    { params: { job_id: job?.job_id ?? "" } },
+    {
+      enabled: enabled && job !== undefined,
+      when: (event) => event.job_id === job?.job_id,
+      ...(open ? { every_ms: AGAIN_MS } : {}),
+    },
+  );
+}
+
+export function ErrorsTab({ job }: { job: Job }) {
+  const { data, error } = useErrorGroups(job, true);
+  const [resuming, setResuming] = useState(false);
+  const operate = useForbidden("operate");
+  const commands = askCommands(pageBase(), ["errors", job.job_id.slice(0, 12)], "/api/jobs/{job_id}/errors", {
+    job_id: job.job_id,
+  });
+  if (error !== null && data === undefined) return <ProblemNote error={error} />;
+  if (data === undefined || data.job_id !== job.job_id) return <Skeleton lines={4} />;
+  if (data.groups.length === 0) {
+    return (
+      <Empty title="No task has failed" command={`fanfold status ${job.job_id.slice(0, 12)}`}>
+        {job.error === null ? (
+          "Attempts that failed and are retried are told on the page of their task."
+        ) : (
+          <Safe text={job.error.message ?? job.error.code ?? ""} />
+        )}
+      </Empty>
+    );
+  }
+  const { failed, looked_at, group_count, groups } = data;
+  return (
+    <section className="stack" aria-label="Error groups">
+      <div className="row">
+        <p>
+          <strong className="number">{count(failed)}</strong> {failed === 1 ? "task has" : "tasks have"} failed, in{" "}
+          <strong className="number">{count(group_count)}</strong> {group_count === 1 ? "group" : "groups"}.
+          {looked_at < failed && (
+            <span className="muted">
+              {" "}
+              {count(looked_at)} of them were looked at, from both ends of their stages: counts are at least these.
+            </span>
+          )}
+          {groups.length < group_count && <span className="muted"> The {count(groups.length)} largest are shown.</span>}
+        </p>
+        <Button
+          className="ends"
+          kind="primary"
+          forbidden={why_not.resume(job) ?? operate}
+          onClick={() => setResuming(true)}
+        >
+          Retry all that failed
+        </Button>
+      </div>
+      <ol className="groups">
+        {groups.map((group) => (
+          <Group
+            key={`${group.signature} ${group.category} ${group.code}`}
+            job={job}
+            group={group}
+            of={Math.max(1, looked_at)}
+            partial={looked_at < failed}
+          />
+        ))}
+      </ol>
+      <CliAndCurl cli={commands.cli} curl={commands.curl} />
+      {resuming && <JobVerbDialog verb="resume" job_id={job.job_id} onClose={() => setResuming(false)} />}
+    </section>
+  );
+}
+
+function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: number; partial: boolean }) {
+  const [retrying, setRetrying] = useState(false);
+  const [task, setTask] = useState<{ verb: "retry" | "skip"; task_id: string } | null>(null);
+  const operate = useForbidden("operate");
+  const share = group.tasks / of;
+  return (
+    <li className="card group" data-signature={group.signature}>
+      <header className="group-head">
+        <div className="group-count">
+          <strong className="number">
+            {partial && "≥ "}
+            {count(group.tasks)}
+          </strong>
+          <span className="muted small">
+            {share >= 0.995 ? "all of them" : `${share < 0.01 ? "under 1" : Math.round(share * 100)} %`}
+          </span>
+        </div>
+        <div className="grow">
+          <h3 className="group-message">
+            <Safe
+              text={group.message === null || group.message === "" ? (group.code ?? "no message") : group.message}
+              limit={600}
+            />
+          </h3>
+          <div className="share" aria-hidden="true">
+            <span style={{ width: `${Math.max(0.5, share * 100)}%` }} />
+          </div>
+        </div>
+        <Button kind="primary" forbidden={why_not.retry_group(job) ?? operate} onClick={() => setRetrying(true)}>
+          Retry this group
+        </Button>
+      </header>
+      <div className="row small">
+        {group.category !== null && (
+          <span className="chip">
+            <Safe text={group.category} />
+          </span>
+        )}
+        {group.code !== null && (
+          <span className="chip mono">
+            <Safe text={group.code} limit={80} />
+          </span>
+        )}
+        {group.quarantined && (
+          <span className="chip bad" title="It crashed too often, and is not tried again by itself">
+            <ShapeIcon status="waiting_approval" size={11} /> quarantined
+          </span>
+        )}
+        {group.stages.map((stage) => (
+          <Link key={stage} className="chip" href={to.job(job.job_id, "tasks", { stage, status: "failed" })}>
+            <Safe text={stage} />
+          </Link>
+        ))}
+        <span className="muted">
+          first <Time at={group.first_at} /> · last <Time at={group.last_at} />
+        </span>
+        <span className="muted mono nowrap">
+          {group.signature} <Copy text={group.signature} label="Copy the signature" />
+        </span>
+      </div>
+      {group.sample !== null && group.sample !== group.message && (
+        <details open={group.sample.length < 400}>
+          <summary className="muted small">For example</summary>
+          <pre className="sample">
+            <Safe text={group.sample} limit={8_000} />
+          </pre>
+        </details>
+      )}
+      <ul className="group-tasks small" aria-label="Examples">
+        {group.task_ids.map((task_id) => (
+          <li key={task_id}>
+            <Link href={to.task(task_id)}>{task_id}</Link>
+            <IconButton
+              label={`Retry task ${task_id}`}
+              className="copy"
+              forbidden={why_not.retry_group(job) ?? operate}
+              onClick={() => setTask({ verb: "retry", task_id })}
+            >
+              ↻
+            </IconButton>
+            <IconButton
+              label={`Skip task ${task_id}`}
+              className="copy"
+              forbidden={operate}
+              onClick={() => setTask({ verb: "skip", task_id })}
+            >
+              ⇥
+            </IconButton>
+          </li>
+        ))}
+        {group.tasks > group.task_ids.length && (
+          <li className="muted">and {count(group.tasks - group.task_ids.length)} more</li>
+        )}
+      </ul>
+      {retrying && (
+        <RetryGroupDialog job_id={job.job_id} signature={group.signature} onClose={() => setRetrying(false)} />
+      )}
+      {task !== null && <TaskVerbDialog {...task} onClose={() => setTask(null)} />}
+    </li>
+  );
+}

@@ -1,0 +1,169 @@
+// The story of a job: what happened, who did it and why; newest first, and what happens now on top.
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { operations_api } from "../../../../src/core/api/operations.js";
+import { count } from "../../../../src/core/figures.js";
+import { call } from "../../api/call.js";
+import { curlLine } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
+import { useEvents, useLive } from "../../live/live.js";
+import { useQueryState } from "../../routes.js";
+import {
+  absoluteTime,
+  Button,
+  CliAndCurl,
+  JsonOf,
+  ProblemNote,
+  Safe,
+  ShapeIcon,
+  Skeleton,
+  Time,
+} from "../../ui/index.js";
+import { families, storyOf } from "./event_story.js";
+import type { Job, JobEvent } from "./records.js";
+
+const PAGE = 50;
+type Page = ReplyOf<typeof operations_api.events>;
+
+export function EventsTab({ job }: { job: Job }) {
+  const [{ kind }, set] = useQueryState({ kind: "" });
+  const client = useQueryClient();
+  const { state } = useLive();
+  const key = ["events", job.job_id, kind];
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) =>
+      call<typeof operations_api.events>("GET", "/api/jobs/{job_id}/events", {
+        params: { job_id: job.job_id },
+        query: {
+          order: "newest",
+          limit: PAGE,
+          ...(kind === "" ? {} : { kind }),
+          ...(pageParam === "" ? {} : { cursor: pageParam }),
+        },
+        signal,
+      }),
+    initialPageParam: "",
+    getNextPageParam: (page: Page) => page.next ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const fresh = useFresh(job.job_id, kind);
+  // What happened while nobody listened is read when the stream is back.
+  const was = useRef(state);
+  useEffect(() => {
+    if (state === "live" && was.current !== "live" && was.current !== "connecting")
+      void client.invalidateQueries({ queryKey: ["events", job.job_id] });
+    was.current = state;
+  }, [state, client, job.job_id]);
+  const events = useMemo(() => {
+    const read = query.data?.pages.flatMap((page) => page.events) ?? [];
+    const known = new Set(read.map(({ event_id }) => event_id));
+    return [...fresh.filter(({ event_id }) => !known.has(event_id)), ...read].sort((a, b) => b.event_id - a.event_id);
+  }, [query.data, fresh]);
+  const stages = useMemo(() => new Map(job.stages.map(({ stage_id, name }) => [stage_id, name])), [job.stages]);
+  const asked = { order: "newest", ...(kind === "" ? {} : { kind }) };
+  return (
+    <section className="stack" aria-label="Events">
+      <fieldset className="row choices">
+        <legend className="sr-only">Kinds of events</legend>
+        {families.map(({ id, text }) => (
+          <button
+            key={id}
+            type="button"
+            className={kind === id ? "pill current" : "pill"}
+            aria-pressed={kind === id}
+            onClick={() => set({ kind: id })}
+          >
+            {text}
+          </button>
+        ))}
+      </fieldset>
+      <ProblemNote error={query.error} />
+      {query.isPending ? (
+        <Skeleton lines={5} />
+      ) : events.length === 0 ? (
+        <p className="muted">Nothing of this kind happened{query.hasNextPage ? " lately" : ""}.</p>
+      ) : (
+        <ol className="story">
+          {events.map((event) => (
+            <Event
+              key={event.event_id}
+              event={event}
+              stage={event.stage_id === null ? null : (stages.get(event.stage_id) ?? null)}
+            />
+          ))}
+        </ol>
+      )}
+      {query.hasNextPage && (
+        <div>
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show what happened before
+          </Button>
+        </div>
+      )}
+      <CliAndCurl
+        cli={`fanfold events ${job.job_id.slice(0, 12)}`}
+        curl={curlLine(pageBase(), {
+          method: "GET",
+          path: "/api/jobs/{job_id}/events",
+          params: { job_id: job.job_id },
+          query: asked,
+        })}
+      />
+    </section>
+  );
+}
+
+/** What was told since this is shown, of the kinds that are. */
+function useFresh(job_id: string, kind: string): readonly JobEvent[] {
+  const [heard, setHeard] = useState<{ of: string; events: readonly JobEvent[] }>({ of: job_id, events: [] });
+  useEvents((event) => {
+    if (event.job_id !== job_id) return;
+    setHeard(({ of, events }) => ({ of: job_id, events: [event, ...(of === job_id ? events : [])].slice(0, 1_000) }));
+  });
+  return useMemo(() => {
+    const wanted = kind === "" ? null : new Set(kind.split(","));
+    const fits = ({ kind: one }: JobEvent) => wanted === null || wanted.has(one) || wanted.has(one.split(".")[0] ?? "");
+    return heard.of === job_id ? heard.events.filter(fits) : [];
+  }, [heard, job_id, kind]);
+}
+
+function Event({ event, stage }: { event: JobEvent; stage: string | null }) {
+  const { text, sign, rest } = storyOf(event, stage);
+  const more = Object.keys(rest).length;
+  return (
+    <li data-kind={event.kind}>
+      <ShapeIcon status={sign} />
+      <div className="grow">
+        <p>
+          <Safe text={text} limit={500} />
+        </p>
+        {event.reason !== null && event.reason !== "" && (
+          <blockquote>
+            <Safe text={event.reason} limit={1_000} />
+          </blockquote>
+        )}
+        <p className="small muted">
+          <Time at={event.at} /> · <span title={absoluteTime(new Date(event.at))}>{clock(event.at)}</span> ·{" "}
+          <Safe text={event.actor} limit={80} /> ·{" "}
+          <code>
+            <Safe text={event.kind} />
+          </code>
+        </p>
+        {more > 0 && (
+          <details className="small">
+            <summary className="muted">
+              {count(more)} more {more === 1 ? "thing" : "things"}
+            </summary>
+            <JsonOf value={rest} name={`event-${event.event_id}`} />
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function clock(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { timeStyle: "medium" });
+}

@@ -1,0 +1,3 @@
+import "./map.css";
+
+export { JobMap } from "./job_map.js";

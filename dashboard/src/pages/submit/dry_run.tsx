@@ -1,0 +1,106 @@
+// What a dry run told: what would become of the submit, and of each stage how many tasks.
+import { Link } from "wouter";
+import type { WouldSubmit } from "../../../../src/core/api/jobs.js";
+import { to } from "../../routes.js";
+import { Count, durationText, JsonOf, Safe, StatusBadge, Table, Time } from "../../ui/index.js";
+
+export function DryRun({ told }: { told: WouldSubmit }) {
+  const unknown = told.stages.filter(({ tasks }) => tasks === null).length;
+  return (
+    <div className="stack" data-dry-run={told.would}>
+      <div className={`note ${told.would === "reuse" ? "warn" : "ok"}`} role="status">
+        <Verdict told={told} />
+      </div>
+      {told.stages.length > 0 && (
+        <>
+          <Table
+            caption="Stages that would run"
+            rows={told.stages}
+            rowKey={({ number }) => String(number)}
+            columns={[
+              {
+                id: "stage",
+                title: "Stage",
+                cell: ({ number, name }) => (
+                  <>
+                    {number}. <Safe text={name} />
+                  </>
+                ),
+              },
+              {
+                id: "tasks",
+                title: "Tasks",
+                align: "right",
+                cell: ({ tasks }) => (tasks === null ? <span className="muted">?</span> : <Count n={tasks} />),
+              },
+              {
+                id: "notes",
+                title: "Notes",
+                cell: (stage) => <Safe text={notesOf(stage).join(" · ")} />,
+              },
+            ]}
+          />
+          <p className="muted small">
+            <Count n={told.tasks} /> tasks for certain
+            {unknown > 0 && `; ${unknown} ${unknown === 1 ? "stage tells" : "stages tell"} how many only when it opens`}
+            .{told.deadline_s === null ? " No deadline." : ` Deadline after ${durationText(told.deadline_s * 1000)}.`}
+          </p>
+        </>
+      )}
+      <details>
+        <summary>Parameters as they would be kept</summary>
+        <JsonOf value={told.parameters} name="parameters" />
+      </details>
+      <p className="muted small">Nothing was written.</p>
+    </div>
+  );
+}
+
+function notesOf({ why, gate, conditional, served, task }: WouldSubmit["stages"][number]): string[] {
+  return [
+    why,
+    gate === null ? null : `asks first: ${gate}`,
+    conditional ? "only if its condition is met" : null,
+    served ? null : `no live worker serves ${task}`,
+  ].filter((note): note is string => note !== null);
+}
+
+function Verdict({ told }: { told: WouldSubmit }) {
+  const { would, job_id, run, exists, resume, waits_for } = told;
+  if (would === "create") {
+    return (
+      <p>
+        <strong>It would be submitted</strong>
+        {run === 1 ? " as a new job" : ` as run ${run} of the same content`} (<code>{job_id.slice(0, 12)}</code>).
+        {waits_for > 0 && ` It would wait for ${waits_for} ${waits_for === 1 ? "job" : "jobs"} to end well.`}
+        {exists !== null && (
+          <>
+            {" "}
+            The run before is <Link href={to.job(exists.job_id)}>{exists.job_id.slice(0, 12)}</Link>:{" "}
+            <StatusBadge status={exists.status} />.
+          </>
+        )}
+      </p>
+    );
+  }
+  return (
+    <p>
+      <strong>{would === "resume" ? "It would go on" : "It exists already"}</strong>:{" "}
+      <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>{" "}
+      {exists !== null && <StatusBadge status={exists.status} />}
+      {exists !== null && (
+        <>
+          , submitted <Time at={exists.created_at} />
+        </>
+      )}
+      .
+      {resume !== null && (
+        <>
+          {" "}
+          From stage {resume.from_stage}: <Count n={resume.again} /> tasks again, <Count n={resume.kept} /> kept.
+        </>
+      )}
+      {would === "reuse" && " Submitting gives this job and starts nothing. Mode resume or force does more."}
+    </p>
+  );
+}

@@ -1,0 +1,190 @@
+// What can be done about a task: retry, skip, and for one that stands alone cancel and move.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { tasks_api } from "../../../../src/core/api/tasks.js";
+import { tasks } from "../../../../src/core/figures.js";
+import { call, urlOf } from "../../api/call.js";
+import { useForbidden } from "../../api/session.js";
+import { Button, Input, Safe, VerbDialog } from "../../ui/index.js";
+import { cli, curl } from "./commands.js";
+import type { Task } from "./reading.js";
+import { refusal, type Verb } from "./verb_rules.js";
+
+export function TaskVerbs({ task }: { task: Task }) {
+  const [shown, setShown] = useState<Verb | null>(null);
+  const forbidden = useForbidden("operate");
+  const lone = task.job_id === null;
+  const verbs: Verb[] = lone ? ["retry", "skip", "reschedule", "cancel"] : ["retry", "skip"];
+  const words: Record<Verb, string> = { retry: "Retry", skip: "Skip", reschedule: "Move", cancel: "Cancel" };
+  const close = () => setShown(null);
+  return (
+    <>
+      {verbs.map((verb) => (
+        <Button key={verb} forbidden={forbidden ?? refusal(verb, task)} onClick={() => setShown(verb)}>
+          {words[verb]}
+        </Button>
+      ))}
+      {shown === "retry" && <Retry task={task} onClose={close} />}
+      {shown === "skip" && <Skip task={task} onClose={close} />}
+      {shown === "cancel" && <Cancel task={task} onClose={close} />}
+      {shown === "reschedule" && <Reschedule task={task} onClose={close} />}
+    </>
+  );
+}
+
+interface Parts {
+  task: Task;
+  onClose(): void;
+}
+
+function useRefresh(): () => void {
+  const client = useQueryClient();
+  return () => void client.invalidateQueries();
+}
+
+const pathOf = (verb: Verb) => `/api/tasks/{task_id}/${verb}`;
+const urlFor = (verb: Verb, task_id: string) => urlOf(pathOf(verb), { params: { task_id } });
+
+function Retry({ task, onClose }: Parts) {
+  const refresh = useRefresh();
+  const { task_id, job_id } = task;
+  type Answer = ReplyOf<typeof tasks_api.retry>;
+  return (
+    <VerbDialog<Answer>
+      title={`Retry task ${task.index}`}
+      verb="Retry"
+      run={({ dry_run, reason }) =>
+        call<typeof tasks_api.retry>("POST", pathOf("retry"), {
+          params: { task_id },
+          body: { dry_run, ...(reason === undefined ? {} : { reason }) },
+        })
+      }
+      tell={(answer) => (
+        <>
+          {answer.dry_run ? "It would run " : "It runs "}
+          {tasks(answer.again)} again
+          {"stages" in answer && answer.stages.some(({ follows }) => follows) && (
+            <>
+              , and what follows it:{" "}
+              {answer.stages
+                .filter(({ follows }) => follows)
+                .map(({ stage, at_most }) => `${stage} (at most ${tasks(at_most)})`)
+                .join(", ")}
+            </>
+          )}
+          .
+        </>
+      )}
+      cli={(reason) => cli(["retry", "--task", task_id], reason)}
+      curl={(reason) => curl("POST", urlFor("retry", task_id), reason === undefined ? {} : { reason })}
+      onDone={refresh}
+      onClose={onClose}
+    >
+      {job_id === null
+        ? "It goes back into the queue with all its attempts."
+        : "Its job is opened again, and goes on from this task."}
+    </VerbDialog>
+  );
+}
+
+function Skip({ task, onClose }: Parts) {
+  const refresh = useRefresh();
+  const { task_id } = task;
+  return (
+    <VerbDialog<ReplyOf<typeof tasks_api.skip>>
+      title={`Skip task ${task.index}`}
+      verb="Skip"
+      danger
+      reason="needed"
+      run={({ dry_run, reason }) =>
+        call<typeof tasks_api.skip>("POST", pathOf("skip"), {
+          params: { task_id },
+          body: { dry_run, reason: reason ?? "" },
+        })
+      }
+      tell={(answer) =>
+        answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be skipped.</> : <>It is skipped.</>
+      }
+      cli={(reason) => cli(["skip", task_id], reason ?? "…")}
+      curl={(reason) => curl("POST", urlFor("skip", task_id), { reason: reason ?? "…" })}
+      onDone={refresh}
+      onClose={onClose}
+    >
+      It counts as done without a result. What follows it does without.
+    </VerbDialog>
+  );
+}
+
+function Cancel({ task, onClose }: Parts) {
+  const refresh = useRefresh();
+  const { task_id } = task;
+  return (
+    <VerbDialog<ReplyOf<typeof tasks_api.cancel>>
+      title={`Cancel task ${task.index}`}
+      verb="Cancel the task"
+      danger
+      run={({ dry_run, reason }) =>
+        call<typeof tasks_api.cancel>("POST", pathOf("cancel"), {
+          params: { task_id },
+          body: { dry_run, ...(reason === undefined ? {} : { reason }) },
+        })
+      }
+      tell={(answer) =>
+        answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be cancelled.</> : <>It is cancelled.</>
+      }
+      cli={(reason) => cli(["tasks", "cancel", task_id], reason)}
+      curl={(reason) => curl("POST", urlFor("cancel", task_id), reason === undefined ? {} : { reason })}
+      onDone={refresh}
+      onClose={onClose}
+    >
+      A running handler is told to stop. What it still returns is refused.
+    </VerbDialog>
+  );
+}
+
+function Reschedule({ task, onClose }: Parts) {
+  const refresh = useRefresh();
+  const { task_id } = task;
+  const [when, setWhen] = useState(() => localText(new Date(Date.now() + 3_600_000)));
+  const at = new Date(when);
+  const run_at = Number.isNaN(at.getTime()) ? new Date().toISOString() : at.toISOString();
+  return (
+    <VerbDialog<ReplyOf<typeof tasks_api.reschedule>>
+      title={`Move task ${task.index}`}
+      verb="Move"
+      run={({ dry_run, reason }) =>
+        call<typeof tasks_api.reschedule>("POST", pathOf("reschedule"), {
+          params: { task_id },
+          body: { run_at, dry_run, ...(reason === undefined ? {} : { reason }) },
+        })
+      }
+      tell={(answer) => (
+        <>
+          {answer.dry_run ? "It would not start before " : "It does not start before "}
+          {new Date(answer.run_at).toLocaleString()}.
+        </>
+      )}
+      dry_run={false}
+      cli={() => cli(["tasks", "reschedule", task_id, run_at], undefined)}
+      curl={(reason) =>
+        curl("POST", urlFor("reschedule", task_id), { run_at, ...(reason === undefined ? {} : { reason }) })
+      }
+      onDone={refresh}
+      onClose={onClose}
+    >
+      <Input
+        label="Not before"
+        type="datetime-local"
+        value={when}
+        onChange={({ target }) => setWhen(target.value)}
+        help="In your time zone."
+      />
+    </VerbDialog>
+  );
+}
+
+/** As an input for date and time takes it, in the zone of the reader. */
+function localText(date: Date): string {
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

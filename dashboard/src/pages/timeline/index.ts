@@ -1,0 +1,2 @@
+// A job over time.
+export { JobTimeline } from "./job_timeline.js";

@@ -1,0 +1,29 @@
+-- Saves a view under its name, in place of what there is. The text is checked by whoever calls: SQL only keeps it.
+create or replace function app.put_view(name text, query text, tenant text default null, actor text default null)
+returns json
+language plpgsql security definer
+set search_path = pg_catalog, app, pg_temp
+as $$
+declare
+  c_most constant integer := 200;
+  v_tenant text := app.acting_tenant(tenant);
+  v_actor text := coalesce(left(actor, 200), session_user);
+  v_view app.saved_views;
+begin
+  if coalesce(length(put_view.name) not between 1 and 60, true) or coalesce(length(put_view.query) > 2000, true) then
+    raise exception 'a view has a name of 1 to 60 characters and a filter of at most 2000' using errcode = 'FF002';
+  end if;
+  -- Two that are made at once are counted one after the other.
+  perform pg_advisory_xact_lock(app.lock_key(v_tenant || ' views', 6));
+  if (select count(*) from app.saved_views v where v.tenant_id = v_tenant and v.name <> put_view.name) >= c_most then
+    raise exception 'a tenant has at most % views', c_most using errcode = 'FF009', hint = 'delete one that is not used';
+  end if;
+  insert into app.saved_views as v (tenant_id, name, query, created_by, updated_by)
+  values (v_tenant, put_view.name, put_view.query, v_actor, v_actor)
+  on conflict on constraint saved_views_pkey do update
+     set query = excluded.query, updated_at = now(), updated_by = excluded.updated_by
+  returning * into v_view;
+  perform app.note(v_tenant, 'view.saved', null, null, null, jsonb_build_object('name', v_view.name, 'query', v_view.query), actor);
+  return app.view_record(v_view);
+end $$;
+grant execute on function app.put_view(text, text, text, text) to fanfold_api, fanfold_admin;

@@ -1,0 +1,60 @@
+// One verb for all jobs that fit a filter, page by page. Pure.
+import { z } from "zod";
+import { endpoint } from "./endpoint.js";
+import { actor, cursor, dry_run, moment, reason, time } from "./fields.js";
+import { job_query_fields } from "./job_query.js";
+
+export const bulk_actions = ["cancel", "pause", "continue", "resume"] as const;
+export type BulkAction = (typeof bulk_actions)[number];
+
+const some = z.array(
+  z.object({
+    kind: z.string().describe("The code of the refusal"),
+    message: z.string().describe("What one of them was told"),
+    jobs: z.int(),
+    job_id: z.string().describe("One of them"),
+  }),
+);
+
+export const job_bulk_api = {
+  bulk: endpoint({
+    method: "POST",
+    path: "/api/jobs/bulk",
+    tag: "operations",
+    summary: "Cancel, pause, continue or resume all jobs that fit a filter",
+    description:
+      "A dry run counts what would be touched and gives the moment `before` which those jobs were created. A real run touches at most " +
+      "200 jobs a call, each by its own verb and in its own transaction, newest first, and gives `next`: send it as `cursor` until it is " +
+      "null. Jobs created after the first call are left alone. Sent twice it touches nothing twice.",
+    scope: "operate",
+    body: z.strictObject({
+      action: z.enum(bulk_actions),
+      filter: z.strictObject(job_query_fields).default({}).describe("As GET /api/jobs takes it"),
+      job_ids: z
+        .array(z.string().regex(/^[0-9a-f]{64}$/, "is not a whole job id"))
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe("These and no others, in place of a filter"),
+      before: moment
+        .optional()
+        .describe("Of the dry run: what was created later is left alone. A real run by a filter needs it"),
+      dry_run,
+      reason,
+      actor,
+      cursor,
+    }),
+    reply: z.object({
+      action: z.enum(bulk_actions),
+      dry_run: z.boolean(),
+      before: time,
+      touched: z.int().describe("Jobs that were changed, or in a dry run would be"),
+      at_least: z.boolean().describe("In a dry run: there may be more"),
+      skipped: some.describe("Jobs that were not as the action needs them, by the reason"),
+      failed: some.describe("Jobs of which something went wrong: try again"),
+      next: z.string().nullable(),
+    }),
+    errors: [409],
+    repeatable: true,
+  }),
+};

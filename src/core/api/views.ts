@@ -1,0 +1,68 @@
+// Saved views: filters of the jobs list under a name, shared by all of a tenant. Pure.
+import { z } from "zod";
+import { filter_limits, parseJobFilter } from "../job_filter.js";
+import { endpoint } from "./endpoint.js";
+import { time } from "./fields.js";
+
+const view_name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .describe("The view's name")
+  .meta({ examples: ["Failed today"] });
+
+const view = z
+  .object({
+    name: z.string(),
+    query: z.string().describe("The filter, as it is typed"),
+    created_at: time,
+    created_by: z.string(),
+    updated_at: time,
+    updated_by: z.string(),
+  })
+  .meta({ id: "View" });
+
+const params = z.strictObject({ view_name });
+
+export const views_api = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/views",
+    tag: "views",
+    summary: "The saved views of the jobs list, by name",
+    scope: "read",
+    reply: z.object({ views: z.array(view) }),
+  }),
+  put: endpoint({
+    method: "PUT",
+    path: "/api/views/{view_name}",
+    tag: "views",
+    summary: "Save a view, or replace it",
+    scope: "operate",
+    params,
+    body: z.strictObject({
+      query: z
+        .string()
+        .max(filter_limits.text)
+        .meta({ examples: ["status:failed created:>-1d"] })
+        .superRefine((text, context) => {
+          for (const { from, problem, fix } of parseJobFilter(text).problems)
+            context.addIssue({ code: "custom", message: `at character ${from + 1}, ${problem}. ${fix}` });
+        })
+        .describe("The filter, such as status:failed created:>-1d"),
+    }),
+    reply: view,
+    errors: [422],
+    repeatable: true,
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/views/{view_name}",
+    tag: "views",
+    summary: "Delete a view",
+    scope: "operate",
+    params,
+    reply: view,
+  }),
+};

@@ -1,0 +1,98 @@
+// What a submit would do, told without doing it: the same checks in the same order, and not a row written.
+import type { Job } from "../core/declare.js";
+import { Conflict, NotAllowedNow } from "../core/errors.js";
+import { validateParameters } from "../core/parameters.js";
+import type { JobStatus } from "../core/statuses.js";
+import { blueprintText, submitOptions } from "./bulk.js";
+import type { Engine } from "./engine.js";
+import type { SubmitOptions } from "./records.js";
+import { asked } from "./reply.js";
+
+export interface ForeseenStage {
+  number: number;
+  name: string;
+  task: string;
+  parallelism: string;
+  importance: string;
+  after: number[];
+  /** A person is asked this before it opens. */
+  gate: string | null;
+  /** Whether it runs is decided on the way. */
+  conditional: boolean;
+  /** null: only the run will tell. */
+  tasks: number | null;
+  why: string | null;
+  /** There is a live worker for its tasks. */
+  served: boolean;
+}
+
+export interface WouldSubmit {
+  dry_run: true;
+  would: "create" | "reuse" | "resume";
+  job_id: string;
+  job_type: string;
+  run: number;
+  exists: { job_id: string; run: number; status: JobStatus; created_at: string; finished_at: string | null } | null;
+  waits_for: number;
+  deadline_s: number | null;
+  parameters: Record<string, unknown>;
+  stages: ForeseenStage[];
+  /** Of the stages that tell how many they have. */
+  tasks: number;
+  resume: { from_stage: number; again: number; kept: number } | null;
+  hint: string;
+}
+
+type Foreseen = Omit<WouldSubmit, "dry_run" | "parameters" | "tasks" | "resume" | "hint" | "stages"> & {
+  stages: (ForeseenStage & { starts: boolean; counted: boolean })[];
+};
+
+/** Throws what the submit would throw. */
+export async function foresee(
+  engine: Engine,
+  known: Job,
+  input: unknown,
+  { mode = "reuse", deadline_s, ...options }: Omit<SubmitOptions, "db"> = {},
+): Promise<WouldSubmit> {
+  const { canonical, identity_canonical: identity, parameters } = await validateParameters(known, input);
+  const job = {
+    ...{ parameters: canonical, identity, ...submitOptions(options) },
+    ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
+  };
+  const request = JSON.stringify({ tenant: engine.tenant, mode, jobs: [job] });
+  const told = await asked<Foreseen>(
+    engine.db.sql`select app.dry_submit(${blueprintText(known)}::text::jsonb, ${request}::text::json) as reply`,
+  );
+  const resume = told.would === "resume" ? await foreseenResume(engine, told.job_id) : null;
+  const would = told.would === "resume" && resume === null ? "reuse" : told.would;
+  const stages = told.stages.map(({ starts: _starts, counted: _counted, ...stage }) => stage);
+  return {
+    ...told,
+    ...{ dry_run: true, would, parameters, stages, resume },
+    tasks: stages.reduce((sum, { tasks }) => sum + (tasks ?? 0), 0),
+    hint: hintOf(would, told),
+  };
+}
+
+/** null: it could not go on, and submitting it would leave it as it is. */
+async function foreseenResume(engine: Engine, job_id: string): Promise<WouldSubmit["resume"]> {
+  try {
+    const { from_stage, again, kept } = await engine.recovery.resume(job_id, { dry_run: true });
+    return { from_stage, again, kept };
+  } catch (error) {
+    if (error instanceof Conflict || error instanceof NotAllowedNow) return null;
+    throw error;
+  }
+}
+
+function hintOf(would: WouldSubmit["would"], { job_id, job_type, run, exists, waits_for }: Foreseen): string {
+  if (would === "resume") return `it goes on; see where it stands: fanfold status ${job_id.slice(0, 12)}`;
+  if (would === "reuse") {
+    const next =
+      exists?.status === "completed" ? "mode force runs it again" : "mode resume lets it go on if it ended badly";
+    return `the same content was submitted before and is ${exists?.status ?? "there"}; ${next}`;
+  }
+  const waiting =
+    waits_for === 0 ? "" : `; it starts when ${waits_for} other job${waits_for === 1 ? " has" : "s have"} ended well`;
+  return `${run === 1 ? `a new job of type ${job_type}` : `run ${run} of this content`}${waiting}`;
+}
