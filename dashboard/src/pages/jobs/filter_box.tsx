@@ -39,6 +39,12 @@ export function FilterBox({
     setOffered(is_between && !asked ? null : complete(value, caret, known ?? { types: [], labels: [] }));
     setAt(-1);
   };
+  // What was seen of types and labels may come after the first letters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it has come
+  useEffect(() => {
+    if (known !== undefined && document.activeElement === input.current)
+      look(draft, input.current?.selectionStart ?? draft.length);
+  }, [known]);
   const apply = (value: string, typing: boolean) => {
     if (pending.current !== null) clearTimeout(pending.current);
     pending.current = null;
