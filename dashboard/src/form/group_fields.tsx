@@ -53,9 +53,14 @@ export function ObjectField({ read, path, label, required, value, depth, onRemov
   const begin = () => set(path, starterOf({ type: "object", ...propertiesOf(read.shape) }, root) ?? {});
   const known = new Set(read.shape.properties.map(({ name }) => name));
   const others = given ? Object.keys(value).filter((name) => !known.has(name)) : [];
+  // What was chosen with the kind need not be shown again.
+  const shown = read.shape.properties.filter(({ name, schema }) => {
+    const { shape } = readSchema(schema, root);
+    return !(bare === true && given && shape.kind === "const" && sameValue(value[name], shape.value));
+  });
   const fields = (
     <div className="form-fields">
-      {read.shape.properties.map(({ name, required: needed, schema }) => (
+      {shown.map(({ name, required: needed, schema }) => (
         <FieldOf
           key={name}
           schema={schema}
