@@ -8,14 +8,16 @@ import { fairness } from "./fairness.js";
 import { http } from "./http.js";
 import { openPlace } from "./place.js";
 import { stac } from "./stac.js";
+import { ui } from "./ui.js";
 
 export const SERVICE_USAGE = `
 npm run bench -- http     [--n most] [--callers n] [--json]   submits over HTTP, and the client's bulk calls
 npm run bench -- stac     [--n items] [--json]                items a second into each catalogue, and searches
+npm run bench -- ui       [--n jobs] [--samples n] [--json]   the dashboard before a million jobs, in Chromium
 npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenant waits behind another's backlog
 `;
 
-const measures = { http, fairness, stac };
+const measures = { http, fairness, stac, ui };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {

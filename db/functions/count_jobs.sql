@@ -21,6 +21,7 @@ declare
   v_full boolean;
   v_at_least app.job_status[] := '{}'::app.job_status[];
   v_all constant app.job_status[] := enum_range(null::app.job_status);
+  v_examined bigint := 0;
   v_some record;
 begin
   v_by_tallies := row(f.words, f.id, f.error, f.correlation_id, f.group_id, f.labels, f.label_keys) is null
@@ -36,13 +37,14 @@ begin
       v_counts[array_position(v_all, v_some.status)] := v_some.amount;
     end loop;
     for v_some in
-      select o.status, count(*) filter (where f.types is null or o.job_type = any (f.types)) as amount, sum(count(*)) over () >= c_open as is_full
+      select o.status, count(*) filter (where f.types is null or o.job_type = any (f.types)) as amount, sum(count(*)) over () as looked_at
         from (
           select j.status, j.job_type from app.jobs j
            where j.tenant_id = v_tenant and j.finished_at is null order by j.created_at desc, j.job_id limit c_open) o
        group by o.status
     loop
-      v_full := v_some.is_full;
+      v_examined := v_some.looked_at;
+      v_full := v_examined >= c_open;
       continue when f.statuses is not null and v_some.status <> all (f.statuses);
       v_counts[array_position(v_all, v_some.status)] := v_some.amount;
     end loop;
@@ -55,8 +57,9 @@ begin
         then array['{queued,processing,completed,partial_success,failed,cancelled}']
         else array['{queued,processing}', '{partial_success,failed,cancelled}', '{completed}'] end)
     loop
-      select c.counts, c.is_full into v_some from app.count_candidates(v_tenant, f, v_part::app.job_status[]) c;
+      select c.counts, c.is_full, c.examined into v_some from app.count_candidates(v_tenant, f, v_part::app.job_status[]) c;
       v_counts := array(select a + b from unnest(v_counts, v_some.counts) as n(a, b));
+      v_examined := v_examined + v_some.examined;
       if v_some.is_full then
         v_at_least := v_at_least || array(
           select s from unnest(v_part::app.job_status[]) s where f.statuses is null or s = any (f.statuses));
@@ -65,6 +68,6 @@ begin
   end if;
   return json_build_object(
     'counts', (select json_object_agg(s.status, s.amount) from unnest(v_all, v_counts) as s(status, amount)),
-    'at_least', to_json(v_at_least), 'now', now());
+    'at_least', to_json(v_at_least), 'examined', v_examined, 'now', now());
 end $$;
 grant execute on function app.count_jobs(json) to fanfold_api, fanfold_admin;

@@ -121,13 +121,16 @@ function whichStages({ stages }: VerdictJob, some: readonly VerdictStage[]): str
   return `Stage${numbers.length > 1 ? "s" : ""} ${listed(numbers)} of ${stages.length}`;
 }
 
-/** The slowest of those that run decides; one without a pace makes it a guess nobody should read. */
+/** The slowest of those that run decides. Where nobody knows the pace of much of what is left, a guess would be no help. */
 function leftText(stages: readonly VerdictStage[], { paces }: VerdictFacts): string {
-  const etas = stages
-    .filter((stage) => doneOf(stage) < (stage.total ?? 0))
-    .map((stage) => paces?.get(stage.number)?.eta_s ?? stage.eta_s);
-  if (etas.length === 0 || etas.some((eta) => eta === null)) return "";
-  return `${roughly(Math.max(...(etas as number[])))} left`;
+  const left = stages.map((stage) => ({
+    n: Math.max(0, (stage.total ?? 0) - doneOf(stage)),
+    eta_s: paces?.get(stage.number)?.eta_s ?? stage.eta_s,
+  }));
+  const known = left.filter(({ n, eta_s }) => n > 0 && eta_s !== null);
+  const all = left.reduce((sum, { n }) => sum + n, 0);
+  if (known.length === 0 || known.reduce((sum, { n }) => sum + n, 0) < 0.9 * all) return "";
+  return `${roughly(Math.max(...known.map(({ eta_s }) => eta_s as number)))} left`;
 }
 
 function queuedParts(job: VerdictJob, working: readonly VerdictStage[], { now_ms }: VerdictFacts): string[] {

@@ -246,6 +246,8 @@ export interface JobCounts {
   counts: Record<JobStatus, number>;
   /** The statuses of which there may be more. */
   at_least: JobStatus[];
+  /** So many were looked at. */
+  examined: number;
   /** When they were counted, by the database's clock. */
   now: string;
 }

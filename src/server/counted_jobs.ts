@@ -4,8 +4,8 @@ import { performance } from "node:perf_hooks";
 import type { Engine } from "../engine/engine.js";
 import type { JobCounts, JobFilter } from "../engine/records.js";
 
-/** Quicker than this they are counted anew for everybody. */
-const QUICK_MS = 25;
+/** What takes a look at fewer is counted anew for everybody. */
+const FEW = 10_000;
 const LONGEST_MS = 5_000;
 const MOST = 500;
 
@@ -29,9 +29,9 @@ export class CountedJobs {
     const forget = () => {
       if (this.#known.get(name) === counted) this.#known.delete(name);
     };
-    counted.answer.then(() => {
+    counted.answer.then(({ examined }) => {
       const took_ms = performance.now() - began;
-      if (took_ms < QUICK_MS) return forget();
+      if (examined < FEW) return forget();
       counted.until = performance.now() + Math.min(20 * took_ms, LONGEST_MS);
     }, forget);
     for (const [oldest] of this.#known) {

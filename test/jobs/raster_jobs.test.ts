@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { StacItem } from "../../src/geo/stac.js";
+import { isClean, judges } from "../handlers/raster/cog_judges.js";
 import { eventually } from "../worker/shop.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 
@@ -270,3 +271,18 @@ test.skipIf(skip)(
     expect(runs!.n).toBe(0);
   },
 );
+
+for (const [who, judge, why_not] of judges) {
+  const reason = why_not === null ? name : ` (skipped: ${why_not})`;
+  test.skipIf(skip || why_not !== null)(
+    `${who} finds nothing wrong with any COG that these jobs wrote${reason}`,
+    async () => {
+      const cogs = (await recorded()).filter((ref) => /^silver:.*\.tif$/.test(ref));
+      expect(cogs.length).toBeGreaterThan(10);
+      const verdicts = await judge(cogs.map((ref) => world.path(...(ref.split(":") as [string, string]))));
+      expect(cogs.filter((_, at) => !isClean(verdicts[at]!)).map((ref) => [ref, verdicts[cogs.indexOf(ref)]])).toEqual(
+        [],
+      );
+    },
+  );
+}

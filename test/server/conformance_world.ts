@@ -121,6 +121,11 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
     await world.made("PUT", `/api/schedules/${name}`, { cron: "0 0 1 1 *", job_type: "never" }, "name");
     return name;
   },
+  view_name: async (world) => {
+    const name = `view ${++count}`;
+    await world.made("PUT", `/api/views/${encodeURIComponent(name)}`, { query: "is:paused" }, "name");
+    return name;
+  },
   collection_id: (world) => world.collection(),
   item_id: (world) => world.item(),
   connector: async () => "http.request",
@@ -132,7 +137,12 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
 export const shared_ids = new Set(["job_type", "task_type", "stage", "connector"]);
 
 /** Calls that make what they name, or change it: the same name is another thing in another tenant. */
-export const makers = new Set(["put_groups_group_id", "put_schedules_name", "put_connectors_connector_name"]);
+export const makers = new Set([
+  "put_groups_group_id",
+  "put_schedules_name",
+  "put_connectors_connector_name",
+  "put_views_view_name",
+]);
 
 interface Prepared {
   path?: Record<string, string>;
@@ -176,6 +186,9 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   }),
   get_jobs_job_id_why: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_submit_job_type_batch: async () => ({ path: { job_type: "never" }, body: { items: [{}, {}] } }),
+  // Not without a filter: others of this file's jobs are under way.
+  post_jobs_bulk: async (world) => ({ body: { action: "pause", job_ids: [await world.job("never", false)] } }),
+  put_views_view_name: async () => ({ path: { view_name: `v${++count}` }, body: { query: "status:failed" } }),
   post_tasks_enqueue_task_type: async () => ({ path: { task_type: "t.never" }, body: { parameters: {}, delay_s: 5 } }),
   post_tasks_task_id_reschedule: async () => ({ body: { run_at: "2030-01-01T00:00:00Z" } }),
   post_tasks_task_id_retry: async (world) => ({

@@ -41,7 +41,7 @@ beforeAll(async () => {
         if (n === 5) throw new Permanent("cracked", { code: "cracked" });
         if (n === 3 && !failed_once) {
           failed_once = true;
-          throw new Throttled("not so fast", { retry_after_s: 0.05 });
+          throw new Throttled(0.05, "not so fast");
         }
         return { n };
       }),

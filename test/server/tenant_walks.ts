@@ -129,6 +129,8 @@ export function walks(jobs: readonly Job[]): Walk[] {
     ...things,
     ...[
       "/api/jobs/counts",
+      "/api/jobs/facets",
+      "/api/views",
       "/api/workers",
       "/api/queues",
       "/api/janitor",
@@ -169,6 +171,8 @@ export function walks(jobs: readonly Job[]): Walk[] {
               "schedule_ticks",
               "job_groups",
               "job_dependencies",
+              "job_tallies",
+              "saved_views",
             ]),
           ),
       },

@@ -204,7 +204,8 @@ function Rows({ rows, turn, lit, current }: RowsProps) {
 
 function Row({ row, turn, lit, current }: { row: JsonRow; turn(row: JsonRow): void; lit: boolean; current: boolean }) {
   const { node, open } = row;
-  const size = `${node.children.length.toLocaleString("en-US")} ${node.kind === "array" ? "items" : "keys"}`;
+  const many = node.children.length;
+  const size = `${many.toLocaleString("en-US")} ${node.kind === "array" ? "item" : "key"}${many === 1 ? "" : "s"}`;
   return (
     <span className={current ? "json-line json-current" : lit ? "json-line json-lit" : "json-line"}>
       {isBranch(node) && (

@@ -36,7 +36,9 @@ export const job_bulk_api = {
         .max(1000)
         .optional()
         .describe("These and no others, in place of a filter"),
-      before: moment.optional().describe("Of the dry run: what was created later is left alone; now, when left out"),
+      before: moment
+        .optional()
+        .describe("Of the dry run: what was created later is left alone. A real run by a filter needs it"),
       dry_run,
       reason,
       actor,

@@ -235,6 +235,7 @@ export const jobs_api = {
         cancelled: z.int(),
       }),
       at_least: z.array(job_status),
+      examined: z.int().describe("So many jobs were looked at"),
       now: time.describe("When they were counted"),
     }),
   }),

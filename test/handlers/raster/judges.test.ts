@@ -1,20 +1,15 @@
 // Others judge the COGs we write: rio-cogeo in strict mode and GDAL's own validate_cloud_optimized_geotiff, beside our own check. All
 // three have to agree, on what both engines make of rasters of every shape and kind, and on files that are no COGs. Judges that cannot
 // be had (see python_tools.ts, gdal_bin.ts) are skipped with the reason.
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TaskContext } from "../../../src/core/context.js";
-import { checkCogFile } from "../../../src/geo/cog_check.js";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import { type BlockSize, type CogOptions, type Compression, compressions } from "../../../src/geo/raster.js";
 import { safeBlockSize } from "../../../src/geo/tile_plan.js";
 import { makeCog } from "../../../src/handlers/raster/make_cog.js";
-import { gdalPython } from "../../gdal_bin.js";
-import { readerOf } from "../../geo/open.js";
 import { fakeContext } from "../../jobs/fake_context.js";
-import { rioCogeo, runScript } from "../../python_tools.js";
 import {
   type EngineName,
   engineOf,
@@ -26,46 +21,8 @@ import {
   withBothEngines,
   written,
 } from "./both_engines.js";
+import { isClean, type Judge, judges, type Verdict } from "./cog_judges.js";
 import { type Kind, kinds, rasterOf, sourceOf } from "./judged_rasters.js";
-
-interface Verdict {
-  valid: boolean;
-  errors: unknown[];
-  warnings: unknown[];
-}
-type Judge = (files: string[]) => Promise<Verdict[]>;
-
-const rio_cogeo = await rioCogeo();
-const gdal_python = await gdalPython();
-const gdal_script = fileURLToPath(new URL("./python/gdal_verdicts.py", import.meta.url));
-
-const judges: [name: string, judge: Judge, why_not: string | null][] = [
-  ["our own check", (files) => Promise.all(files.map(ownVerdict)), null],
-  [
-    "rio-cogeo in strict mode",
-    async (files) => {
-      if (typeof rio_cogeo === "string") throw new Error(rio_cogeo);
-      return (await rio_cogeo.run<{ verdicts: Verdict[] }>("rio_cogeo_verdicts.py", files)).verdicts;
-    },
-    typeof rio_cogeo === "string" ? rio_cogeo : null,
-  ],
-  [
-    "GDAL's validate_cloud_optimized_geotiff",
-    async (files) => {
-      if (typeof gdal_python === "string") throw new Error(gdal_python);
-      return (await runScript<{ verdicts: Verdict[] }>(gdal_python.python, [gdal_script], files)).verdicts;
-    },
-    typeof gdal_python === "string" ? gdal_python : null,
-  ],
-];
-for (const [name, , why_not] of judges) {
-  if (why_not !== null) process.stderr.write(`${name}: skipped, because ${why_not}\n`);
-}
-
-async function ownVerdict(file: string): Promise<Verdict> {
-  const bytes = await readFile(file);
-  return checkCogFile(readerOf(bytes), bytes.length, { strict: true });
-}
 
 /** Files by what they are: `files.get("made by wasm")`. */
 const files = new Map<string, Map<string, string>>();
@@ -251,8 +208,8 @@ describe("what is no COG", () => {
 
 function expectValid(group: string, verdicts: ReadonlyMap<string, Verdict>): void {
   const told = [...files.get(group)!].flatMap(([cog, file]) => {
-    const { valid, errors, warnings } = verdicts.get(file)!;
-    return valid && errors.length + warnings.length === 0 ? [] : [{ cog, errors, warnings }];
+    const verdict = verdicts.get(file)!;
+    return isClean(verdict) ? [] : [{ cog, ...verdict }];
   });
   expect(told).toEqual([]);
 }

@@ -54,8 +54,11 @@ export interface Box {
   height: number;
 }
 
-/** A line from one box to another: from side to side where there is room between them, else from the bottom to the top. */
-export function edgePath(from: Box, to: Box): string {
+/**
+ * A line from one box to another: from side to side where there is room between them, else from the bottom to the top. null where
+ * others stand between them, one below the other: a line past them could not be told from the next.
+ */
+export function edgePath(from: Box, to: Box): string | null {
   const gap = to.left - (from.left + from.width);
   if (gap >= 8) {
     const [x1, y1] = [from.left + from.width, from.top + from.height / 2];
@@ -63,16 +66,10 @@ export function edgePath(from: Box, to: Box): string {
     const bend = Math.max(12, Math.min(gap / 2, 60));
     return `M${round(x1)} ${round(y1)}C${round(x1 + bend)} ${round(y1)} ${round(x2 - bend)} ${round(y2)} ${round(x2)} ${round(y2)}`;
   }
-  const below = to.top >= from.top + from.height;
-  const next = below && to.top - (from.top + from.height) < 60;
-  if (next) {
-    const x = Math.min(from.left + 28, from.left + from.width / 2);
-    return `M${round(x)} ${round(from.top + from.height)}L${round(x)} ${round(to.top)}`;
-  }
-  // Past what stands between them, along the left edge.
-  const [y1, y2] = [from.top + from.height / 2, to.top + to.height / 2];
-  const x = Math.min(from.left, to.left);
-  return `M${round(from.left)} ${round(y1)}C${round(x - 18)} ${round(y1)} ${round(x - 18)} ${round(y2)} ${round(to.left)} ${round(y2)}`;
+  const free = to.top - (from.top + from.height);
+  if (free < 0 || free > 60) return null;
+  const x = Math.min(from.left + 28, from.left + from.width / 2);
+  return `M${round(x)} ${round(from.top + from.height)}L${round(x)} ${round(to.top)}`;
 }
 
 function round(n: number): number {

@@ -107,7 +107,7 @@ export function JobFacts({ job }: { job: Job }) {
         <Fact name="Labels">
           <span className="row">
             {Object.entries(labels).map(([key, value]) => (
-              <Link key={key} className="chip" href={to.jobs({ q: `label:${quotedWord(`${key}=${value}`)}` })}>
+              <Link key={key} className="chip" href={to.jobs({ q: `label:${quotedWord(key)}=${quotedWord(value)}` })}>
                 <Safe text={`${key}=${value}`} limit={120} />
               </Link>
             ))}
@@ -118,8 +118,9 @@ export function JobFacts({ job }: { job: Job }) {
   );
 }
 
+/** As the filter of the list is typed. */
 function quotedWord(text: string): string {
-  return /^[\w.=-]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[\w.-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -60,11 +60,9 @@ function Shown({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
         current={tab}
         tabs={[
           { id: "overview", text: "Overview", href: to.job(job.job_id) },
-          ...(StageHeat === null ? [] : [{ id: "tasks" as const, text: "Tasks", href: to.job(job.job_id, "tasks") }]),
-          ...(JobMap === null ? [] : [{ id: "map" as const, text: "Map", href: to.job(job.job_id, "map") }]),
-          ...(JobTimeline === null
-            ? []
-            : [{ id: "timeline" as const, text: "Timeline", href: to.job(job.job_id, "timeline") }]),
+          { id: "tasks", text: "Tasks", href: to.job(job.job_id, "tasks") },
+          { id: "map", text: "Map", href: to.job(job.job_id, "map") },
+          { id: "timeline", text: "Timeline", href: to.job(job.job_id, "timeline") },
           { id: "errors", text: failed > 0 ? `Errors ${count(failed)}` : "Errors", href: to.job(job.job_id, "errors") },
           { id: "events", text: "Events", href: to.job(job.job_id, "events") },
           { id: "parameters", text: "Parameters", href: to.job(job.job_id, "parameters") },
@@ -102,8 +100,13 @@ function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   switch (tab) {
     case "tasks":
     case "map":
-    case "timeline":
       return <StageSide job={job} tab={tab} />;
+    case "timeline":
+      return (
+        <Suspense fallback={<Skeleton lines={6} />}>
+          <JobTimeline key={job.job_id} job={job} />
+        </Suspense>
+      );
     case "errors":
       return <ErrorsTab job={job} />;
     case "events":
@@ -115,22 +118,18 @@ function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   }
 }
 
-function StageSide({ job, tab }: { job: Job; tab: "tasks" | "map" | "timeline" }) {
+function StageSide({ job, tab }: { job: Job; tab: "tasks" | "map" }) {
   const [{ stage: wanted }] = useQueryState({ stage: "" });
-  const all = tab === "timeline" && wanted === "";
-  const stage = all ? undefined : chosenStage(job, wanted);
+  const stage = chosenStage(job, wanted);
+  if (stage === undefined) return null;
   return (
     <>
-      <StagePicker job={job} tab={tab} stage={stage} all={tab === "timeline"} />
+      <StagePicker job={job} tab={tab} stage={stage} />
       <Suspense fallback={<Skeleton lines={6} />}>
-        {tab === "tasks" && StageHeat !== null && stage !== undefined && (
+        {tab === "tasks" ? (
           <StageHeat key={stage.stage_id} job={job} stage={stage} />
-        )}
-        {tab === "map" && JobMap !== null && stage !== undefined && (
+        ) : (
           <JobMap key={stage.stage_id} job={job} stage={stage} />
-        )}
-        {tab === "timeline" && JobTimeline !== null && (
-          <JobTimeline key={stage?.stage_id ?? "all"} job={job} {...(stage === undefined ? {} : { stage })} />
         )}
       </Suspense>
     </>

@@ -96,16 +96,8 @@ function Outcomes({ job }: { job: Job }) {
 
 function Deliverables({ job }: { job: Job }) {
   const { catalog } = useSession();
-  const has_items = catalog && job.items_url !== null && job.deliverables.some(({ name }) => name === "stac_items");
   return (
-    <Card
-      title="Deliverables"
-      actions={
-        has_items ? (
-          <Link href={to.catalog(undefined, undefined, { job_id: job.job_id })}>In the catalogue</Link>
-        ) : undefined
-      }
-    >
+    <Card title="Deliverables">
       {job.deliverables.length === 0 ? (
         <p className="muted">
           {isTerminal(job.status) ? "No task said that it delivered anything." : "Nothing was delivered yet."} A handler

@@ -31,24 +31,16 @@ const skip_reasons: Record<string, string> = {
   upstream: "What it needs did not end well.",
 };
 
-const kinds: Record<Stage["parallelism"], string> = {
-  single: "planned by itself",
-  fan_out: "fans out",
-  fan_in: "fans in",
-  match_previous: "one for each before",
-};
-
-export function StageCard({
-  job,
-  stage,
-  pace,
-  paused,
-}: {
+interface StageCardProps {
   job: Job;
   stage: Stage;
   pace: Pace | undefined;
   paused: boolean;
-}) {
+  /** What it waits for is said in words, where no lines show it. */
+  tells_order: boolean;
+}
+
+export function StageCard({ job, stage, pace, paused, tells_order }: StageCardProps) {
   const status = paused && stage.status === "processing" ? "paused" : stage.status;
   const done = stage.completed + stage.failed + stage.skipped + stage.cancelled;
   return (
@@ -83,12 +75,24 @@ export function StageCard({
           {pace.eta_s !== null && ` · ${roughly(pace.eta_s)} left`}
         </p>
       )}
+      {tells_order && <Order job={job} stage={stage} />}
       <Notes stage={stage} />
       <Gate job={job} stage={stage} />
       <p className="stage-type muted small">
-        <Safe text={stage.task_type} /> · {kinds[stage.parallelism]}
+        <Safe text={stage.task_type} /> · {stage.parallelism.replaceAll("_", " ")}
       </p>
     </>
+  );
+}
+
+/** In a list the one before is taken for granted. */
+function Order({ job, stage }: { job: Job; stage: Stage }) {
+  if (stage.after.length === 0 || (stage.after.length === 1 && stage.after[0] === stage.number - 1)) return null;
+  const names = stage.after.map((number) => job.stages.find((one) => one.number === number)?.name ?? String(number));
+  return (
+    <p className="muted small">
+      after <Safe text={names.join(", ")} />
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count, tasks } from "../../../../src/core/figures.js";
 import { Safe } from "../../ui/index.js";
 import type { Repaired } from "./records.js";
+import "./why.css";
 
 export function RepairTold({ told }: { told: Repaired }) {
   const { dry_run, again, kept, stages, epoch } = told;

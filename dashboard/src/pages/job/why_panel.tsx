@@ -10,6 +10,7 @@ import { Evidence } from "./evidence.js";
 import type { Why } from "./records.js";
 import { actionsOf, codeWords, type WhyAction } from "./why_action.js";
 import { WhyVerb } from "./why_verb.js";
+import "./why.css";
 
 const AGAIN_MS = 5_000;
 /** Nothing is wrong, and the page says so already. */

@@ -33,8 +33,10 @@ export function FilterBox({
   useEffect(() => () => void (pending.current !== null && clearTimeout(pending.current)), []);
   useKeys([{ keys: "/", what: "Write a filter", run: () => input.current?.focus() }]);
 
-  const look = (value: string, caret: number) => {
-    setOffered(complete(value, caret, known ?? { types: [], labels: [] }));
+  const look = (value: string, caret: number, asked = false) => {
+    // Behind a finished term nothing is offered unasked: it would lie above what the filter has just found.
+    const is_between = value.trim() !== "" && /\s$|^$/.test(value.slice(0, caret));
+    setOffered(is_between && !asked ? null : complete(value, caret, known ?? { types: [], labels: [] }));
     setAt(-1);
   };
   const apply = (value: string, typing: boolean) => {
@@ -98,7 +100,9 @@ export function FilterBox({
           onClick={() => look(draft, input.current?.selectionStart ?? draft.length)}
           onKeyDown={(event) => {
             const options = shown?.options ?? [];
-            if ((event.key === "ArrowDown" || event.key === "ArrowUp") && options.length > 0) {
+            if (event.key === "ArrowDown" && options.length === 0) {
+              look(draft, input.current?.selectionStart ?? draft.length, true);
+            } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && options.length > 0) {
               event.preventDefault();
               const next = event.key === "ArrowDown" ? at + 1 : at < 0 ? options.length - 1 : at - 1;
               setAt(next >= options.length ? -1 : next);

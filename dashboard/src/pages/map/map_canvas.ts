@@ -121,12 +121,13 @@ export class MapCanvas {
     this.#boxes = boxes;
     void this.#loaded.then(() => {
       this.#source("boxes").setData(collectionOf(boxes.map(({ id, box }) => ({ id, geometry: polygonOf(box) }))));
+      this.#showMissing();
     });
   }
 
   setStates(states: ReadonlyMap<number, FootprintState>): void {
     void this.#loaded.then(() => {
-      let are_others_missing = states.size !== this.#states.size;
+      let are_others_missing = false;
       for (const [id, state] of states) {
         const before = this.#states.get(id);
         if (before === state) continue;
@@ -135,14 +136,17 @@ export class MapCanvas {
         this.#map.setFeatureState({ source: "boxes", id }, { s: footprint_states.indexOf(state) });
       }
       this.#states = new Map(states);
-      if (!are_others_missing) return;
-      const missing = this.#boxes.flatMap(({ id, box }) => {
-        const state = states.get(id);
-        if (state === undefined || !missing_states.has(state)) return [];
-        return [{ id, geometry: polygonOf(box), properties: { state } }];
-      });
-      this.#source("missing").setData(collectionOf(missing));
+      if (are_others_missing) this.#showMissing();
     });
+  }
+
+  #showMissing(): void {
+    const missing = this.#boxes.flatMap(({ id, box }) => {
+      const state = this.#states.get(id);
+      if (state === undefined || !missing_states.has(state)) return [];
+      return [{ id, geometry: polygonOf(box), properties: { state } }];
+    });
+    this.#source("missing").setData(collectionOf(missing));
   }
 
   setSelected(ids: ReadonlySet<number>): void {
@@ -161,7 +165,7 @@ export class MapCanvas {
     const most = Math.max(1, ...bins.map(({ count }) => count));
     const shapes = bins.map(({ id, box, state, count, selected }) => ({
       ...{ id, geometry: polygonOf(box) },
-      properties: { s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
+      properties: { state, s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
     }));
     void this.#loaded.then(() => this.#source("bins").setData(collectionOf(shapes)));
   }

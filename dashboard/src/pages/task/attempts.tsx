@@ -144,6 +144,7 @@ function OneAttempt({
           {end?.peak_memory_mb !== undefined && <>peak memory {count(end.peak_memory_mb)} MB</>}
         </Facts>
         {tells !== undefined && <p className="muted small">{tells}</p>}
+        {category === "throttled" && <p className="muted small">Being told to slow down costs no attempt.</p>}
         {message !== null && outcome === "failed" && (
           <div className="note danger">
             <p>
@@ -245,7 +246,6 @@ function Running({
 function Waiting({ task }: { task: Task }) {
   const now = useNow();
   const later = task.run_at !== null && Date.parse(task.run_at) > now;
-  const last = task.attempts.findLast(({ outcome }) => outcome !== "refused");
   return (
     <Step
       status={later ? "later" : task.attempts.length > 0 ? "retrying" : "queued"}
@@ -263,11 +263,17 @@ function Waiting({ task }: { task: Task }) {
     >
       {!later && (
         <span className="muted">
-          since <Time at={latest(task.run_at, last?.retry_at, task.stage_opened_at, task.created_at)} />
+          since <Time at={waitsSince(task)} />
         </span>
       )}
     </Step>
   );
+}
+
+/** When it could have been taken first. */
+export function waitsSince(task: Task): string | null {
+  const last = task.attempts.findLast(({ outcome }) => outcome !== "refused");
+  return latest(task.run_at, last?.retry_at, task.stage_opened_at, task.created_at);
 }
 
 function latest(...times: (string | null | undefined)[]): string | null {

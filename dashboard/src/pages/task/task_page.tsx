@@ -17,7 +17,7 @@ import {
   Time,
   useNow,
 } from "../../ui/index.js";
-import { Attempts, WorkerName } from "./attempts.js";
+import { Attempts, WorkerName, waitsSince } from "./attempts.js";
 import { curl } from "./commands.js";
 import { LineageCard } from "./lineage.js";
 import { Logs } from "./logs.js";
@@ -97,6 +97,7 @@ function Facts({ task }: { task: Task }) {
   const now = useNow();
   const { running, finished_at, duration_ms } = task;
   const waits = task.status === "queued";
+  const later = task.run_at !== null && Date.parse(task.run_at) > now;
   return (
     <Card className="task-facts">
       <dl className="fact-list">
@@ -123,9 +124,9 @@ function Facts({ task }: { task: Task }) {
           </dd>
         </div>
         <div>
-          <dt>{waits ? "Not before" : "Ended"}</dt>
+          <dt>{!waits ? "Ended" : later ? "Not before" : "Waits since"}</dt>
           <dd>
-            <Time at={waits ? task.run_at : finished_at} />
+            <Time at={waits ? (later ? task.run_at : waitsSince(task)) : finished_at} />
           </dd>
         </div>
         <div>

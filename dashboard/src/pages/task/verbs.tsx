@@ -8,28 +8,8 @@ import { call, urlOf } from "../../api/call.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Input, Safe, VerbDialog } from "../../ui/index.js";
 import { cli, curl } from "./commands.js";
-import { isOpen, type Task } from "./reading.js";
-
-type Verb = "retry" | "skip" | "cancel" | "reschedule";
-
-/** Why it cannot be done now; null: it can. */
-export function refusal(verb: Verb, task: Pick<Task, "status" | "job_id" | "error">): string | null {
-  const lone = task.job_id === null;
-  switch (verb) {
-    case "retry":
-      if (task.status === "completed") return "It is completed. A whole stage can run again from the job's page.";
-      return isOpen(task) ? "It has not ended." : null;
-    case "skip":
-      if (task.status === "completed") return "It is completed.";
-      return task.status === "skipped" ? "It is skipped already." : null;
-    case "cancel":
-      if (!lone) return "A task of a job is cancelled with its job.";
-      return isOpen(task) ? null : "It has ended.";
-    case "reschedule":
-      if (!lone) return "Only a task that stands alone is moved.";
-      return task.status === "queued" ? null : "Only a task that waits is moved.";
-  }
-}
+import type { Task } from "./reading.js";
+import { refusal, type Verb } from "./verb_rules.js";
 
 export function TaskVerbs({ task }: { task: Task }) {
   const [shown, setShown] = useState<Verb | null>(null);

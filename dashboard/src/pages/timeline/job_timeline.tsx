@@ -14,13 +14,12 @@ import "./timeline.css";
 
 interface JobTimelineProps {
   job: { job_id: string };
-  /** By name or number; else the reader chooses. */
-  stage?: string | undefined;
+  /** Only this one; of the others the task they waited for. */
+  stage?: { number: number } | undefined;
 }
 
 export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
-  const [chosen, choose] = useQueryState({ lanes: "task", stage: "", retried: "" });
-  const shown_stage = stage ?? chosen.stage;
+  const [chosen, choose] = useQueryState({ lanes: "task", retried: "" });
   const retried = chosen.retried === "true";
   const [view, setView] = useState<View | null>(null);
   const closer = useCloser(view);
@@ -36,7 +35,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
     ...(is_open ? { every_ms: looked > 20_000 ? 10_000 : 2500 } : {}),
   };
   const base = {
-    ...(shown_stage === "" ? {} : { stage: shown_stage }),
+    ...(stage === undefined ? {} : { stage: String(stage.number) }),
     ...(retried ? { retried: "true" as const } : {}),
   };
   const { data, error } = useGet<typeof timeline_api.of_job>(
@@ -86,6 +85,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
   if (data === undefined || timeline === undefined || data.job_id.startsWith(job_id) === false) {
     return error === null ? <Skeleton lines={8} /> : <ProblemNote error={error} title="The timeline cannot be read" />;
   }
+  const singles = new Set(data.stages.filter(({ total }) => total === 1).map(({ stage_id }) => stage_id));
   const shown_view = view ?? whole;
   const middle = (shown_view.from + shown_view.to) / 2;
   const total = data.stages.reduce((all, { total: one }) => all + (one ?? 0), 0);
@@ -93,7 +93,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
   return (
     <div className="stack timeline">
       <ProblemNote error={error} title="The timeline cannot be read again" />
-      <SlowestPath path={data.path} is_open={data.finished === null} />
+      <SlowestPath path={data.path} singles={singles} is_open={data.finished === null} />
       <div className="tl-tools">
         <fieldset className="tl-lanes">
           <legend className="sr-only">Lanes</legend>
@@ -108,21 +108,6 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
             </Button>
           ))}
         </fieldset>
-        {stage === undefined && (
-          <select
-            className="text-input tl-stage"
-            aria-label="Stage"
-            value={chosen.stage}
-            onChange={({ target }) => choose({ stage: target.value })}
-          >
-            <option value="">All stages</option>
-            {data.stages.map(({ number, name }) => (
-              <option key={number} value={String(number)}>
-                {number} {name}
-              </option>
-            ))}
-          </select>
-        )}
         <Checkbox
           label="Only tasks tried more than once"
           checked={retried}

@@ -97,7 +97,13 @@ export function rowsByTask(timeline: Timeline, { retried }: Choice, now: number)
           bars,
         };
       })
-      .sort((a, b) => beginning(a.bars) - beginning(b.bars) || a.task.ordinal - b.task.ordinal);
+      // What the job waited for comes first: of hundreds of rows it is the one to see.
+      .sort(
+        (a, b) =>
+          Number(b.on_path) - Number(a.on_path) ||
+          beginning(a.bars) - beginning(b.bars) ||
+          a.task.ordinal - b.task.ordinal,
+      );
     const density = densityOf(stage);
     return [
       {
@@ -174,9 +180,10 @@ export function rowsByWorker(timeline: Timeline, { retried }: Choice, now: numbe
 
 export function workerNames({ workers }: Pick<Timeline, "workers">): Map<string, string> {
   return new Map(
+    // The id besides: one process may hold several workers.
     workers.map(({ worker_id, host, pid }) => [
       worker_id,
-      host === null ? worker_id.slice(0, 8) : `${host}${pid === null ? "" : ` ${pid}`}`,
+      [worker_id.slice(0, 8), host, pid].filter((part) => part !== null).join(" "),
     ]),
   );
 }

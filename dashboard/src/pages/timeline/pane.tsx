@@ -40,7 +40,7 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
   const [, navigate] = useLocation();
   const { tops, height: all } = useMemo(() => placed(rows), [rows]);
   const height = Math.min(MOST_HEIGHT, Math.max(160, all + axis_height + 8));
-  const gutter = width < 520 ? 92 : 180;
+  const gutter = useMemo(() => gutterFor(rows, width), [rows, width]);
   useLayoutEffect(() => {
     const shown = box.current;
     if (shown === null) return;
@@ -179,7 +179,6 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
       style={{ height }}
       onScroll={({ currentTarget }) => setScroll(currentTarget.scrollTop)}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: an application of its own, with keys that are told beside it */}
       <div
         className="tl-stick"
         role="application"
@@ -210,6 +209,12 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
       <div style={{ height: Math.max(0, all + axis_height + 8 - height) }} />
     </div>
   );
+}
+
+/** Room for the longest name, and no more than a part of the width. */
+function gutterFor(rows: readonly Row[], width: number): number {
+  const longest = rows.reduce((most, { label, kind }) => Math.max(most, label.length + (kind === "stage" ? 8 : 0)), 0);
+  return Math.round(Math.min(Math.max(longest * 7 + 24, 72), width < 520 ? 96 : 200));
 }
 
 function rowWords(row: Row): string {
