@@ -101,7 +101,8 @@ export const world_parts = {
       log.info("found 42 scenes, 5 left out for clouds");
       return { scenes: 37, bbox: [west, south, west + step * 24, south + step * 12].map(rounded) };
     }),
-    defineHandler("cover.tile", {}, async ({ n, seconds }, { log, attempt, index, signal, progress, deliver }) => {
+    defineHandler("cover.tile", {}, async ({ n, seconds }, ctx) => {
+      const { log, attempt, index, signal } = ctx;
       log.info(`reading tile ${index}`, { bands: ["B02", "B03", "B04", "B08"] });
       if (n % 31 === 11 && attempt === 1)
         throw new Transient("the archive did not answer within 30 s", { code: "timeout" });
@@ -110,16 +111,16 @@ export const world_parts = {
         throw new Permanent(`tile ${index}: band B08 holds no data`, { code: "no_data" });
       }
       for (let done = 0; done < seconds * 4; done++) {
-        progress({ done, total: seconds * 4, message: "classifying" });
+        ctx.progress({ done, total: seconds * 4, message: "classifying" });
         await sleep(250, undefined, { signal });
       }
       log.debug("confidence", { forest: 0.91, rock: 0.77, ice: 0.64 });
-      deliver({ name: "tiles", location: "gold/land-cover" });
+      ctx.deliver({ name: "tiles", location: "gold/land-cover" });
       return { forest: ((n * 37) % 100) / 100, ice: ((n * 11) % 40) / 100, checksum: "0x5eed" };
     }),
     defineHandler("cover.mosaic", {}, async (_, { previous }) => ({ tiles: (await previous.all()).length })),
-    defineHandler("cover.publish", {}, (_, { deliver }) => {
-      deliver({ name: "mosaic", location: "gold/land-cover/mosaic.tif" });
+    defineHandler("cover.publish", {}, (_, ctx) => {
+      ctx.deliver({ name: "mosaic", location: "gold/land-cover/mosaic.tif" });
       return { collection: "land-cover" };
     }),
     defineHandler("station.read", {}, ({ n }, { log }) => {
