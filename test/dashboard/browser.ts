@@ -155,12 +155,16 @@ export class Dashboard {
     await page.locator(`html[data-theme=${theme}]`).waitFor();
   }
 
-  /** Fails on what keeps people out, with where it is. */
-  async axe(page: Page = this.page): Promise<void> {
+  /** Fails on what keeps people out, with where it is. `rules`: only these. */
+  async axe(page: Page = this.page, rules: readonly string[] = []): Promise<void> {
+    const options = {
+      ...{ preload: false, resultTypes: ["violations"] },
+      ...(rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } }),
+    };
     // By the debugger, which the page's policy does not bind.
     await page.evaluate(axe.source);
     const found = await page.evaluate<AxeFinding[]>(
-      `axe.run(document, { preload: false, resultTypes: ["violations"] }).then(({ violations }) => violations
+      `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations
          .filter(({ impact }) => impact === "serious" || impact === "critical")
          .map(({ id, help, nodes }) => ({ id, help, nodes: nodes.slice(0, 5).map(({ html, failureSummary }) => html + " " + failureSummary) })))`,
     );

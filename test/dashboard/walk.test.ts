@@ -27,8 +27,10 @@ describeInBrowser(
     const verdict = (page: Page, words: RegExp) => page.locator("[data-verdict]").filter({ hasText: words }).waitFor();
     const confirm = async (page: Page) => {
       await page.locator("dialog[open] [data-verb=run]").click();
-      await page.locator("dialog[open] .note.ok").waitFor();
-      await page.locator("dialog[open]").getByRole("button", { name: "Close" }).last().click();
+      // What it was about may be gone with it: then the dialog is, too.
+      await page.locator("dialog[open] [data-verb=run]").waitFor({ state: "detached" });
+      await page.keyboard.press("Escape");
+      await page.locator("dialog[open]").waitFor({ state: "detached" });
     };
 
     test("a job is submitted by the form, after a dry run, and watched until it has ended, without a reload", async () => {
@@ -75,7 +77,7 @@ describeInBrowser(
       const victim = await startKillableWorker({ database_url, storage_dir, holds: true });
       const job_id = await submit("fragile", { by: "walk" });
       const page = await dashboard.open(`/jobs/${job_id}`);
-      await verdict(page, /1 running|running/i);
+      await page.getByRole("heading", { level: 1 }).getByText("running").waitFor();
       victim.kill("SIGKILL");
       const { tasks } = await dashboard.service.engine.tasks({ job_id });
       const tab = await dashboard.tab(`/tasks/${tasks[0]!.task_id}`);

@@ -33,26 +33,18 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
         setTimeout(() => setDone(false), 1500);
       }}
     >
-      {done ? "✓" : <CopySign />}
+      <svg
+        width="14"
+        height="14"
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.6"
+      >
+        {done ? <path d="M2.5 8.5l3.5 3.5l7.5-8" /> : <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8Z" />}
+      </svg>
     </IconButton>
-  );
-}
-
-/** Drawn: few fonts have a sign for it. */
-function CopySign() {
-  return (
-    <svg
-      width="14"
-      height="14"
-      viewBox="0 0 14 14"
-      fill="none"
-      stroke="currentcolor"
-      strokeWidth="1.4"
-      aria-hidden="true"
-    >
-      <rect x="4.7" y="4.7" width="7.6" height="7.6" rx="1.4" />
-      <path d="M9.3 2.6V2.4a1 1 0 0 0-1-1H2.4a1 1 0 0 0-1 1v5.9a1 1 0 0 0 1 1h.2" />
-    </svg>
   );
 }
 
