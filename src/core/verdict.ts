@@ -90,7 +90,9 @@ export function verdictOf(job: VerdictJob, facts: VerdictFacts): Verdict {
   const asking = job.stages.filter(({ status }) => status === "waiting_approval");
   if (asking.length > 0) {
     const working = job.stages.filter(({ status }) => status === "processing" || status === "planning");
-    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...progressParts(job, working, facts));
+    // With nothing at work beside it, nothing is about to start either.
+    const beside = working.length === 0 ? [] : progressParts(job, working, facts);
+    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...beside);
   }
   const working = job.stages.filter(({ status }) => open_statuses.has(status));
   const untouched = working.every((stage) => doneOf(stage) + stage.processing === 0);
