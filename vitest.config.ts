@@ -18,6 +18,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 2,
       testTimeout: soak ? 1_800_000 : 60_000,
       hookTimeout: 120_000,
+      // A busy machine is no failure.
+      expect: { poll: { timeout: 30_000, interval: 50 } },
       teardownTimeout: 20_000,
       passWithNoTests: soak,
       reporters: ["default", new CountReporter()],

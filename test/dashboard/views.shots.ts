@@ -1,6 +1,6 @@
 // Photographs every view, light and dark, wide and narrow, into screenshots/; three of them, made small, are the README's. Not part
 // of `npm test`: `npm run screenshots`. FANFOLD_SHOTS=job,job_map takes only those.
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -14,9 +14,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = join(root, "screenshots");
 /** By view, theme and width: what the README shows. */
 const chosen: Record<string, string> = {
-  "job_running-light-1280": "dashboard-job",
-  "job_tasks-dark-1280": "dashboard-tasks",
-  "job_map-light-1280": "dashboard-map",
+  "job_running-light-1280": "job",
+  "job_tasks-dark-1280": "heat",
+  "job_map-light-1280": "map",
 };
 const wanted = new Set((process.env.FANFOLD_SHOTS ?? "").split(",").filter(Boolean));
 const without_catalog = await withoutPostgis();
@@ -26,7 +26,7 @@ describeInBrowser(
   "screenshots",
   {
     parts: world_parts,
-    worker: { types: world_types, slots: 6 },
+    worker: { types: world_types, slots: 12 },
     variant: without_catalog === null ? "stac" : "app",
     async prepare(service) {
       await mkdir(folder, { recursive: true });
@@ -82,7 +82,5 @@ async function shoot(page: Page, name: string): Promise<void> {
   const kept = chosen[name];
   if (kept === undefined) return;
   await mkdir(join(root, "docs", "images"), { recursive: true });
-  // A quarter of what a picture without loss takes, and sharp enough for text.
-  const small = await page.screenshot({ type: "jpeg", quality: 82, animations: "disabled" });
-  await writeFile(join(root, "docs", "images", `${kept}.jpg`), small);
+  await copyFile(join(folder, `${name}.png`), join(root, "docs", "images", `${kept}.png`));
 }

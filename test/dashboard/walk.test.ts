@@ -2,7 +2,7 @@
 // its task recover, repair what failed, decide at a gate; and what they must never see: anything of another tenant.
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
-import { expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/server/app.js";
 import type { Service } from "../../src/server/service.js";
 import { describeInBrowser } from "./browser.js";
@@ -75,6 +75,7 @@ describeInBrowser(
     test("a worker is killed, which is told, and its task is recovered by another", async () => {
       const { server_url: database_url, storage_dir } = dashboard.service;
       const victim = await startKillableWorker({ database_url, storage_dir, holds: true });
+      onTestFinished(() => void victim.kill("SIGKILL"));
       const job_id = await submit("fragile", { by: "walk" });
       const page = await dashboard.open(`/jobs/${job_id}`);
       await page.getByRole("heading", { level: 1 }).getByText("running").waitFor();
@@ -83,9 +84,9 @@ describeInBrowser(
       const tab = await dashboard.tab(`/tasks/${tasks[0]!.task_id}`);
       await tab.getByText("lost its worker").first().waitFor();
       const heir = await startKillableWorker({ database_url, storage_dir, holds: false });
+      onTestFinished(() => void heir.kill("SIGKILL"));
       await verdict(page, /complete/i);
       await tab.getByText("completed").first().waitFor();
-      heir.kill("SIGTERM");
     });
 
     test("one group of errors is retried, then the job is resumed, then a stage is run again", async () => {

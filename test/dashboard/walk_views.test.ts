@@ -51,7 +51,7 @@ describeInBrowser(
       jobs: [...world_parts.jobs, ...hostile_parts.jobs],
       handlers: [...world_parts.handlers, ...hostile_parts.handlers],
     },
-    worker: { types: [...world_types, "hostile.work", "#plan:hostile"], slots: 6 },
+    worker: { types: [...world_types, "hostile.work", "#plan:hostile"], slots: 12 },
     variant: without_catalog === null ? "stac" : "app",
     async prepare(service) {
       if (without_catalog === null) await fillCatalog(service);
@@ -150,6 +150,6 @@ describeInBrowser(
       }
       expect(dialogs).toEqual([]);
       expect(seen, "views that show it").toBeGreaterThan(8);
-    });
+    }, 240_000);
   },
 );

@@ -33,6 +33,8 @@ const land_cover = defineJob({
       task: "cover.tile",
       description: "every tile is classified",
       failure_budget: { percent: 5 },
+      // What goes on for minutes leaves room for others.
+      max_parallel: 6,
       tasks: ({ parameters }) => tilesOf(parameters.tiles, parameters.seconds_per_tile),
     },
     { name: "mosaic", task: "cover.mosaic", parallelism: "fan_in", description: "the tiles are one mosaic" },
