@@ -55,7 +55,7 @@ export interface VerdictFacts {
   /** By stage number; where there is none, what the status says of itself. */
   paces?: ReadonlyMap<number, Pace>;
   /** The failures by kind, largest first. */
-  groups?: readonly { code: string | null; message: string | null; tasks: number }[];
+  groups?: readonly { category?: string | null; code: string | null; message: string | null; tasks: number }[];
   /** Tasks of a cancelled job whose handlers have not stopped yet. */
   still_running?: number;
 }
@@ -90,9 +90,8 @@ export function verdictOf(job: VerdictJob, facts: VerdictFacts): Verdict {
   const asking = job.stages.filter(({ status }) => status === "waiting_approval");
   if (asking.length > 0) {
     const working = job.stages.filter(({ status }) => status === "processing" || status === "planning");
-    // With nothing at work beside it, nothing is about to start either.
-    const beside = working.length === 0 ? [] : progressParts(job, working, facts);
-    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...beside);
+    const rest = working.length === 0 ? [] : progressParts(job, working, facts);
+    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...rest);
   }
   const working = job.stages.filter(({ status }) => open_statuses.has(status));
   const untouched = working.every((stage) => doneOf(stage) + stage.processing === 0);
@@ -185,7 +184,9 @@ function failedParts(job: VerdictJob, facts: VerdictFacts): string[] {
 function mostly(stage: VerdictStage, { groups }: VerdictFacts): string {
   const most = groups?.[0];
   if (most === undefined) return stage.error?.message ? `first: ${cut(stage.error.message)}` : "";
-  const what = [most.code, most.message].filter((text) => text !== null && text !== "").join(": ");
+  // A failure without a code of its own has that of its category, which says nothing.
+  const code = most.code === most.category ? null : most.code;
+  const what = [code, most.message].filter((text) => text !== null && text !== "").join(": ");
   return `${groups?.length === 1 ? "all" : `${count(most.tasks)} of them`} with ${cut(what)}`;
 }
 

@@ -14,7 +14,11 @@ describeInBrowser(
     const button = (name: string) => dashboard.page.getByRole("button", { name, exact: true });
     const dialog = () => dashboard.page.getByRole("dialog");
     const act = () => dashboard.page.locator("[data-verb=run]").click();
-    const close = () => dialog().getByRole("button", { name: "Close" }).last().click();
+    /** Once it says what was done. */
+    const close = async () => {
+      await dialog().locator(".note.ok").waitFor();
+      await dialog().getByRole("button", { name: "Close" }).last().click();
+    };
 
     test("is watched live, paused and continued with a reason, approved in place, and ends", async () => {
       const job_id = await scene.atlas("slow", 12, { labels: { team: "hydro" } });
@@ -23,7 +27,7 @@ describeInBrowser(
       turnstile.let(5);
       await verdict().getByText("5 of 12 done").waitFor();
       await card(2).getByText("5 of 12 done").waitFor();
-      await card(3).getByText("completed").waitFor();
+      await card(3).locator(".stage-status").getByText("completed").waitFor();
 
       await button("Pause").click();
       await dialog().getByText("what runs may finish").last().waitFor();
@@ -76,8 +80,8 @@ describeInBrowser(
       await verdict()
         .getByText(/^Failed in .* in stage 2 of 5 \(tiles\) · 8 of 20 tasks failed · 4 of them with /)
         .waitFor();
-      await page.getByRole("heading", { name: "Upstream failed" }).waitFor();
-      await card(4).getByText("cancelled").waitFor();
+      await page.getByRole("heading", { name: "A stage failed" }).waitFor();
+      await card(4).locator(".stage-status").getByText("cancelled").waitFor();
       await page.getByRole("link", { name: "Errors 8" }).click();
       const group = page.locator("[data-signature]").filter({ hasText: "no_data" });
       await group.getByText("tile <n> has no data at").first().waitFor();
@@ -123,12 +127,12 @@ describeInBrowser(
       await verdict()
         .getByText(`Waits for another job to end well · lonely ${first.slice(0, 12)} is queued`)
         .waitFor();
-      await page.getByRole("heading", { name: "Waiting dependency" }).waitFor();
+      await page.getByRole("heading", { name: "Waits for another job" }).waitFor();
       await page
         .getByRole("link", { name: first.slice(0, 12) })
         .first()
         .click();
-      await page.getByRole("heading", { name: "No worker for type" }).waitFor();
+      await page.getByRole("heading", { name: "No worker for this type" }).waitFor();
       await page.getByText("Evidence").click();
       await page.getByRole("rowheader", { name: "task type" }).waitFor();
       await page.getByText("More to do").or(page.getByLabel("More to do")).first().click();
@@ -174,7 +178,8 @@ describeInBrowser(
       const retry = button("Retry a stage");
       expect(await retry.getAttribute("aria-disabled")).toBe("true");
       expect(await retry.getAttribute("title")).toContain("does not have the scope operate");
-      await retry.click();
+      // Whoever presses it all the same.
+      await retry.click({ force: true });
       expect(await dialog().count()).toBe(0);
       expect(await button("Resume").getAttribute("title")).toContain("It completed");
     });

@@ -64,6 +64,18 @@ describe("the graph of stages", () => {
     expect(edgePath(box, { ...box, top: 80 })).toBe("M28 50L28 80");
     expect(edgePath(box, { ...box, top: 300 })).toBeNull();
   });
+
+  test("draws around what stands between", () => {
+    const [from, to] = [
+      { left: 0, top: 100, width: 100, height: 50 },
+      { left: 400, top: 0, width: 100, height: 50 },
+    ];
+    const above = { left: 200, top: 0, width: 100, height: 50 };
+    // At its own height, while that is free; else below all.
+    expect(edgePath(from, to, [from, to, above])).toMatch(/^M100 125C.* 194 125L306 125C.* 400 25$/);
+    const across = { ...above, height: 200 };
+    expect(edgePath(from, to, [across])).toMatch(/ 194 208L306 208C/);
+  });
 });
 
 const stage = (more: Partial<Stage>) =>
@@ -116,8 +128,8 @@ describe("the pace of a stage", () => {
 });
 
 describe("the one action of why", () => {
-  const actions = (call: string | null, command: string | null = null, code = "X") =>
-    actionsOf({ call, command, code });
+  const actions = (call: string | null, command: string | null = null, code = "X", evidence: unknown = {}) =>
+    actionsOf({ call, command, code, evidence });
 
   test("is a button where this page can do it", () => {
     expect(actions("POST /api/jobs/ab12cd34ef56/resume")).toEqual([
@@ -142,6 +154,16 @@ describe("the one action of why", () => {
     expect(actions("GET /api/jobs/ab12/verify")).toEqual([{ kind: "verify", job_id: "ab12" }]);
   });
 
+  test("leads to the job that is waited for", () => {
+    const job_id = "ab".repeat(32);
+    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: [{ job_id }] })).toEqual([
+      { kind: "open_job", job_id },
+    ]);
+    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: "?" })).toEqual([
+      { kind: "command", command: "fanfold up" },
+    ]);
+  });
+
   test("is else the command to copy, with the page that shows more", () => {
     expect(actions(null, "fanfold up", "WORKERS_BUSY")).toEqual([
       { kind: "command", command: "fanfold up" },
@@ -155,7 +177,7 @@ describe("the one action of why", () => {
     expect(actions('POST /api/tasks/12-0/skip {"reason": "…"}', "fanfold skip 12-0 --reason …")).toEqual([
       { kind: "command", command: "fanfold skip 12-0 --reason …" },
     ]);
-    expect(codeWords("NO_WORKER_FOR_TYPE")).toBe("No worker for type");
+    expect(["JOB_PAUSED", "NO_WORKER_FOR_TYPE"].map(codeWords)).toEqual(["Job paused", "No worker for this type"]);
   });
 });
 
@@ -199,7 +221,17 @@ describe("a deliverable", () => {
     });
   });
 
+  test("is a file to download where this service has it", () => {
+    expect(placeOf("/api/tasks/12-0/asset")).toEqual({ kind: "file", path: "/api/tasks/12-0/asset" });
+    expect(placeOf("silver:dem/a b/cog.tif")).toEqual({ kind: "file", path: "/assets/silver/dem/a%20b/cog.tif" });
+  });
+
   test.each([
+    "silver:../../api/keys",
+    "silver:dem//x",
+    "bronze:a\\..\\b/../c",
+    "/api/tasks/12-0/asset?x",
+    "/api/keys",
     "javascript:alert(1)",
     " javascript:alert(1)",
     "data:text/html,x",

@@ -62,7 +62,7 @@ export const scene_parts = {
       stages: [
         { name: "list", task: "atlas.list", description: "Find the scenes" },
         {
-          ...{ name: "tiles", task: "atlas.tile", parallelism: "fan_out" as const, max_attempts: 1 },
+          ...{ name: "tiles", task: "atlas.tile", parallelism: "fan_out" as const, max_attempts: 1, max_parallel: 3 },
           tasks: { count: "{parameters.n}", parameters: { number: "{ordinal}", mode: "{parameters.mode}" } },
           ...{ failure_budget: { percent: 10 }, description: "Cut every scene into tiles" },
         },

@@ -30,7 +30,11 @@ describeInBrowser(
       for (let n = 0; n < 3; n++) await engine.submit("tile", { n }, { labels: { team: "hydro", n: String(n) } });
       const { job_id } = await engine.submit("mosaic", {}, { labels: { "team<b>": hostile } });
       await engine.wait(job_id);
-      for (let n = 0; n < 60; n++) await engine.submit("never", { n }, { labels: { batch: n < 55 ? "crowd" : "few" } });
+      const items = Array.from({ length: 60 }, (_, n) => ({
+        parameters: { n },
+        labels: { batch: n < 55 ? "crowd" : "few" },
+      }));
+      await engine.submitMany("never", items);
     },
   },
   (dashboard) => {

@@ -15,6 +15,8 @@ export const tile_count = over_alps + 4;
 export const failing = [17, 18, 40];
 export const held_tile = 95;
 
+export const spot_box: [number, number, number, number] = [12.2, 41.8, 12.8, 42];
+
 let letGo: () => void = () => undefined;
 /** Ends the task that is held. */
 export const release = () => letGo();
@@ -47,6 +49,11 @@ export const map_parts = {
         { name: "report", task: "map.report", parallelism: "fan_in" as const },
       ],
     }),
+    // One box: it is in the middle of its map.
+    defineJob({
+      type: "spot",
+      stages: [{ name: "look", task: "map.report", tasks: () => [{ index: "spot", bbox: spot_box }] }],
+    }),
   ],
   handlers: [
     defineHandler("map.tile", {}, async ({ n }) => {
@@ -69,8 +76,8 @@ export async function surveyed(service: TestService, run = 1): Promise<{ job_id:
   }
 }
 
-/** Items that the job made, each with a picture in our zones; one of its pictures lies elsewhere. */
-export async function catalogued(service: TestService, job_id: string, stage_id: number, count = 24): Promise<void> {
+/** Items that the job made, each with a picture in our zones; one picture lies elsewhere. Gives a job with one box and one item. */
+export async function catalogued(service: TestService, job_id: string, stage_id: number, count = 24): Promise<string> {
   const body = collectionOf("alps", {
     title: "Alps, from above",
     description: "Tiles of a survey of the Alps",
@@ -82,12 +89,30 @@ export async function catalogued(service: TestService, job_id: string, stage_id:
   await expectStatus(service.call("POST", "/stac/collections", { body }), 201);
   const features = [];
   for (let n = 0; n < count; n++) features.push(await item(service, job_id, stage_id, n));
+  const spot = await service.engine.submit("spot", {});
+  await service.engine.wait(spot.job_id);
+  features.push(await spotItem(service, spot.job_id));
   const items = { type: "FeatureCollection", features };
   await expectStatus(service.call("POST", "/stac/collections/alps/items", { body: items }), 201);
+  return spot.job_id;
 }
 
-async function item(service: TestService, job_id: string, stage_id: number, n: number) {
-  const [west, south, east, north] = boxOf(n);
+/** Of the job with one box, in the same place. */
+async function spotItem(service: TestService, job_id: string) {
+  const { stages } = await service.engine.status(job_id);
+  const task_id = `${stages[0]!.stage_id}-0`;
+  const made = await item(service, job_id, stages[0]!.stage_id, 0, spot_box);
+  const properties = {
+    ...made.properties,
+    datetime: "2023-01-01T00:00:00Z",
+    title: "Rome",
+    "fanfold:task_id": task_id,
+  };
+  return { ...made, id: "rome", properties };
+}
+
+async function item(service: TestService, job_id: string, stage_id: number, n: number, box = boxOf(n)) {
+  const [west, south, east, north] = box;
   const ring = [
     [west, south],
     [east, south],
@@ -120,13 +145,15 @@ async function item(service: TestService, job_id: string, stage_id: number, n: n
   };
 }
 
+let pictures = 0;
+
 async function pictureOf(service: TestService, n: number): Promise<string> {
   const bytes = png(96, 72, (x, y) => {
     const height = Math.sin((x + n * 20) / 13) * Math.cos((y + n * 7) / 11);
     return [60 + 80 * height, 110 + 60 * height, 70 + (n % 5) * 25];
   });
   const { engine } = service;
-  const key = `alps/tile-${n}/ff-1-${n}-1-0123456789ab-0123456789ab/quicklook.png`;
+  const key = `alps/tile-${n}/ff-1-${++pictures}-1-0123456789ab-0123456789ab/quicklook.png`;
   const { sha256 } = await engine.zones.store("silver", engine.tenant).write(key, pieces(bytes));
   const record = { zone: "silver" as const, key, name: "quicklook.png", bytes: bytes.length, sha256 };
   await engine.assets.publish({ ...record, media_type: "image/png" });

@@ -1,6 +1,5 @@
-// What the task page makes of texts: values with every digit, log lines that a terminal would obey, and commands.
+// What the task page makes of texts: values with every digit, log lines that a terminal would obey, and what can be done.
 import { describe, expect, test } from "vitest";
-import { cli, curl, shellWord } from "../../dashboard/src/pages/task/commands.js";
 import {
   appended,
   empty_log,
@@ -104,14 +103,6 @@ describe("log lines", () => {
     expect([many.lines.length, many.older]).toEqual([20_000, "8"]);
     expect(plainLines(log.lines.slice(0, 1))).toBe("2030-01-01T00:00:00Z\tattempt 1\tinfo\tline 4");
   });
-});
-
-test("commands are one word each for a shell, whatever they hold", () => {
-  expect(shellWord("it's $HOME; `rm`")).toBe(`'it'\\''s $HOME; \`rm\`'`);
-  expect(cli(["retry", "--task", "1-0"], "it's fine")).toBe(`fanfold retry --task 1-0 --reason 'it'\\''s fine'`);
-  expect(curl("POST", "http://h/api/tasks/1-0/skip", { reason: "it's" })).toBe(
-    `curl -X POST http://h/api/tasks/1-0/skip -H "authorization: Bearer $FANFOLD_KEY" -H 'content-type: application/json' -d '{"reason":"it'\\''s"}'`,
-  );
 });
 
 test("what cannot be done about a task says why", () => {

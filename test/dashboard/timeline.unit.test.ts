@@ -2,20 +2,18 @@
 import { describe, expect, test } from "vitest";
 import {
   densityOf,
-  durationWords,
   isRetried,
   moved,
   packed,
-  pathAdvice,
   placed,
   rowAt,
   rowsByTask,
   rowsByWorker,
-  stepWords,
   type Timeline,
   ticksOf,
   zoomed,
 } from "../../dashboard/src/pages/timeline/layout.js";
+import { durationWords, pathAdvice, stepWords } from "../../dashboard/src/pages/timeline/words.js";
 import {
   segmentsOf,
   slowestPath,

@@ -102,6 +102,7 @@ test("of many failures both ends are looked at, and it is told how many there ar
   await db.sql`delete from app.results where stage_id = ${stage_id}`;
   await db.sql`insert into app.results (stage_id, ordinal, status, tenant_id, error)
     select ${stage_id}, g, 'failed', 'default', jsonb_build_object('category', 'permanent', 'code', 'no_tile',
+        'signature', case when g >= 20000 then 'full' else 'tile' end,
         'message', case when g >= 20000 then 'the disk is full' else 'no tile ' || g end)
       from generate_series(0, 20999) g`;
   await db.sql`update app.stage_progress set total = 21000, completed = 0, failed = 21000 where stage_id = ${stage_id}`;
@@ -136,7 +137,7 @@ test("the story is told from either end, page by page, and by kinds", async () =
   await get(`/api/jobs/status/${job_id}?wait=true`);
   const ids = (page: { events: { event_id: number }[] }) => page.events.map(({ event_id }) => event_id);
   const all = ids(await get(`/api/jobs/${job_id}/events?limit=1000`));
-  expect(all.length).toBeGreaterThan(6);
+  expect(all.length).toBeGreaterThan(4);
   const newest: number[] = [];
   for (let cursor = ""; ; ) {
     const page = await get(`/api/jobs/${job_id}/events?order=newest&limit=3${cursor}`);

@@ -31,7 +31,12 @@ export const job_bulk_api = {
       action: z.enum(bulk_actions),
       filter: z.strictObject(job_query_fields).default({}).describe("As GET /api/jobs takes it"),
       job_ids: z
-        .array(z.string().regex(/^[0-9a-f]{64}$/, "is not a whole job id"))
+        .array(
+          z
+            .string()
+            .regex(/^[0-9a-f]{64}$/, "is not a whole job id")
+            .meta({ examples: ["5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592"] }),
+        )
         .min(1)
         .max(1000)
         .optional()

@@ -48,6 +48,7 @@ function Collections() {
       }),
     [collections],
   );
+  const counted = useMemo(() => new Set(collections.slice(0, COUNTED).map(({ id }) => id)), [collections]);
   if (found.error !== null) return <ProblemNote error={found.error} />;
   if (found.data === undefined) return <Skeleton lines={6} />;
   if (collections.length === 0) {
@@ -99,7 +100,12 @@ function Collections() {
                 </div>
               ),
             },
-            { id: "items", title: "Items", align: "right", cell: ({ id }) => <ItemCount collection_id={id} /> },
+            {
+              id: "items",
+              title: "Items",
+              align: "right",
+              cell: ({ id }) => (counted.has(id) ? <ItemCount collection_id={id} /> : <span className="muted">–</span>),
+            },
             { id: "when", title: "When", cell: (collection) => timesOf(collection) ?? "–" },
             { id: "where", title: "Where", cell: (collection) => <Where collection={collection} />, minor: true },
           ]}
@@ -114,6 +120,8 @@ function Collections() {
   );
 }
 
+/** Each count is a call: of more collections it is told on their own pages. */
+const COUNTED = 20;
 const none: readonly StacCollection[] = [];
 const world = { box: [-170, -60, 180, 75] as [number, number, number, number], again: 0 };
 

@@ -1,5 +1,5 @@
 // One collection: its items on a map and as pictures. Only what is in view, or fits the search, is asked for, 500 at a time.
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { to, useQueryState } from "../../routes.js";
@@ -80,7 +80,7 @@ function Items({ collection_id, extent }: { collection_id: string; extent: Bound
   const [drawing, setDrawing] = useState(false);
   const [hit, setHit] = useState<Hit | null>(null);
   const [pinned, setPinned] = useState<Hit | null>(null);
-  const { filter, problem } = filterOf(query.q);
+  const { filter, problem } = filterOf(useSettled(query.q));
   const drawn = boxOf(query.bbox);
   const datetime = datetimeOf(query.from, query.until);
   // A box that was drawn counts; without one, what the map shows; "all" asks for the first ones wherever they are.
@@ -197,6 +197,16 @@ function Items({ collection_id, extent }: { collection_id: string; extent: Bound
 }
 
 const none: readonly StacItem[] = [];
+
+/** What was written once the writing has stopped for a moment: not every letter is a search. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
 
 function Tile({ item }: { item: StacItem }) {
   return (

@@ -2,12 +2,13 @@
 
 /** `part of an id`, or `name=value`, `name>=value` on a property; several with spaces between, all of which must fit. CQL2 text. */
 export function filterOf(text: string): { filter: string | undefined; problem: string | null } {
-  const words = text.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
+  // A quote that is not closed yet goes to the end: somebody is writing.
+  const words = text.match(/(?:[^\s"]|"[^"]*(?:"|$))+/g) ?? [];
   const parts: string[] = [];
   for (const word of words) {
     const found = /^([A-Za-z][\w:.-]*)(>=|<=|<>|=|<|>)(.+)$/.exec(word);
     if (found === null) {
-      parts.push(`id LIKE '%${likeText(unquoted(word))}%'`);
+      if (unquoted(word) !== "") parts.push(`id LIKE '%${likeText(unquoted(word))}%'`);
       continue;
     }
     const [, name, operator, value] = found as unknown as [string, string, string, string];

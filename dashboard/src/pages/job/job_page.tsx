@@ -7,7 +7,7 @@ import { isTerminal } from "../../../../src/core/statuses.js";
 import { verdictOf } from "../../../../src/core/verdict.js";
 import { useGet } from "../../api/hooks.js";
 import { type JobTab, job_tabs, to, useQueryState } from "../../routes.js";
-import { announce, Empty, Page, ProblemNote, Skeleton, Tabs, useNow } from "../../ui/index.js";
+import { announce, Empty, Page, ProblemNote, Safe, Skeleton, Tabs, useNow } from "../../ui/index.js";
 import { ErrorsTab, useErrorGroups } from "./errors_tab.js";
 import { EventsTab } from "./events_tab.js";
 import "./job.css";
@@ -34,7 +34,7 @@ export function JobPage() {
           <Skeleton lines={8} />
         ) : problem.status === 404 || problem.status === 400 ? (
           <Empty title="There is no such job" command="fanfold jobs">
-            {problem.message}
+            <Safe text={problem.message} />
           </Empty>
         ) : (
           <ProblemNote error={problem} />
@@ -50,6 +50,11 @@ function Shown({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   const failed = job.stages.reduce((sum, stage) => sum + stage.failed, 0);
   const title = `${job.job_type} ${job.job_id.slice(0, 12)}`;
   useAnnouncedEnd(job);
+  useEffect(() => {
+    // On a phone the tabs are wider than the window.
+    if (tab !== "overview")
+      document.querySelector(".tab.current")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
     <Page title={title} heading={<JobHeading job={job} />} crumbs={crumbs} actions={<JobVerbs job={job} />}>
       <Sentence live={live} job={job} failed={failed} />

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { count, rate } from "../../../../src/core/figures.js";
-import type { Pace } from "../../../../src/core/pace.js";
+import { doneOf, type Pace } from "../../../../src/core/pace.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import { roughly } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
@@ -31,6 +31,13 @@ const skip_reasons: Record<string, string> = {
   upstream: "What it needs did not end well.",
 };
 
+/** An open stage of which nothing was begun is only queued, and nothing of a paused one is. */
+function shownStatus(stage: Stage, paused: boolean): string {
+  if (stage.status !== "processing") return stage.status;
+  if (paused) return "paused";
+  return stage.processing === 0 && doneOf(stage) === 0 ? "queued" : "processing";
+}
+
 interface StageCardProps {
   job: Job;
   stage: Stage;
@@ -41,8 +48,9 @@ interface StageCardProps {
 }
 
 export function StageCard({ job, stage, pace, paused, tells_order }: StageCardProps) {
-  const status = paused && stage.status === "processing" ? "paused" : stage.status;
-  const done = stage.completed + stage.failed + stage.skipped + stage.cancelled;
+  const status = shownStatus(stage, paused);
+  const ended = isTerminal(stage.status);
+  const done = doneOf(stage);
   return (
     <>
       <header className="stage-head">
@@ -63,8 +71,8 @@ export function StageCard({ job, stage, pace, paused, tells_order }: StageCardPr
         <>
           <StackedBar parts={barParts(stage)} total={stage.total} label={stage.name} />
           <p className="stage-counts">
-            <strong className="number">{count(done)}</strong> of <span className="number">{count(stage.total)}</span>{" "}
-            done
+            <strong className="number">{count(ended ? stage.completed : done)}</strong> of{" "}
+            <span className="number">{count(stage.total)}</span> {ended ? "completed" : "done"}
           </p>
           <Counts stage={stage} />
         </>
@@ -152,28 +160,32 @@ function Notes({ stage }: { stage: Stage }) {
 }
 
 function Gate({ job, stage }: { job: Job; stage: Stage }) {
+  // The dialog stays when the stage begins: it says so.
   const [verb, setVerb] = useState<"approve" | "reject" | null>(null);
   const forbidden = useForbidden("operate");
-  if (stage.status !== "waiting_approval") {
-    return stage.gate !== null && stage.decision === null && !isTerminal(stage.status) ? (
-      <p className="muted small">Somebody must approve it before it begins.</p>
-    ) : null;
-  }
   return (
-    <div className="stage-gate">
-      {stage.gate !== null && stage.gate.message !== "" && (
-        <p>
-          <Safe text={stage.gate.message} limit={1000} />
-        </p>
+    <>
+      {stage.status === "waiting_approval" ? (
+        <div className="stage-gate">
+          {stage.gate !== null && stage.gate.message !== "" && (
+            <p>
+              <Safe text={stage.gate.message} limit={1000} />
+            </p>
+          )}
+          <div className="row">
+            <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
+              Approve
+            </Button>
+            <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
+              Reject
+            </Button>
+          </div>
+        </div>
+      ) : (
+        stage.gate !== null &&
+        stage.decision === null &&
+        !isTerminal(stage.status) && <p className="muted small">Somebody must approve it before it begins.</p>
       )}
-      <div className="row">
-        <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
-          Approve
-        </Button>
-        <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
-          Reject
-        </Button>
-      </div>
       {verb !== null && (
         <DecideDialog
           verb={verb}
@@ -183,25 +195,26 @@ function Gate({ job, stage }: { job: Job; stage: Stage }) {
           onClose={() => setVerb(null)}
         />
       )}
-    </div>
+    </>
   );
 }
 
 function RetryButton({ job, stage }: { job: Job; stage: Stage }) {
   const [open, setOpen] = useState(false);
   const forbidden = useForbidden("operate");
-  if (!isTerminal(job.status) || stage.opened_at === null) return null;
   const not = whyNotThisStage(job, stage) ?? forbidden;
   return (
     <>
-      <IconButton
-        label={`Retry stage ${stage.name}`}
-        className="copy stage-retry"
-        forbidden={not}
-        onClick={() => setOpen(true)}
-      >
-        ↻
-      </IconButton>
+      {isTerminal(job.status) && stage.opened_at !== null && (
+        <IconButton
+          label={`Retry stage ${stage.name}`}
+          className="copy stage-retry"
+          forbidden={not}
+          onClick={() => setOpen(true)}
+        >
+          ↻
+        </IconButton>
+      )}
       {open && <RetryStageDialog job={job} stage={stage.name} onClose={() => setOpen(false)} />}
     </>
   );

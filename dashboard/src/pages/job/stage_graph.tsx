@@ -96,10 +96,11 @@ function linesOf(list: HTMLElement, { edges }: ReturnType<typeof layoutOf>, pass
       ...{ left: card.offsetLeft, top: card.offsetTop, width: card.offsetWidth, height: card.offsetHeight },
     });
   }
+  const all = [...boxes.values()];
   const paths = edges.flatMap(({ from, to }) => {
     const [one, other] = [boxes.get(from), boxes.get(to)];
     if (one === undefined || other === undefined) return [];
-    const d = edgePath(one, other);
+    const d = edgePath(one, other, all);
     return d === null ? [] : [{ key: `${from} ${to}`, d, passed: passed.has(from) }];
   });
   return { width: list.scrollWidth, height: list.scrollHeight, paths };

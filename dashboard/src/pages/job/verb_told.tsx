@@ -16,7 +16,7 @@ export function RepairTold({ told }: { told: Repaired }) {
           {tasks(again)} {dry_run ? "would run again" : again === 1 ? "runs again" : "run again"}
         </strong>
         {follow > 0 && `, and at most ${count(follow)} that follow from ${again === 1 ? "it" : "them"}`}
-        {`; ${count(kept)} completed ${kept === 1 ? "stays" : "stay"} as ${kept === 1 ? "it is" : "they are"}.`}
+        {kept > 0 && `; ${count(kept)} that completed ${kept === 1 ? "stays as it is" : "stay as they are"}`}.
         {!dry_run && ` This is epoch ${count(epoch)} of the job.`}
       </p>
       <table className="told">

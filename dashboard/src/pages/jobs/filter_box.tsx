@@ -24,6 +24,7 @@ export function FilterBox({
   const [focused, setFocused] = useState(false);
   const [offered, setOffered] = useState<Completion | null>(null);
   const [at, setAt] = useState(-1);
+  const [typing, setTyping] = useState(false);
   const pending = useRef<ReturnType<typeof setTimeout> | null>(null);
   const { data: known } = useGet<typeof jobs_api.facets>("/api/jobs/facets", {}, { enabled: focused });
   // What was chosen elsewhere, such as a chip or the back button, is what stands here; what is being typed stays.
@@ -39,13 +40,21 @@ export function FilterBox({
     setOffered(is_between && !asked ? null : complete(value, caret, known ?? { types: [], labels: [] }));
     setAt(-1);
   };
-  const apply = (value: string, typing: boolean) => {
+  // What was seen of types and labels may come after the first letters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it has come
+  useEffect(() => {
+    if (known !== undefined && document.activeElement === input.current)
+      look(draft, input.current?.selectionStart ?? draft.length);
+  }, [known]);
+  const apply = (value: string, is_typing: boolean) => {
     if (pending.current !== null) clearTimeout(pending.current);
     pending.current = null;
-    onChange(value, { typing });
+    if (!is_typing) setTyping(false);
+    onChange(value, { typing: is_typing });
   };
   const type = (value: string, caret: number) => {
     setDraft(value);
+    setTyping(true);
     look(value, caret);
     if (pending.current !== null) clearTimeout(pending.current);
     pending.current = setTimeout(() => apply(value, true), PAUSE_MS);
@@ -62,7 +71,7 @@ export function FilterBox({
   };
   const shown = focused ? offered : null;
   const visible_problems = problems.filter(
-    ({ from, to }) => !focused || input.current === null || !isBeingWritten(input.current, from, to),
+    ({ from, to }) => !typing || input.current === null || !isBeingWritten(input.current, from, to),
   );
 
   return (
@@ -95,6 +104,7 @@ export function FilterBox({
           }}
           onBlur={() => {
             setFocused(false);
+            setTyping(false);
             if (pending.current !== null) apply(draft, true);
           }}
           onClick={() => look(draft, input.current?.selectionStart ?? draft.length)}

@@ -10,7 +10,7 @@ import type { Bounds } from "../../../../src/geo/raster.js";
 import { call } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
-import { announce, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
+import { announce, Button, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
 import { VerbsBar } from "../heat/verbs_bar.js";
 import "../heat/heat.css";
 import type { Area } from "./drawn_area.js";
@@ -121,17 +121,9 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
         onSelected={selected_extent === null ? null : () => setWantedFit({ box: selected_extent, again: again() })}
         footprints={data}
       />
-      <VerbsBar
-        job_id={job.job_id}
-        job_ended={job.finished_at !== null}
-        stage={stage.name}
-        stage_id={stage.stage_id}
-        selection={selection}
-        onDone={() => void refetch()}
-      />
       <ProblemNote error={problem} />
       {nothing ? (
-        <NoBoxes stage={stage} is_planned={stage.total !== null} />
+        <NoBoxes stage={stage} onOutputs={job.items_url === null ? null : () => setQuery({ layer: "outputs" })} />
       ) : (
         <LazyMap
           label={show_outputs ? "Map of the job's outputs" : `Map of the tasks of stage ${stage.name}`}
@@ -170,6 +162,14 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
           )}
         </LazyMap>
       )}
+      <VerbsBar
+        job_id={job.job_id}
+        job_ended={job.finished_at !== null}
+        stage={stage.name}
+        stage_id={stage.stage_id}
+        selection={selection}
+        onDone={() => void refetch()}
+      />
       {show_outputs ? (
         <ItemsTold items={items} found={found} empty="This job has put no item into the catalogue yet." />
       ) : (
@@ -182,7 +182,8 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
 const none: readonly never[] = [];
 const no_items: readonly never[] = [];
 
-function NoBoxes({ stage, is_planned }: { stage: Stage; is_planned: boolean }) {
+function NoBoxes({ stage, onOutputs }: { stage: Stage; onOutputs: (() => void) | null }) {
+  const is_planned = stage.total !== null;
   return (
     <Empty
       title={is_planned ? `No task of "${stage.name}" says where it is` : `"${stage.name}" is not planned yet`}
@@ -193,6 +194,7 @@ function NoBoxes({ stage, is_planned }: { stage: Stage; is_planned: boolean }) {
           ? "A task is on the map when its planner gives it a box in degrees, or its result has a bbox. Other stages of this job may have some."
           : "Its tasks are on the map as soon as they are planned."}
       </p>
+      {onOutputs !== null && <Button onClick={onOutputs}>Show what the job has put into the catalogue</Button>}
     </Empty>
   );
 }

@@ -91,8 +91,10 @@ export class MapCanvas {
     });
     map.once("idle", () => heard.onReady());
     map.on("error", ({ error }) => heard.onTrouble(error.message));
-    map.on("dragstart", () => (this.#moved_by_user = true));
-    map.on("wheel", () => (this.#moved_by_user = true));
+    // By hand, wheel, keys or buttons; what we do ourselves has no event behind it.
+    map.on("movestart", (event) => {
+      if ("originalEvent" in event && event.originalEvent !== undefined) this.#moved_by_user = true;
+    });
     map.on("moveend", () => this.#tellView());
     map.on("mousemove", ({ point }) => this.#look(point));
     map.on("mouseout", () => {

@@ -55,6 +55,8 @@ export function useFootprints({ job_id, stage, view, selected }: Asked) {
       return latest.current;
     },
     structuralSharing: false,
+    // Each view of a large stage is an answer of its own.
+    gcTime: 10_000,
     placeholderData: (before) => before,
     refetchInterval: ({ state: { data } }) => {
       if (state === "paused") return false;

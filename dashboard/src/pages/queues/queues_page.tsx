@@ -113,7 +113,7 @@ function columns(
       cell: ({ task_type, paused }) =>
         isPlanning(task_type) ? null : (
           <Button
-            className="small-button"
+            className="small-button nowrap"
             forbidden={forbidden}
             data-verb={paused === null ? "pause" : "continue"}
             aria-label={`${paused === null ? "Pause" : "Continue"} ${task_type}`}

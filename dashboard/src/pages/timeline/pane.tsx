@@ -13,9 +13,10 @@ import { useLocation } from "wouter";
 import { to as links } from "../../routes.js";
 import { useTheme } from "../../theme/theme.js";
 import { announce } from "../../ui/index.js";
-import { axis_height, barAt, draw, type Scene, timeAt } from "./draw.js";
+import { draw } from "./draw.js";
 import { HoverCard, type Hovered } from "./hover_card.js";
 import { moved, placed, type Row, type Timeline, type View, zoomed } from "./layout.js";
+import { axis_height, barAt, type Scene, timeAt } from "./scene.js";
 
 interface PaneProps {
   timeline: Timeline;

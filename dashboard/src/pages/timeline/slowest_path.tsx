@@ -2,7 +2,8 @@
 import { Link } from "wouter";
 import { to } from "../../routes.js";
 import { Safe } from "../../ui/index.js";
-import { durationWords, pathAdvice, type Step, stepWords } from "./layout.js";
+import type { Step } from "./layout.js";
+import { durationWords, pathAdvice, stepWords } from "./words.js";
 
 const parts = [
   { key: "approval_ms", word: "waiting for approval", colour: "--st-later" },

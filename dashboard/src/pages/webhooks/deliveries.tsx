@@ -92,7 +92,15 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
           rowKey={({ delivery_id }) => delivery_id}
           columns={[
             { id: "state", title: "State", cell: (one) => <StatusBadge {...look(one)} /> },
-            { id: "event", title: "Event", cell: ({ event_type }) => <span className="nowrap"><Safe text={event_type} /></span> },
+            {
+              id: "event",
+              title: "Event",
+              cell: ({ event_type }) => (
+                <span className="nowrap">
+                  <Safe text={event_type} />
+                </span>
+              ),
+            },
             {
               id: "job",
               title: "Job",
@@ -100,7 +108,9 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
                 about === null ? (
                   <span className="muted">–</span>
                 ) : (
-                  <Link href={to.job(about)} className="nowrap">{about.slice(0, 12)}</Link>
+                  <Link href={to.job(about)} className="nowrap">
+                    {about.slice(0, 12)}
+                  </Link>
                 ),
             },
             ...(endpoint_id === null
@@ -109,7 +119,13 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
                     id: "to",
                     title: "To",
                     cell: ({ endpoint_id: whom, url }: Delivery) =>
-                      whom === null ? <Safe text={url} limit={80} /> : <Link href={to.webhooks(whom)} className="nowrap">{whom}</Link>,
+                      whom === null ? (
+                        <Safe text={url} limit={80} />
+                      ) : (
+                        <Link href={to.webhooks(whom)} className="nowrap">
+                          {whom}
+                        </Link>
+                      ),
                   },
                 ]
               : []),
@@ -186,8 +202,14 @@ function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; onClose
           </div>
           <p className="muted">
             <Safe text={data.event_type} /> of{" "}
-            {data.job_id === null ? "no job" : <Link href={to.job(data.job_id)} className="nowrap">{data.job_id.slice(0, 12)}</Link>}, made{" "}
-            <Time at={data.created_at} />
+            {data.job_id === null ? (
+              "no job"
+            ) : (
+              <Link href={to.job(data.job_id)} className="nowrap">
+                {data.job_id.slice(0, 12)}
+              </Link>
+            )}
+            , made <Time at={data.created_at} />
             {data.next_at !== null && (
               <>
                 , tried next <Time at={data.next_at} />

@@ -1,5 +1,6 @@
 // So much of so much: a bar with its figures beside it.
 import { Count } from "../../ui/index.js";
+import "./meter.css";
 
 export function Meter({
   label,
