@@ -121,7 +121,10 @@ function LimitCard({ name, record }: { name: Name; record: LimitsRecord }) {
     <Card className="limit">
       <div className="limit-head">
         <h2>{words[name].title}</h2>
-        <span className="limit-value" title={limit === null && used?.most != null ? "from the submits per second" : undefined}>
+        <span
+          className="limit-value"
+          title={limit === null && used?.most != null ? "from the submits per second" : undefined}
+        >
           {limit !== null ? (
             <Count n={limit} />
           ) : (

@@ -182,7 +182,9 @@ function Ticks({ name }: { name: string }) {
               job_id === null ? (
                 <span className="muted">–</span>
               ) : (
-                <Link href={to.job(job_id)} className="nowrap">{job_id.slice(0, 12)}</Link>
+                <Link href={to.job(job_id)} className="nowrap">
+                  {job_id.slice(0, 12)}
+                </Link>
               ),
           },
           {
@@ -260,7 +262,15 @@ function ScheduleVerb({ name, verb, onClose }: { name: string; verb: Exclude<Doi
           job_id?: string;
         }>;
       }}
-      tell={({ job_id }) => (job_id === undefined ? done : <Link href={to.job(job_id)} className="nowrap">{done}</Link>)}
+      tell={({ job_id }) =>
+        job_id === undefined ? (
+          done
+        ) : (
+          <Link href={to.job(job_id)} className="nowrap">
+            {done}
+          </Link>
+        )
+      }
       cli={(reason) => cliLine(["schedules", verb, name], { reason })}
       curl={(reason) =>
         curlLine(pageBase(), {
