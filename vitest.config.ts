@@ -1,13 +1,16 @@
 import { defineConfig } from "vitest/config";
 import { CountReporter } from "./test/count_reporter.js";
 
-/** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out. */
+/** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
+ * `--mode screenshots`: pictures of the dashboard. */
+const included: Record<string, string> = { soak: "test/**/*.soak.ts", screenshots: "test/dashboard/*.shots.ts" };
+
 export default defineConfig(({ mode }) => {
   const soak = mode === "soak";
   if (mode === "pg18") process.env.FANFOLD_TEST_PG = "npm";
   return {
     test: {
-      include: [soak ? "test/**/*.soak.ts" : "test/**/*.test.ts"],
+      include: [included[mode] ?? "test/**/*.test.ts"],
       // How often each fault is repeated in a row.
       env: soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {},
       globalSetup: ["test/global_setup.ts"],
@@ -15,6 +18,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 2,
       testTimeout: soak ? 1_800_000 : 60_000,
       hookTimeout: 120_000,
+      // A busy machine is no failure.
+      expect: { poll: { timeout: 30_000, interval: 50 } },
       teardownTimeout: 20_000,
       passWithNoTests: soak,
       reporters: ["default", new CountReporter()],

@@ -201,6 +201,7 @@ const other_names = [
   "FANFOLD_TEST_SOAK",
   "FANFOLD_TEST_SOAK_MINUTES",
   "FANFOLD_WRITE_DOCS",
+  "FANFOLD_SHOTS",
 ];
 
 const package_file = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));

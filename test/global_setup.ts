@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { quoteName } from "../src/engine/database.js";
 import { openServer } from "../src/engine/server_database.js";
+import { writePlainCode } from "./plain_code.js";
 import { foundServer, type RunningServer, startServer, templatePrefix } from "./postgres_server.js";
 
 declare module "vitest" {
@@ -23,6 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { admin_url, version, log_path } = server;
   project.provide("server", { admin_url, version, log_path });
   project.provide("shared_dir", shared_dir);
+  writePlainCode(join(shared_dir, "code"));
   return async () => {
     const deadlocks = log_path === null ? [] : linesWithDeadlocks(log_path);
     if (log_path === null) await dropTemplates(admin_url, shared_dir);

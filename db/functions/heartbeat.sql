@@ -21,7 +21,7 @@ declare
 begin
   update app.workers
      set heartbeat_at = now(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
-         rss_mb = greatest((request ->> 'rss_mb')::integer, 0),
+         rss_mb = nullif(greatest((request ->> 'rss_mb')::integer, 0), 0),
          draining_at = case when (request ->> 'draining')::boolean then coalesce(draining_at, now()) end,
          -- Others read this with casts: what is not as it should be is left out.
          running = coalesce(jsonb_path_query_array((request -> 'running')::jsonb, c_running), '[]')

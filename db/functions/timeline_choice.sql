@@ -10,7 +10,7 @@ declare
   c_bins constant integer := 240;
   v_total bigint := coalesce(stage.total, 0);
   v_part integer := greatest(1, most / 4);
-  v_width double precision := greatest(extract(epoch from bins_to - bins_from), 0.001) / c_bins;
+  v_width double precision := greatest(date_part('epoch', bins_to - bins_from), 0.001) / c_bins;
   v_open bigint;
 begin
   with seen as materialized (
@@ -25,10 +25,10 @@ begin
         count(*) filter (where b.is_start) as started, count(*) filter (where not b.is_start) as ended,
         count(*) filter (where not b.is_start and b.status = 'failed') as failed
       from (
-        select floor(extract(epoch from s.started_at - bins_from) / v_width)::integer as n, true as is_start, s.status from seen s
+        select floor(date_part('epoch', s.started_at - bins_from) / v_width)::integer as n, true as is_start, s.status from seen s
          where s.duration_ms is not null
         union all
-        select floor(extract(epoch from s.finished_at - bins_from) / v_width)::integer, false, s.status from seen s
+        select floor(date_part('epoch', s.finished_at - bins_from) / v_width)::integer, false, s.status from seen s
          where s.duration_ms is not null) b
      where b.n between 0 and c_bins
      group by b.n

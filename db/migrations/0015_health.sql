@@ -22,6 +22,11 @@ create table app.rate_notes (
   completed bigint[] not null,
   failed bigint[] not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+-- They live for seconds: compressing them would take longer than all the rest.
+alter table app.rate_notes
+  alter column stages set storage external,
+  alter column completed set storage external,
+  alter column failed set storage external;
 
 -- Minutes in which something happened: what ended in them, and what waited and ran when they were last looked at (null: nobody did).
 create table app.rate_minutes (

@@ -1,8 +1,9 @@
 // fanfold workers: who works for this tenant, on what, and when it was last heard of.
+
+import { printable } from "../core/printable.js";
 import type { GoneWorker, WorkerRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { table } from "./summary.js";
 
@@ -55,7 +56,9 @@ function* workerLines(workers: readonly WorkerRecord[], kind: "server" | "embedd
 /** What isolated tasks have declared of what they may together, and what the process has. */
 function memoryText({ memory_mb, memory_used_mb, rss_mb }: WorkerRecord): string {
   const declared =
-    memory_mb === null ? "" : `${memory_used_mb === null ? "" : `${count(memory_used_mb)} of `}${count(memory_mb)} MB`;
+    memory_mb === null || memory_mb === 0
+      ? ""
+      : `${memory_used_mb === null ? "" : `${count(memory_used_mb)} of `}${count(memory_mb)} MB`;
   return rss_mb === null ? declared : `${declared === "" ? "" : `${declared}, `}rss ${count(rss_mb)} MB`;
 }
 

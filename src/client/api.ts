@@ -3,6 +3,7 @@ import { assets_api } from "../core/api/assets.js";
 import { audit_api } from "../core/api/audit.js";
 import { blueprints_api } from "../core/api/blueprints.js";
 import { cells_api } from "../core/api/cells.js";
+import { footprints_api } from "../core/api/footprints.js";
 import { groups_api } from "../core/api/groups.js";
 import { health_api } from "../core/api/health.js";
 import { job_bulk_api } from "../core/api/job_bulk.js";
@@ -30,6 +31,7 @@ export const api = {
   views: views_api,
   tasks: tasks_api,
   cells: cells_api,
+  footprints: footprints_api,
   task_pages: task_pages_api,
   timeline: timeline_api,
   operations: operations_api,

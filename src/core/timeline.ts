@@ -100,7 +100,7 @@ export function segmentsOf(task: TimelineTask, now: number): Segment[] {
       const next = runs[runs.indexOf(run) + 1];
       const until = Math.min(again, next?.from ?? next?.to ?? Math.max(now, to));
       if (until > to) told.push({ kind: "retry_gap", from: to, to: until });
-      free = until < again ? null : again;
+      free = again;
     }
   }
   if (task.status === "queued") {

@@ -55,7 +55,7 @@ export interface VerdictFacts {
   /** By stage number; where there is none, what the status says of itself. */
   paces?: ReadonlyMap<number, Pace>;
   /** The failures by kind, largest first. */
-  groups?: readonly { code: string | null; message: string | null; tasks: number }[];
+  groups?: readonly { category?: string | null; code: string | null; message: string | null; tasks: number }[];
   /** Tasks of a cancelled job whose handlers have not stopped yet. */
   still_running?: number;
 }
@@ -90,7 +90,8 @@ export function verdictOf(job: VerdictJob, facts: VerdictFacts): Verdict {
   const asking = job.stages.filter(({ status }) => status === "waiting_approval");
   if (asking.length > 0) {
     const working = job.stages.filter(({ status }) => status === "processing" || status === "planning");
-    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...progressParts(job, working, facts));
+    const rest = working.length === 0 ? [] : progressParts(job, working, facts);
+    return say("waits", ...asking.map((stage) => approvalText(job, stage)), ...rest);
   }
   const working = job.stages.filter(({ status }) => open_statuses.has(status));
   const untouched = working.every((stage) => doneOf(stage) + stage.processing === 0);
@@ -121,13 +122,16 @@ function whichStages({ stages }: VerdictJob, some: readonly VerdictStage[]): str
   return `Stage${numbers.length > 1 ? "s" : ""} ${listed(numbers)} of ${stages.length}`;
 }
 
-/** The slowest of those that run decides; one without a pace makes it a guess nobody should read. */
+/** The slowest of those that run decides. Where nobody knows the pace of much of what is left, a guess would be no help. */
 function leftText(stages: readonly VerdictStage[], { paces }: VerdictFacts): string {
-  const etas = stages
-    .filter((stage) => doneOf(stage) < (stage.total ?? 0))
-    .map((stage) => paces?.get(stage.number)?.eta_s ?? stage.eta_s);
-  if (etas.length === 0 || etas.some((eta) => eta === null)) return "";
-  return `${roughly(Math.max(...(etas as number[])))} left`;
+  const left = stages.map((stage) => ({
+    n: Math.max(0, (stage.total ?? 0) - doneOf(stage)),
+    eta_s: paces?.get(stage.number)?.eta_s ?? stage.eta_s,
+  }));
+  const known = left.filter(({ n, eta_s }) => n > 0 && eta_s !== null);
+  const all = left.reduce((sum, { n }) => sum + n, 0);
+  if (known.length === 0 || known.reduce((sum, { n }) => sum + n, 0) < 0.9 * all) return "";
+  return `${roughly(Math.max(...known.map(({ eta_s }) => eta_s as number)))} left`;
 }
 
 function queuedParts(job: VerdictJob, working: readonly VerdictStage[], { now_ms }: VerdictFacts): string[] {
@@ -180,7 +184,9 @@ function failedParts(job: VerdictJob, facts: VerdictFacts): string[] {
 function mostly(stage: VerdictStage, { groups }: VerdictFacts): string {
   const most = groups?.[0];
   if (most === undefined) return stage.error?.message ? `first: ${cut(stage.error.message)}` : "";
-  const what = [most.code, most.message].filter((text) => text !== null && text !== "").join(": ");
+  // A failure without a code of its own has that of its category, which says nothing.
+  const code = most.code === most.category ? null : most.code;
+  const what = [code, most.message].filter((text) => text !== null && text !== "").join(": ");
   return `${groups?.length === 1 ? "all" : `${count(most.tasks)} of them`} with ${cut(what)}`;
 }
 

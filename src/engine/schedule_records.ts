@@ -1,5 +1,6 @@
 // The records of schedules, with the names they have in SQL. Types only.
 import type { MissedPolicy } from "../core/schedule.js";
+import type { JobStatus } from "../core/statuses.js";
 import type { SubmitOptions } from "./records.js";
 
 /** Submit options of a schedule's jobs. */
@@ -29,6 +30,11 @@ export interface TickRecord {
   at: string;
 }
 
+/** With how its job stands by now; null: there is none. */
+export interface RecentTick extends TickRecord {
+  job_status: JobStatus | null;
+}
+
 export interface ScheduleRecord {
   name: string;
   description: string | null;
@@ -53,6 +59,10 @@ export interface ScheduleRecord {
   created_by: string;
   updated_at: string;
   updated_by: string;
+  /** Its last times, newest first, where the list was asked for them. */
+  recent?: RecentTick[];
+  /** Its next times, where the list was asked for them. */
+  fires?: string[];
 }
 
 /** What a scheduler learns of a schedule that is due. */

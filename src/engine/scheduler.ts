@@ -237,12 +237,15 @@ export async function submitFor(
   job: Job,
   { name, parameters, options }: { name: string; parameters: Record<string, unknown>; options: ScheduleOptions },
   tick_at: Date,
+  /** Who asked for it, where it was not the clock. */
+  actor: string | null = null,
 ): Promise<SubmitReply> {
   const filled = fillTick(parameters, tick_at) as Record<string, unknown>;
   await validateParameters(job, filled);
   const labels = { ...options.labels, schedule: name, tick_at: tick_at.toISOString() };
   for (let attempt = 0; ; attempt++) {
-    const [reply] = await engine.submitJobs(job, [{ parameters: filled, ...options, labels }], { mode: "force", db });
+    const item = { parameters: filled, ...options, labels, ...(actor === null ? {} : { actor }) };
+    const [reply] = await engine.submitJobs(job, [item], { mode: "force", db });
     // Two forced submits of the same parameters at once share one run: of two schedules each shall have its own.
     if (reply?.created === true || attempt === 5) return reply as SubmitReply;
   }

@@ -10,7 +10,7 @@ import type { Engine } from "./engine.js";
 import type { SubmitReply } from "./records.js";
 import type { VerbOptions } from "./recovery.js";
 import { asked } from "./reply.js";
-import type { ScheduleGiven, ScheduleRecord, TickRecord } from "./schedule_records.js";
+import type { RecentTick, ScheduleGiven, ScheduleRecord, TickRecord } from "./schedule_records.js";
 import { submitFor } from "./scheduler.js";
 
 type Stored = Omit<ScheduleRecord, "words">;
@@ -82,7 +82,18 @@ export class Schedules {
     );
   }
 
-  async list({ limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {}): Promise<{
+  /** `recent`: so many last times of each, `fires`: so many next ones. */
+  async list({
+    limit = 50,
+    cursor = null,
+    recent = 0,
+    fires = 0,
+  }: {
+    limit?: number;
+    cursor?: string | null;
+    recent?: number;
+    fires?: number;
+  } = {}): Promise<{
     schedules: ScheduleRecord[];
     next: string | null;
   }> {
@@ -90,7 +101,23 @@ export class Schedules {
       this.#db.sql`select app.list_schedules(
         ${limit}::integer, ${cursor}::text, ${this.engine.tenant}::text) as reply`,
     );
-    return { schedules: page.schedules.map(inWords), next: page.next };
+    const schedules = page.schedules.map(inWords);
+    if (recent > 0) {
+      const names = JSON.stringify(schedules.map(({ name }) => name));
+      const told = await asked<Record<string, RecentTick[]>>(
+        this.#db
+          .sql`select app.recent_ticks(${names}::text::json, ${recent}::integer, ${this.engine.tenant}::text) as reply`,
+      );
+      for (const schedule of schedules) schedule.recent = told[schedule.name] ?? [];
+    }
+    if (fires > 0) {
+      const now = await this.#now();
+      for (const schedule of schedules) {
+        const times = nextTimes(schedule.cron, schedule.time_zone, now, fires);
+        schedule.fires = times.map((at) => at.toISOString());
+      }
+    }
+    return { schedules, next: page.next };
   }
 
   /** Its history goes too; its jobs stay. */
@@ -132,7 +159,7 @@ export class Schedules {
         schedule: Stored;
       }>(tx.sql`select app.begin_run_now(${name}::text, ${this.engine.tenant}::text) as reply`);
       const at = new Date(tick_at);
-      const reply = await submitFor(this.engine, tx, job, schedule, at);
+      const reply = await submitFor(this.engine, tx, job, schedule, at, actor);
       const tick = {
         tick_at: at.toISOString(),
         outcome: "submitted",

@@ -256,3 +256,25 @@ describe("alerts", () => {
     expect((await fanfold(["alerts", "--limit", "0"])).code).toBe(2);
   });
 });
+
+describe("queues", () => {
+  test("tell what waits of each task type, and why nothing of it is taken", async () => {
+    await database().db.script(
+      "select app.enqueue('odd.one', '{}', tenant => 'default'); select app.enqueue('odd.one', '{}', run_at => now() + interval '1 hour')",
+    );
+    await fanfold(["pause", "--type", "odd.two", "--reason", "not now", "--by", "ada"]);
+    const { code, out } = await fanfold(["queues"], { width: Number.POSITIVE_INFINITY });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^TYPE +DUE +LATER +RETRYING +RUNNING +OLDEST +WORKERS +DONE\/MIN +FAILED\/MIN\n/);
+    expect(out).toMatch(
+      /\nodd\.one +1 +1 +0 +0 +[\d.]+s +0 +0 +0 +(no worker is live|no live worker registers it[^\n]+); fanfold up\n/,
+    );
+    expect(out).toMatch(
+      /\nodd\.two +0 +0 .*tasks of this type are paused by ada: not now; fanfold continue --type odd\.two\n/,
+    );
+    const { queues } = await asked("queues");
+    expect(queues.find(({ task_type }: { task_type: string }) => task_type === "odd.one")).toMatchObject({
+      ...{ due: 1, later: 1, problem: { code: "NO_WORKER_FOR_TYPE", command: "fanfold up" } },
+    });
+  });
+});

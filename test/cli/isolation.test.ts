@@ -2,24 +2,15 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { plainScript } from "../plain_code.js";
 import { aliveIn } from "../worker/isolation_shop.js";
 import { attemptsOf, eventually, openShop, type TestShop } from "../worker/shop.js";
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const file = (name: string) => plainScript(new URL(name, import.meta.url));
 
 async function startUp(shop: TestShop, ...flags: string[]) {
-  const loader = ["--import", file("../worker/typescript.mjs")];
-  const argv = [
-    ...loader,
-    file("../../src/cli/main.ts"),
-    "up",
-    "--no-http",
-    "--app",
-    file("./isolation_app.ts"),
-    ...flags,
-  ];
+  const argv = [file("../../src/cli/main.ts"), "up", "--no-http", "--app", file("./isolation_app.ts"), ...flags];
   const env = {
     ...process.env,
     DATABASE_URL: shop.url,

@@ -157,7 +157,7 @@ describe("errors", () => {
     const { code, out } = await fanfold(["errors", id]);
     expect(code).toBe(0);
     const { groups, ...rest } = await asked("errors", id);
-    expect(rest).toEqual({ job_id, status: "failed" });
+    expect(rest).toEqual({ job_id, status: "failed", failed: 4, looked_at: 4, group_count: 2 });
     expect(groups).toMatchObject([
       { tasks: 3, category: "permanent", code: "no_part", message: "part <n> is not in <path>", stages: ["parts"] },
       { tasks: 1, code: "no_first_part", message: "the first part is not there at all" },
@@ -186,7 +186,12 @@ describe("errors", () => {
       code: 0,
       out: `no task of job ${job_id.slice(0, 12)} has failed; the job is completed\n`,
     });
-    expect(await asked("errors", job_id)).toEqual({ job_id, status: "completed", groups: [] });
+    expect(await asked("errors", job_id)).toEqual({
+      job_id,
+      status: "completed",
+      groups: [],
+      ...{ failed: 0, looked_at: 0, group_count: 0 },
+    });
   });
 });
 

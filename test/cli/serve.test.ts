@@ -1,11 +1,12 @@
 // fanfold serve and the HTTP side of fanfold up, as processes and in this one; and the end of a server with a hundred calls
 // under way.
-import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer } from "../../src/engine/server_database.js";
+import { dashboard_folder, hasDashboard } from "../../src/server/dashboard.js";
 import { type FreshDatabase, freshDatabase, realServer } from "../postgres.js";
 import { build, spawnFanfold } from "./built_program.js";
 import { migratedFolder } from "./embedded_folder.js";
@@ -178,8 +179,40 @@ async function documented(): Promise<{ blueprint: string; submit: string }> {
   return { blueprint, submit };
 }
 
+test("dashboard prints a link that signs in once: asked for with a key, or made where the database is at hand", async () => {
+  const server = start(["serve", "--port", "0"], { env });
+  await server.until("stop      Ctrl-C");
+  const url = urlIn(server.out());
+  expect(server.out(), "what a server writes is read by many").not.toContain("code=");
+  const signedIn = async (link: string) => {
+    const code = new URL(link.trim()).searchParams.get("code");
+    return (await post(`${url}/api/session`, { code })).json();
+  };
+  const asked = await fanfold(["dashboard", "--url", `${url}/`], { env: { ...env, FANFOLD_KEY: key } });
+  expect(asked).toMatchObject({ code: 0, err: expect.stringContaining("signs in once") });
+  expect(asked.out).toMatch(new RegExp(`^${url}/sign-in\\?code=ffl_[\\w-]{43}\n$`));
+  expect(await signedIn(asked.out)).toMatchObject({ key_name: "test", scopes: ["submit", "read", "admin"] });
+  const made = (await fanfold(["dashboard", "--json"], { env: { ...env, FANFOLD_PUBLIC_URL: url } })).json();
+  expect(await signedIn(made.url)).toMatchObject({ key_name: "dashboard", operator: true });
+  const again = (await fanfold(["dashboard", "--json"], { env: { ...env, FANFOLD_PUBLIC_URL: url } })).json();
+  expect(again.key_id, "no second key is made").toBe(made.key_id);
+  const chosen = await fanfold(["dashboard", "--url", url, "--as", key.split("_")[2]!, "--json"], { env });
+  expect(await signedIn(chosen.json().url)).toMatchObject({ key_name: "test" });
+  const wrong = await fanfold(["dashboard", "--url", url, "--key", `${key.slice(0, -4)}AAAA`], { env });
+  expect(wrong).toMatchObject({ code: 4, err: expect.stringContaining("not valid") });
+  server.signal("SIGTERM");
+  expect((await server.done).code).toBe(0);
+});
+
 describe("up", () => {
-  beforeAll(() => migratedFolder(path.join(folder, "embedded")));
+  beforeAll(async () => {
+    await migratedFolder(path.join(folder, "embedded"));
+    // A link to a page that is not there would be none: a page stands in for the built one.
+    if (hasDashboard()) return;
+    await mkdir(path.join(dashboard_folder, "ui"), { recursive: true });
+    await writeFile(path.join(dashboard_folder, "index.html"), "<!doctype html><base href='/'>");
+    return () => rm(dashboard_folder, { recursive: true, force: true });
+  });
   const data = () => ["--data-dir", path.join(folder, "embedded")];
 
   test("on the embedded database serves HTTP, with a first key that is shown once and may do everything", async () => {
@@ -197,7 +230,12 @@ describe("up", () => {
     const again = start(["up", "--port", "0", "--json", ...data()]);
     await again.until('"http"');
     expect(again.out()).not.toContain("ff_live_");
-    const { http } = JSON.parse(again.out());
+    const { http, sign_in } = JSON.parse(again.out());
+    expect(sign_in).toMatch(new RegExp(`^${http.url}/sign-in\\?code=ffl_[\\w-]{43}$`));
+    const code = new URL(sign_in).searchParams.get("code");
+    const signIn = () => post(`${http.url}/api/session`, { code });
+    expect(await (await signIn()).json()).toMatchObject({ tenant_id: "default", operator: true });
+    expect((await signIn()).status, "it signs in once").toBe(401);
     const jobs = await fetch(`${http.url}/api/jobs`, { headers: { authorization: `Bearer ${shown}` } });
     expect(jobs.status).toBe(200);
     again.signal("SIGTERM");

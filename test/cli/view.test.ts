@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { paces, remember, type Sample } from "../../src/core/pace.js";
 import { type Look, renderChanges, renderStages } from "../../src/cli/view.js";
+import { paces, remember, type Sample } from "../../src/core/pace.js";
 import type { JobRecord, StageRecord } from "../../src/engine/records.js";
 
 const started = "2020-01-01T00:00:00.000Z";

@@ -64,6 +64,13 @@ describe("a job under way", () => {
     expect(text(both)).toBe("Stages 2 and 3 of 3 · 10 of 30 done · about 10 min left");
   });
 
+  test("says what is left when only a straggler beside it has no pace", () => {
+    const wide = stage(1, "wide", { status: "processing", total: 100, completed: 10, eta_s: 60 });
+    const one = stage(2, "one", { status: "processing", total: 1 });
+    expect(text(job([wide, one]))).toContain("about 1 min left");
+    expect(text(job([wide, { ...one, total: 50 }]))).not.toContain("left");
+  });
+
   test("says that a stage is being planned", () => {
     expect(text(job([done(1, "list"), stage(2, "tiles", { status: "planning" })]))).toBe(
       "Stage 2 of 2 · planning tiles",
@@ -102,6 +109,9 @@ describe("a job that waits", () => {
     ]);
     expect(text(gated)).toBe(
       "Stage 2 of 2 (publish) waits for approval: Are the tiles fine? · Stage 1 of 2 · 1 of 4 done",
+    );
+    expect(text({ ...gated, stages: [done(1, "tiles"), ...gated.stages.slice(1)] })).toBe(
+      "Stage 2 of 2 (publish) waits for approval: Are the tiles fine?",
     );
   });
 

@@ -12,6 +12,7 @@
 // browser complained of: console errors, errors of scripts, violations of the Content-Security-Policy, requests that failed, answers
 // above 399 and requests to anywhere else. What a test provokes on purpose it names first: dashboard.allow(/404 .*\/api\/jobs/).
 // Where there is no Chromium the block is skipped and says why. Strings given to `evaluate` may use the DOM.
+import { fileURLToPath } from "node:url";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject } from "vitest";
@@ -57,7 +58,7 @@ export function describeInBrowser(
   describe.skipIf(reason !== null)(reason === null ? name : `${name} (skipped: ${reason})`, () => {
     const dashboard = new Dashboard(options);
     beforeAll(() => dashboard.start());
-    afterEach(() => dashboard.settle());
+    afterEach(({ task }) => dashboard.settle(task.result?.state === "fail" ? task.name : null));
     afterAll(() => dashboard.close());
     tests(dashboard);
   });
@@ -152,19 +153,24 @@ export class Dashboard {
 
   async theme(theme: Theme, page: Page = this.page): Promise<void> {
     await page.emulateMedia({ colorScheme: theme });
-    await page.locator(`html[data-theme=${theme}]`).waitFor();
+    // The page hears of it with its next frame, which on a busy machine may be far.
+    await page.evaluate(`document.documentElement.dataset.theme = ${JSON.stringify(theme)}`);
   }
 
-  /** Fails on what keeps people out, with where it is. */
-  async axe(page: Page = this.page): Promise<void> {
+  /** Fails on what keeps people out, with where it is. `rules`: only these. */
+  async axe(page: Page = this.page, rules: readonly string[] = []): Promise<void> {
+    const options = {
+      ...{ preload: false, resultTypes: ["violations"] },
+      ...(rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } }),
+    };
     // By the debugger, which the page's policy does not bind.
     await page.evaluate(axe.source);
     const found = await page.evaluate<AxeFinding[]>(
-      `axe.run(document, { preload: false, resultTypes: ["violations"] }).then(({ violations }) => violations
+      `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations
          .filter(({ impact }) => impact === "serious" || impact === "critical")
          .map(({ id, help, nodes }) => ({ id, help, nodes: nodes.slice(0, 5).map(({ html, failureSummary }) => html + " " + failureSummary) })))`,
     );
-    expect(found, `axe on ${page.url()}`).toEqual([]);
+    if (found.length > 0) throw new Error(`axe on ${page.url()}:\n${JSON.stringify(found, null, 2)}`);
   }
 
   /** No page is wider than the window: only what scrolls by itself may be. */
@@ -185,9 +191,12 @@ export class Dashboard {
     return this.#problems.filter((problem) => !this.#allowed.some((pattern) => pattern.test(problem)));
   }
 
-  /** After each test: closes its pages, and fails on what the browser complained of. */
-  async settle(): Promise<void> {
-    for (const context of this.#contexts) await context.close();
+  /** After each test: closes its pages, and fails on what the browser complained of. Of a test that failed a picture is kept. */
+  async settle(failed: string | null = null): Promise<void> {
+    for (const context of this.#contexts) {
+      if (failed !== null) for (const page of context.pages()) await keepPicture(page, failed);
+      await context.close();
+    }
     this.#contexts.clear();
     this.#main = undefined;
     const { problems } = this;
@@ -241,6 +250,14 @@ interface AxeFinding {
   id: string;
   help: string;
   nodes: string[];
+}
+
+/** Beside those of `npm run screenshots`. */
+async function keepPicture(page: Page, test: string): Promise<void> {
+  const name = `failed-${test.replaceAll(/[^\w]+/g, "_").slice(0, 80)}-${Date.now()}.png`;
+  const path = fileURLToPath(new URL(`../../screenshots/${name}`, import.meta.url));
+  await page.screenshot({ path, timeout: 5_000 }).catch(() => undefined);
+  process.stderr.write(`what it looked like at ${page.url()}: ${path}\n`);
 }
 
 function heightFor(width: number): number {

@@ -1,6 +1,6 @@
 // The dashboard as it is shipped, built once for all test files of a run: whoever comes first builds, the others wait.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,10 +8,12 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const shipped = join(root, "dist", "dashboard");
 const patience_ms = 120_000;
 
 /** Gives the folder that holds index.html. `shared_dir`: of this run. */
 export async function builtDashboard(shared_dir: string): Promise<string> {
+  if (isFresh()) return shipped;
   const folder = join(shared_dir, "dashboard");
   const failure = join(shared_dir, "dashboard-failed");
   if (existsSync(folder)) return folder;
@@ -34,6 +36,20 @@ export async function builtDashboard(shared_dir: string): Promise<string> {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return folder;
+}
+
+/** `npm run build` has just made it. */
+function isFresh(): boolean {
+  if (!existsSync(join(shipped, "ui"))) return false;
+  const built_at = statSync(join(shipped, "index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const bundled = readdirSync(join(shipped, "ui")).length > 0;
+  return bundled && ["dashboard", "src/core", "src/client"].every((part) => newest(join(root, part)) < built_at);
+}
+
+function newest(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => statSync(join(folder, name)).mtimeMs)
+    .reduce((a, b) => Math.max(a, b), 0);
 }
 
 /** In a process of its own: here NODE_ENV is "test", and React would be the one for developers. */

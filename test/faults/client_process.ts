@@ -1,9 +1,9 @@
 // Submitters and operators as OS processes, which ask at the same moment: see client_main.ts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { plainScript } from "../plain_code.js";
 
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const script = plainScript(new URL("./client_main.ts", import.meta.url));
 
 export interface ClientTask {
   database_url: string;
@@ -30,7 +30,7 @@ export class ClientProcess {
   private readonly waiting: { resolve(line: string): void; reject(error: Error): void }[] = [];
 
   constructor(task: ClientTask) {
-    const args = ["--import", path("../worker/typescript.mjs"), path("./client_main.ts"), JSON.stringify(task)];
+    const args = [script, JSON.stringify(task)];
     this.child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
     this.ready = this.line().then(() => {});
     createInterface({ input: this.child.stdout! }).on("line", (line) => this.waiting.shift()?.resolve(line));

@@ -1,7 +1,7 @@
 // A submitter as an OS process: sends all its submits at once, and writes down what was answered.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { plainScript } from "../plain_code.js";
 import type { ChainParameters } from "./job.js";
 import type { Scene } from "./scene.js";
 
@@ -13,7 +13,7 @@ export interface SubmitterTask {
 }
 
 let started = 0;
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const script = plainScript(new URL("./submitter_main.ts", import.meta.url));
 
 export class Submitter {
   readonly name = `submitter${++started}`;
@@ -30,7 +30,7 @@ export class Submitter {
     // By this the test knows its sessions; those of an engine are all named alike.
     url.searchParams.set("application_name", this.name);
     const task: SubmitterTask = { name: this.name, database_url: url.href, storage_dir, jobs };
-    const args = ["--import", path("../worker/typescript.mjs"), path("./submitter_main.ts"), JSON.stringify(task)];
+    const args = [script, JSON.stringify(task)];
     this.child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     createInterface({ input: this.child.stdout! }).on("line", (line) => {
       this.settled++;

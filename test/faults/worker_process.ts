@@ -5,10 +5,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import type { WorkerStats } from "../../src/worker/worker.js";
+import { plainScript } from "../plain_code.js";
 import { eventually } from "../worker/shop.js";
 import type { WorkerTask } from "./worker_main.js";
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const script = plainScript(new URL("./worker_main.ts", import.meta.url));
 
 /** Matrix A6: 4 slots, a lease of 3 s; the heartbeat and the sweep follow from it, at a third each. */
 export const fault_worker: WorkerOptions = { slots: 4, lease_s: 3, poll_s: 1, grace_s: 10 };
@@ -59,11 +61,11 @@ export class WorkerProcess {
     this.name = task.name;
     // A fault point that kills is a death that was asked for.
     this.asked = faults !== undefined && /:(kill9|exit)/.test(faults);
-    const args = ["--import", path("../worker/typescript.mjs")];
+    const args: string[] = [];
     if (clock !== undefined) args.push("--import", path("./clock_shim.mjs"));
     const env = { ...process.env, FANFOLD_FAULTS: faults ?? "", FAULT_CLOCK: JSON.stringify(clock ?? null) };
     const given: WorkerTask = { ...task, options: { ...fault_worker, ...options } };
-    this.child = spawn(process.execPath, [...args, path("./worker_main.ts"), JSON.stringify(given)], {
+    this.child = spawn(process.execPath, [...args, script, JSON.stringify(given)], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { footprintBox } from "../../src/geo/boxes.js";
 import type { StacItem } from "../../src/geo/stac.js";
 import { isClean, judges } from "../handlers/raster/cog_judges.js";
 import { eventually } from "../worker/shop.js";
@@ -43,6 +44,19 @@ test.skipIf(skip)(`a collection is refused with every difference, or told of the
   expect(await world.catalog.collection(world.db, "mixed")).toBeNull();
   const warned = await world.run("process_raster_collection", { sources, collection: "mixed", homogeneity: "warn" });
   expect(warned).toMatchObject({ status: "completed", result: { item_count: 3 } });
+  // On a map each COG is seen before it is made, and afterwards where its data is: within that.
+  const places = await world.db.sql<{ planned: number[]; measured: number[] }>`
+    select t.bbox as planned, r.result -> 'bbox' as measured
+      from app.stages s
+      join app.tasks t on t.stage_id = s.stage_id
+      join app.results r on r.stage_id = t.stage_id and r.ordinal = t.ordinal
+     where s.job_id = ${warned.job_id} and s.name = 'cog'`;
+  expect(places).toHaveLength(3);
+  for (const { planned, measured } of places) {
+    expect(footprintBox(planned)).toEqual(planned);
+    for (const i of [0, 1]) expect(measured[i]).toBeGreaterThanOrEqual(planned[i]! - 1e-4);
+    for (const i of [2, 3]) expect(measured[i]).toBeLessThanOrEqual(planned[i]! + 1e-4);
+  }
 });
 
 test.skipIf(skip)(

@@ -190,6 +190,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   post_jobs_bulk: async (world) => ({ body: { action: "pause", job_ids: [await world.job("never", false)] } }),
   put_views_view_name: async () => ({ path: { view_name: `v${++count}` }, body: { query: "status:failed" } }),
   post_tasks_enqueue_task_type: async () => ({ path: { task_type: "t.never" }, body: { parameters: {}, delay_s: 5 } }),
+  get_tasks_task_id_value: async () => ({ query: { of: "parameters" } }),
   post_tasks_task_id_reschedule: async () => ({ body: { run_at: "2030-01-01T00:00:00Z" } }),
   post_tasks_task_id_retry: async (world) => ({
     path: { task_id: await world.taskOf(await world.job("mixed")) },

@@ -73,10 +73,10 @@ test("a job has an address of its own; deleting it is told to be cancelling", as
 });
 
 test("who only knows where the service is gets to the page", async () => {
-  for (const path of ["/", "/api"]) {
-    const response = await fetch(service.url + path, { redirect: "manual" });
-    expect([response.status, response.headers.get("location")]).toEqual([302, "/api/docs"]);
-  }
+  const api = await fetch(`${service.url}/api`, { redirect: "manual" });
+  expect([api.status, api.headers.get("location")]).toEqual([302, "/api/docs"]);
+  // The dashboard where it was built, else the same.
+  expect([200, 302]).toContain((await fetch(service.url, { redirect: "manual" })).status);
 });
 
 test("what is not JSON, too short or half a name is told as that", async () => {

@@ -124,9 +124,9 @@ describe("boxes that were planned", () => {
       const { body } = await get(`/api/jobs/${job_id}/footprints?stage=hold`);
       return body.total === 0 ? null : shown(body).map(({ state }) => state);
     };
-    await expect.poll(states, { timeout: 10_000 }).toEqual(["processing"]);
+    await expect.poll(states, { timeout: 30_000 }).toEqual(["processing"]);
     letGo();
-    await expect.poll(states, { timeout: 10_000 }).toEqual(["completed"]);
+    await expect.poll(states, { timeout: 30_000 }).toEqual(["completed"]);
   });
 
   test("in an area name their tasks, over the antimeridian as well", async () => {
@@ -146,7 +146,7 @@ describe("boxes that results carry", () => {
     const read = async () => (await get(`/api/jobs/${job_id}/footprints?stage=look`)).body;
     // A few are opened first, and the others once these have shown that it is worth it.
     await expect
-      .poll(read, { timeout: 10_000 })
+      .poll(read, { timeout: 30_000 })
       .toMatchObject({ planned: 0, with_box: 20, unusable: 1, unread: 0, total: 40 });
     const body = await read();
     expect(shown(body).sort((a, b) => a.ordinal - b.ordinal)[3]).toEqual({
@@ -165,7 +165,9 @@ describe("more boxes than can be drawn", () => {
   test("are a grid of counts, one by one again in a view that holds fewer, and small either way", async () => {
     const job_id = await submitted("wide", false);
     const total = most_boxes + 5000;
-    await expect.poll(async () => (await service.engine.status(job_id)).stages[0]!.total).toBe(total);
+    await expect
+      .poll(async () => (await service.engine.status(job_id)).stages[0]!.total, { timeout: 30_000 })
+      .toBe(total);
     const [{ stage_id }] = (await service.db.sql`
       select stage_id from app.stages where job_id = ${job_id}`) as unknown as [{ stage_id: number }];
     await service.db.sql`

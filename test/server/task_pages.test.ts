@@ -41,7 +41,7 @@ beforeAll(async () => {
         if (n === 5) throw new Permanent("cracked", { code: "cracked" });
         if (n === 3 && !failed_once) {
           failed_once = true;
-          throw new Throttled("not so fast", { retry_after_s: 0.05 });
+          throw new Throttled(0.05, "not so fast");
         }
         return { n };
       }),
@@ -166,7 +166,8 @@ describe("attempts", () => {
       ...{ elapsed_s: 2, progress: { done: 1 }, started_at: expect.any(String) },
     });
     // Its lease ends, another one takes the task, and the first comes back with a result.
-    await service.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour' where worker_id = ${one}::text::uuid`;
+    await service.db
+      .sql`update app.workers set heartbeat_at = now() - interval '1 hour' where worker_id = ${one}::text::uuid`;
     await service.db.sql`select app.reap_workers()`;
     await claim(db, two, ["t.held"]);
     expect((await finish(db, one, [held!])).refused).toHaveLength(1);

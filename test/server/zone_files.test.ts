@@ -307,6 +307,10 @@ test("of a bucket, the caller is sent to the store with an address of its own", 
       "234",
       expect.stringContaining("geotiff"),
     ]);
+    // The dashboard's page may load nothing from there: to its browser it is carried.
+    const cookie = `fanfold_session_${new URL(base).port}=ffs_${"A".repeat(43)}`;
+    const carried = await get(address, { cookie, "sec-fetch-site": "same-origin" });
+    expect([carried.status, carried.body.toString()]).toEqual([200, "0123456789"]);
     // What is known from the record is told here.
     const head = await get(address, {}, "HEAD");
     expect([head.status, head.headers.get("content-length")]).toEqual([200, "10"]);

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { WorkerOptions } from "../../src/worker/options.js";
+import { plainScript } from "../plain_code.js";
 import { child_handler, child_job } from "./child.js";
 import { attemptsOf, eventually, openShop, type TestShop } from "./shop.js";
 
@@ -15,17 +15,9 @@ interface Child {
   exited: Promise<unknown>;
 }
 
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
 async function startChild(shop: TestShop, options: WorkerOptions, env: Record<string, string> = {}): Promise<Child> {
-  const args = [
-    "--import",
-    path("./typescript.mjs"),
-    path("./child.ts"),
-    shop.url,
-    shop.storage_dir,
-    JSON.stringify(options),
-  ];
+  const script = plainScript(new URL("./child.ts", import.meta.url));
+  const args = [script, shop.url, shop.storage_dir, JSON.stringify(options)];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],

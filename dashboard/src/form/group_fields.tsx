@@ -6,7 +6,7 @@ import { FieldOf } from "./field.js";
 import { type FieldProps, Help, RemoveButton } from "./scalar_fields.js";
 import { readSchema, type Schema } from "./schema.js";
 import { useForm, useProblem } from "./state.js";
-import { isRecord, type Value, writeValue } from "./values.js";
+import { isRecord, sameValue, shortText, type Value, writeValue } from "./values.js";
 
 /** A frame around fields that belong together, with a way to leave the whole out. */
 function Group({
@@ -53,9 +53,14 @@ export function ObjectField({ read, path, label, required, value, depth, onRemov
   const begin = () => set(path, starterOf({ type: "object", ...propertiesOf(read.shape) }, root) ?? {});
   const known = new Set(read.shape.properties.map(({ name }) => name));
   const others = given ? Object.keys(value).filter((name) => !known.has(name)) : [];
+  // What was chosen with the kind need not be shown again.
+  const shown = read.shape.properties.filter(({ name, schema }) => {
+    const { shape } = readSchema(schema, root);
+    return !(bare === true && given && shape.kind === "const" && sameValue(value[name], shape.value));
+  });
   const fields = (
     <div className="form-fields">
-      {read.shape.properties.map(({ name, required: needed, schema }) => (
+      {shown.map(({ name, required: needed, schema }) => (
         <FieldOf
           key={name}
           schema={schema}
@@ -123,6 +128,9 @@ export function ListField({ read, path, label, required, value, depth, onRemove 
     shape.unique ? "each once" : null,
   ];
   const full = shape.most !== null && list.length >= shape.most;
+  if (item.shape.kind === "enum" && shape.unique && item.shape.values.length <= MOST_BOXES) {
+    return <BoxesField values={item.shape.values} {...{ read, path, label, required, value, depth, onRemove }} />;
+  }
   const change = (next: Value[]) => {
     touch(path);
     set(path, next);
@@ -189,6 +197,43 @@ export function ListField({ read, path, label, required, value, depth, onRemove 
 }
 
 const MOST_ENTRIES = 200;
+const MOST_BOXES = 12;
+
+/** Any of a few words, each once: boxes to tick. */
+function BoxesField({ values, read, path, label, required, value }: FieldProps<"list"> & { values: readonly Value[] }) {
+  const { set, touch } = useForm();
+  const problem = useProblem(path);
+  const list = Array.isArray(value) ? value : [];
+  const has = (one: Value) => list.some((other) => sameValue(one, other));
+  return (
+    <Group
+      label={label}
+      help={<Help read={read} />}
+      problem={problem}
+      is_open
+      actions={value !== undefined && !required && small("Leave out", () => set(path, undefined))}
+    >
+      <div className="form-boxes">
+        {values.map((one) => (
+          <label key={shortText(one)}>
+            <input
+              type="checkbox"
+              checked={has(one)}
+              onChange={({ target }) => {
+                touch(path);
+                set(
+                  path,
+                  values.filter((other) => (sameValue(one, other) ? target.checked : has(other))),
+                );
+              }}
+            />{" "}
+            <Safe text={shortText(one)} />
+          </label>
+        ))}
+      </div>
+    </Group>
+  );
+}
 
 export function TupleField({ read, path, label, required, value, depth, onRemove }: FieldProps<"tuple">) {
   const { set, root } = useForm();

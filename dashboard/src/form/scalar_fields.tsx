@@ -40,7 +40,6 @@ export function Help({ read, extra = [] }: { read: Read; extra?: readonly (strin
   return (
     <>
       {read.description !== null && <Safe text={read.description} limit={2_000} />}
-      {read.description !== null && facts.length > 0 && " "}
       {facts.length > 0 && (
         <span className="form-facts">
           <Safe text={facts.join(" · ")} />

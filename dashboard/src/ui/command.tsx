@@ -33,7 +33,17 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
         setTimeout(() => setDone(false), 1500);
       }}
     >
-      {done ? "✓" : "⧉"}
+      <svg
+        width="14"
+        height="14"
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.6"
+      >
+        {done ? <path d="M2.5 8.5l3.5 3.5l7.5-8" /> : <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8Z" />}
+      </svg>
     </IconButton>
   );
 }

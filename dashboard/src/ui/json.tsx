@@ -124,21 +124,27 @@ function Tree({ text, root, name, open }: { text: string; root: JsonNode; name: 
                   : `${(at % found.length) + 1} of ${found.length}${found.length === 1000 ? "+" : ""}`}
               </span>
             )}
-            <button type="button" className="button plain small-button" onClick={() => all(true)}>
-              Unfold
-            </button>
-            <button type="button" className="button plain small-button" onClick={() => all(false)}>
-              Fold
-            </button>
           </>
         )}
-        <Copy text={text} label={`Copy ${name}`} />
-        <DownloadLink
-          text={() => indented(text, root)}
-          name={`${name}.json`}
-          type="application/json"
-          label={`Download ${name}`}
-        />
+        <span className="row json-buttons">
+          {is_large && (
+            <>
+              <button type="button" className="button plain small-button" onClick={() => all(true)}>
+                Unfold
+              </button>
+              <button type="button" className="button plain small-button" onClick={() => all(false)}>
+                Fold
+              </button>
+            </>
+          )}
+          <Copy text={text} label={`Copy ${name}`} />
+          <DownloadLink
+            text={() => indented(text, root)}
+            name={`${name}.json`}
+            type="application/json"
+            label={`Download ${name}`}
+          />
+        </span>
       </div>
       <Rows rows={rows} turn={turn} lit={lit} current={current} />
     </div>
@@ -204,7 +210,8 @@ function Rows({ rows, turn, lit, current }: RowsProps) {
 
 function Row({ row, turn, lit, current }: { row: JsonRow; turn(row: JsonRow): void; lit: boolean; current: boolean }) {
   const { node, open } = row;
-  const size = `${node.children.length.toLocaleString("en-US")} ${node.kind === "array" ? "items" : "keys"}`;
+  const many = node.children.length;
+  const size = `${many.toLocaleString("en-US")} ${node.kind === "array" ? "item" : "key"}${many === 1 ? "" : "s"}`;
   return (
     <span className={current ? "json-line json-current" : lit ? "json-line json-lit" : "json-line"}>
       {isBranch(node) && (

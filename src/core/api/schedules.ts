@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { max_cron_characters } from "../cron.js";
 import { missed_policies } from "../schedule.js";
+import { job_statuses } from "../statuses.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
 import { actor, cursor, job_type, limit, reason, record, time } from "./fields.js";
@@ -57,6 +58,9 @@ const tick = z
   })
   .meta({ id: "Tick" });
 
+/** A time as lists show it: with how its job stands by now. */
+const recent_tick = tick.extend({ job_status: z.enum(job_statuses).nullable() }).meta({ id: "RecentTick" });
+
 export const schedule_record = z
   .object({
     name: z.string(),
@@ -79,6 +83,8 @@ export const schedule_record = z
     created_by: z.string(),
     updated_at: time,
     updated_by: z.string(),
+    recent: z.array(recent_tick).optional().describe("Its last times, newest first, where the list was asked for them"),
+    fires: z.array(time).optional().describe("Its next times, where the list was asked for them"),
   })
   .meta({ id: "Schedule" });
 
@@ -93,7 +99,18 @@ export const schedules_api = {
   list: endpoint({
     ...{ method: "GET", path: "/api/schedules", tag, scope: "read" },
     summary: "List schedules by name",
-    query: z.strictObject({ limit, cursor }),
+    query: z.strictObject({
+      recent: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(50)
+        .default(0)
+        .describe("So many last times of each, and how their jobs stand"),
+      fires: z.coerce.number().int().min(0).max(10).default(0).describe("So many next times of each"),
+      limit,
+      cursor,
+    }),
     reply: z.object({ schedules: z.array(schedule_record), next: z.string().nullable() }),
   }),
   get: endpoint({

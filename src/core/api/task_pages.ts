@@ -11,6 +11,7 @@ const id = z.strictObject({ task_id });
 const line_id = z
   .string()
   .regex(/^\d{1,18}$/, "is not one of ours: pass `older` or `newer` of the page before, unchanged")
+  .meta({ examples: ["17"] })
   .optional();
 
 const log_line = z

@@ -8,8 +8,8 @@ const told = (schedule: ScheduleRecord) => ({ ...schedule, options: { ...schedul
 
 export const schedulesRoutes = () =>
   routes(schedules_api, {
-    async list({ engine, query: { limit, cursor } }) {
-      const { schedules, next } = await engine.schedules.list({ limit, cursor: cursor ?? null });
+    async list({ engine, query: { cursor, ...query } }) {
+      const { schedules, next } = await engine.schedules.list({ ...query, cursor: cursor ?? null });
       return { schedules: schedules.map(told), next };
     },
     get: async ({ engine, params }) => told(await engine.schedules.get(params.name)),

@@ -4,21 +4,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../../../src/engine/engine.js";
 import { openEngine } from "../../../src/engine/open_engine.js";
 import { startWorker } from "../../../src/worker/worker.js";
 import { type Cluster, type ClusterDatabase, startCluster } from "../../faults/cluster.js";
+import { plainScript } from "../../plain_code.js";
 import { eventually } from "../../worker/shop.js";
 import { type Listener, listen } from "./listener.js";
 import { type ChildTask, DELIVER, optionsFor, registry, secret } from "./webhook_worker.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
 type Loose = any;
-
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 let cluster: Cluster;
 let receiver: Listener;
@@ -56,8 +54,8 @@ async function victim(
   faults = "",
 ): Promise<{ child: ChildProcess; died: Promise<NodeJS.Signals | null>; said: string }> {
   const task: ChildTask = { database_url: database.url, storage_dir, port: receiver.port, types };
-  const script = [path("./webhook_worker.ts"), JSON.stringify(task)];
-  const child = spawn(process.execPath, ["--import", path("../../worker/typescript.mjs"), ...script], {
+  const script = plainScript(new URL("./webhook_worker.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(task)], {
     env: { ...process.env, FANFOLD_FAULTS: faults },
     stdio: ["ignore", "pipe", "inherit"],
   });

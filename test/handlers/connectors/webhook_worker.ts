@@ -30,7 +30,7 @@ export interface ChildTask {
 }
 
 const [given] = process.argv.slice(2);
-if (given !== undefined && process.argv[1]?.endsWith("webhook_worker.ts")) {
+if (given !== undefined && /webhook_worker\.js$/.test(process.argv[1] ?? "")) {
   const { database_url, storage_dir, port, types } = JSON.parse(given) as ChildTask;
   const engine = await openEngine({ database_url, storage_dir, registry });
   if (types.length > 0) {

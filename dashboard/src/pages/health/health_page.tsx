@@ -71,11 +71,17 @@ function Verdict({ health }: { health: Health }) {
         </ul>
       )}
       <p className="muted small">
-        Fanfold {version} · {schema.current === true ? "schema current" : "schema not current"} ·{" "}
+        Fanfold {version} ·{" "}
+        {schema.current === null ? "schema not known" : schema.current ? "schema current" : "schema not current"} ·{" "}
         {workers.live === null
           ? "workers not known"
           : `${workers.live.toLocaleString("en-US")} live ${workers.live === 1 ? "worker" : "workers"}`}{" "}
-        · {janitor.age_s === null ? "the janitor has never run" : `the janitor ran ${janitor.age_s} s ago`}
+        ·{" "}
+        {janitor.late === null
+          ? "the janitor is not known of"
+          : janitor.age_s === null
+            ? "the janitor has never run"
+            : `the janitor ran ${janitor.age_s} s ago`}
       </p>
     </section>
   );

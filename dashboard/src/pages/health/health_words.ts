@@ -13,7 +13,7 @@ export function troubles({ database, schema, janitor, workers }: Health): { what
   if (!database.reachable)
     return [
       {
-        what: "The database is out of reach.",
+        what: "The database did not answer within two seconds.",
         fix: "Is it running, and does this server reach it? Its log tells more.",
       },
     ];

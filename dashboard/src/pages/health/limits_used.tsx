@@ -23,7 +23,7 @@ export function LimitsUsed() {
 }
 
 function Used({ label, value, most }: { label: string; value: number; most: number | null }) {
-  if (most !== null) return <Meter label={label} value={value} most={most} unit=" tasks" />;
+  if (most !== null) return <Meter tight label={label} value={value} most={most} unit=" tasks" />;
   return (
     <div className="meter-line">
       <span className="meter-label">{label}</span>

@@ -54,11 +54,11 @@ export function signsOf({ database, history, claims_per_s }: Vitals): Sign[] {
       fix: "Give workers and servers fewer connections, or raise max_connections.",
       history: of(({ connections }) => connections),
     }),
-    sign("transaction", "Oldest transaction", seconds(database.oldest_transaction_s), {
+    sign("transaction", "Oldest transaction", seconds(Math.max(0, database.oldest_transaction_s)), {
       level: levelOf(database.oldest_transaction_s, 300, 3600),
       means: "How long the longest open transaction has been open. From 5 minutes on it keeps vacuum from its work.",
       fix: "Find it with: select pid, state, query from pg_stat_activity order by xact_start nulls last limit 1. End it with pg_terminate_backend(pid).",
-      history: of(({ oldest_transaction_s }) => oldest_transaction_s),
+      history: of(({ oldest_transaction_s }) => Math.max(0, oldest_transaction_s)),
     }),
     sign("xmin", "Oldest snapshot", `${count(database.oldest_xmin_age)} transactions back`, {
       level: levelOf(database.oldest_xmin_age, 1_000_000, 100_000_000),

@@ -49,7 +49,7 @@ interface HeatCanvasProps {
   onClear(): void;
 }
 
-const TARGET_HEIGHT = 440;
+const TARGET_HEIGHT = 500;
 const LONG_PRESS_MS = 450;
 const DRAG_FROM = 5;
 
@@ -160,7 +160,7 @@ export function HeatCanvas(props: HeatCanvasProps) {
       props.onSelect([[pressed.cell, pressed.cell + 1]], "toggle");
     } else if (pressed.touch) pointAt(pressed.cell, true);
     else props.onOpen(pressed.cell);
-    setCursor(pressed.cell);
+    setCursor(dragged === null ? pressed.cell : null);
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -217,7 +217,9 @@ export function HeatCanvas(props: HeatCanvasProps) {
         onFocus={(event) => {
           if (cursor === null && event.currentTarget.matches(":focus-visible")) setCursor(0);
         }}
-        onBlur={() => {
+        onBlur={({ relatedTarget }) => {
+          // What is pointed at stays while somebody follows the link in its card.
+          if (relatedTarget instanceof Element && relatedTarget.closest(".heat-stage") !== null) return;
           setCursor(null);
           pointAt(null, false);
         }}

@@ -115,7 +115,12 @@ function Bin(props: { cells: Cells; cell: number; lo: number; hi: number; tasks:
         <span>
           Tasks {lo.toLocaleString("en-US")} to {(hi - 1).toLocaleString("en-US")}
         </span>
-        <StatusBadge status={status} label={hi - lo > 1 ? `worst: ${lookedAt(status)}` : lookedAt(status)} />
+        <StatusBadge
+          status={status}
+          label={
+            hi - lo === 1 ? lookedAt(status) : status === "completed" ? "all completed" : `worst: ${lookedAt(status)}`
+          }
+        />
       </div>
       <dl>
         <Fact name="attempts">up to {cells.attempts[cell]}</Fact>

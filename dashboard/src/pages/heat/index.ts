@@ -1,1 +1,2 @@
 export { StageHeat } from "./stage_heat.js";
+export { VerbsBar } from "./verbs_bar.js";

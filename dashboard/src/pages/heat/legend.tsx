@@ -25,7 +25,6 @@ export function Legend({ cells, by, colours, high_contrast, onStatus, onWorker }
               type="button"
               className="heat-key"
               title={`Select all that are ${lookedAt(status)}`}
-              aria-label={`${tasks} ${lookedAt(status)}: select them`}
               onClick={() => onStatus(status)}
             >
               {high_contrast && (
@@ -37,6 +36,7 @@ export function Legend({ cells, by, colours, high_contrast, onStatus, onWorker }
               )}
               <ShapeIcon status={status} />
               {lookedAt(status)} <Count n={tasks} />
+              <span className="sr-only">: select them</span>
             </button>
           </li>
         ))}

@@ -63,8 +63,7 @@ export function statusGlyphs(size: number): (Uint8Array | null)[] {
     processing: (x, y) => x + y > 0 && Math.max(Math.abs(x), Math.abs(y)) < 0.8,
     cancelled: (x, y) => Math.max(Math.abs(x), Math.abs(y)) < 0.4,
     skipped: (x, y) => Math.abs(y) < line * 1.3 && Math.abs(x) < 0.7,
-    later: (x, y) =>
-      (x > -line * 2 && x < 0.4 && Math.abs(y) < line * 1.2) || (Math.abs(x) < line * 1.2 && y < 0 && y > -0.65),
+    later: (x, y) => Math.abs(x + Math.abs(y) - 0.35) < line * 1.5 && Math.abs(y) < 0.55,
     queued: (x, y) => Math.hypot(x, y) < 0.28,
     waiting: (x, y) =>
       Math.abs(y) < line * 1.3 && (Math.abs(x) < line * 1.3 || Math.abs(Math.abs(x) - 0.55) < line * 1.3),

@@ -1,5 +1,5 @@
 // The colours of the heat map: those of the theme, as a table for the painter.
-import { type Cells, cell_statuses, many_workers, no_worker } from "../../../../src/core/cells.js";
+import { type Cells, cell_codes, cell_statuses, many_workers, no_worker } from "../../../../src/core/cells.js";
 import { colourOf, lookOf } from "../../status.js";
 import { type Paint, pixel, rampTable, statusGlyphs } from "./paint.js";
 
@@ -25,6 +25,11 @@ const cssOf = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 /** Black or white, whichever can be seen on it. */
 const inkOn = ([r, g, b]: Rgb): Rgb => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? [20, 24, 32] : [255, 255, 255]);
 
+/** A sign that nobody need hurry to: seen by whoever looks for it. */
+const between = (a: Rgb, b: Rgb): Rgb =>
+  [0, 1, 2].map((at) => Math.round(a[at]! * 0.45 + b[at]! * 0.55)) as unknown as Rgb;
+const loud = new Set([cell_codes.failed, cell_codes.retrying]);
+
 /** Told apart by lightness alone: what is done steps back, what needs somebody stands out. */
 const stark: Record<"light" | "dark", Record<string, string>> = {
   light: {
@@ -49,7 +54,6 @@ export function coloursFor(
   fill: number,
   { theme, high_contrast, glyphs }: { theme: "light" | "dark"; high_contrast: boolean; glyphs: boolean },
 ): Colours {
-  const background = rgb(colourOf("--surface"));
   const empty = rgb(colourOf("--sunken"));
   const rows = new Array<Rgb>(256).fill(empty);
   if (by === "status") {
@@ -72,8 +76,11 @@ export function coloursFor(
   return {
     paint: {
       colours: Uint32Array.from(rows, pixelOf),
-      ink: Uint32Array.from(rows, (row) => pixelOf(inkOn(row))),
-      background: pixelOf(background),
+      ink: Uint32Array.from(rows, (row, value) =>
+        pixelOf(loud.has(value) || high_contrast ? inkOn(row) : between(row, inkOn(row))),
+      ),
+      // Nothing: what is below shows between the cells.
+      background: 0,
       glyphs: by === "status" && glyphs ? statusGlyphs(fill) : null,
     },
     css: (value) => cssOf(rows[value] ?? empty),

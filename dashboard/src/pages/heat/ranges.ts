@@ -1,4 +1,5 @@
 // A selection in words that the command line and the API take. Pure.
+import { type Commands, cliLine, curlLine } from "../../api/commands.js";
 import type { Range } from "../../selection.js";
 
 /** More than this the API does not take in one call. */
@@ -32,8 +33,20 @@ export function firstOf(ranges: readonly Range[], most: number): Range[] {
   return kept;
 }
 
-/** A call for the terminal; the key is not written out. */
-export function curlOf(url: string, body: object): string {
-  const text = JSON.stringify(body).replaceAll("'", "'\\''");
-  return `curl -X POST '${url}' -H "authorization: Bearer $FANFOLD_KEY" -H 'content-type: application/json' -d '${text}'`;
+/** Longer than this a line is none for a terminal; the call below it carries the same. */
+const longest_line = 2_000;
+
+export function selectionCommands(
+  base: string,
+  verb: "retry" | "skip",
+  { job_id, stage, ranges }: { job_id: string; stage: string; ranges: readonly Range[] },
+  reason: string | undefined,
+): Commands {
+  const tasks = tasksText(ranges);
+  const path = `/api/jobs/{job_id}/stages/{stage}/tasks/${verb}`;
+  const body = { ranges, ...(reason === undefined ? {} : { reason }) };
+  return {
+    cli: tasks.length > longest_line ? null : cliLine([verb, job_id.slice(0, 12)], { stage, tasks, reason }),
+    curl: curlLine(base, { method: "POST", path, params: { job_id, stage }, body }),
+  };
 }

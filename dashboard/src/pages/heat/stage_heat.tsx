@@ -26,11 +26,12 @@ interface StageHeatProps {
 }
 
 export function StageHeat({ job, stage }: StageHeatProps) {
-  const { data: cells, error, isPending, refetch } = useCells(job.job_id, stage);
+  const { data: cells, error, isPending, refetch, dataUpdatedAt } = useCells(job.job_id, stage);
   if (error !== null && cells === undefined) return <ProblemNote error={error} title="The tasks cannot be shown" />;
   if (isPending || cells === undefined) return <Skeleton lines={6} />;
   if (cells.total === 0) return <NoTasks status={cells.status} name={cells.stage} />;
-  return <Heat job={job} cells={cells} refetch={() => void refetch()} />;
+  const read_at = new Date(dataUpdatedAt).toISOString();
+  return <Heat job={job} cells={cells} read_at={read_at} refetch={() => void refetch()} />;
 }
 
 function NoTasks({ status, name }: { status: string; name: string }) {
@@ -48,7 +49,15 @@ const by_names: Record<Colouring, string> = {
   worker: "Worker",
 };
 
-function Heat({ job, cells, refetch }: { job: StageHeatProps["job"]; cells: Cells; refetch(): void }) {
+interface HeatProps {
+  job: StageHeatProps["job"];
+  cells: Cells;
+  /** When the server said last that they are so. */
+  read_at: string;
+  refetch(): void;
+}
+
+function Heat({ job, cells, read_at, refetch }: HeatProps) {
   const [query, setQuery] = useQueryState({ by: "status", contrast: "" });
   const by = (colourings as readonly string[]).includes(query.by) ? (query.by as Colouring) : "status";
   const high_contrast = query.contrast === "high";
@@ -129,7 +138,7 @@ function Heat({ job, cells, refetch }: { job: StageHeatProps["job"]; cells: Cell
           onChange={({ target }) => setQuery({ contrast: target.checked ? "high" : "" })}
         />
         <span className="muted heat-as-of">
-          as of <Time at={cells.as_of} />
+          as of <Time at={read_at} />
         </span>
       </div>
       {colours !== null && (

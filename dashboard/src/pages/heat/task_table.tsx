@@ -1,11 +1,12 @@
 // Tasks as rows: those of one cell, those that are selected, or those that failed. The heat map for whoever cannot see it.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { to } from "../../routes.js";
 import type { Range } from "../../selection.js";
 import { isIn } from "../../selection.js";
 import { Button, type Column, Duration, ProblemNote, Safe, Skeleton, StatusBadge, Table } from "../../ui/index.js";
 import { type HeatTask, readTasks, shownStatus } from "./hover_card.js";
+import { pagesOf } from "./ranges.js";
 import { lookedAt } from "./words.js";
 
 const columns: readonly Column<HeatTask>[] = [
@@ -34,6 +35,25 @@ const columns: readonly Column<HeatTask>[] = [
   },
 ];
 
+const ROWS = 50;
+/** A selection may be scattered over a wide stage: so many calls for a page at most. */
+const MOST_CALLS = 10;
+
+/** Some of the chosen tasks, from an ordinal on; `next` is where the following begin. */
+async function readChosen(job_id: string, stage: string, of: readonly Range[], from: number, signal: AbortSignal) {
+  const pages = pagesOf(of, 2 * ROWS);
+  const tasks: HeatTask[] = [];
+  let at = from;
+  for (let calls = 0; calls < MOST_CALLS && tasks.length < ROWS; calls++) {
+    const here = pages.find(([, hi]) => hi > at);
+    if (here === undefined) return { tasks, next: null };
+    const page = await readTasks(job_id, stage, { from: Math.max(at, here[0]), to: here[1], limit: ROWS }, signal);
+    tasks.push(...page.tasks.filter(({ ordinal }) => isIn(of, ordinal)));
+    at = page.next === null ? here[1] : (page.tasks.at(-1)?.ordinal ?? here[1]) + 1;
+  }
+  return { tasks, next: pages.some(([, hi]) => hi > at) ? String(at) : null };
+}
+
 interface TaskTableProps {
   job_id: string;
   stage: string;
@@ -45,27 +65,24 @@ interface TaskTableProps {
 }
 
 export function TaskTable({ job_id, stage, caption, of, version }: TaskTableProps) {
-  const [lo, hi] = of === "failed" ? [0, undefined] : [of[0]?.[0] ?? 0, of.at(-1)?.[1] ?? 0];
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ["heat tasks", job_id, stage, of, version],
-    initialPageParam: undefined as string | undefined,
+    initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      readTasks(
-        job_id,
-        stage,
-        {
-          ...{ from: lo, limit: 50 },
-          ...(hi === undefined ? {} : { to: hi }),
-          ...(of === "failed" ? { status: "failed" as const } : {}),
-          ...(pageParam === undefined ? {} : { cursor: pageParam }),
-        },
-        signal,
-      ),
-    getNextPageParam: (last) => last.next ?? undefined,
+      of === "failed"
+        ? readTasks(
+            job_id,
+            stage,
+            { status: "failed", limit: ROWS, ...(pageParam === null ? {} : { cursor: pageParam }) },
+            signal,
+          )
+        : readChosen(job_id, stage, of, Number(pageParam ?? 0), signal),
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
   });
   if (error !== null) return <ProblemNote error={error} />;
   if (isPending) return <Skeleton lines={3} />;
-  const rows = data.pages.flatMap(({ tasks }) => tasks).filter(({ ordinal }) => of === "failed" || isIn(of, ordinal));
+  const rows = data.pages.flatMap(({ tasks }) => tasks);
   return (
     <div className="stack">
       <Table

@@ -2,13 +2,14 @@
 import { useState } from "react";
 import type { cells_api } from "../../../../src/core/api/cells.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import { call, urlOf } from "../../api/call.js";
+import { call } from "../../api/call.js";
+import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import type { Selection } from "../../selection.js";
 import { announce, Button, Count, copyText, download, Safe, VerbDialog } from "../../ui/index.js";
 import { csvText } from "./csv.js";
 import { type HeatTask, readTasks } from "./hover_card.js";
-import { curlOf, firstOf, most_ranges, pagesOf, tasksText } from "./ranges.js";
+import { firstOf, most_ranges, pagesOf, selectionCommands } from "./ranges.js";
 import { lookedAt, tasksWord } from "./words.js";
 
 type Retried = ReplyOf<typeof cells_api.retry>;
@@ -32,16 +33,11 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
   const { ranges, size } = selection;
   if (size === 0) return null;
   const scattered = ranges.length > most_ranges ? "This selection is in too many pieces: select fewer tasks." : null;
-  const short = job_id.slice(0, 12);
   const params = { job_id, stage };
   const close = () => setShown(null);
   const verb = (name: "retry" | "skip") => `/api/jobs/{job_id}/stages/{stage}/tasks/${name}`;
-  const text = tasksText(ranges);
-  // A line of pages is not for a terminal: the curl below carries it too.
-  const command = (name: string, reason: string | undefined) =>
-    text.length > 2000
-      ? null
-      : `fanfold ${name} ${short} --stage ${stage} --tasks ${text}${reason === undefined ? "" : ` --reason ${quoted(reason)}`}`;
+  const commands = (name: "retry" | "skip", reason: string | undefined) =>
+    selectionCommands(pageBase(), name, { job_id, stage, ranges }, reason);
   return (
     <section className="heat-verbs" aria-label="Selected tasks">
       <strong>
@@ -75,6 +71,7 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
       <Button className="ends" onClick={selection.clear}>
         Clear
       </Button>
+      {!job_ended && <p className="muted heat-why">Tasks can be run again once the job has ended.</p>}
       {shown === "retry" && (
         <VerbDialog<Retried>
           title={`Run ${tasksWord(size)} again`}
@@ -86,10 +83,8 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
             })
           }
           tell={(answer) => <RetryTold answer={answer} />}
-          cli={(reason) => command("retry", reason)}
-          curl={(reason) =>
-            curlOf(urlOf(verb("retry"), { params }), { ranges, ...(reason === undefined ? {} : { reason }) })
-          }
+          cli={(reason) => commands("retry", reason).cli}
+          curl={(reason) => commands("retry", reason).curl}
           onDone={onDone}
           onClose={close}
         >
@@ -110,8 +105,8 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
             })
           }
           tell={(answer) => <SkipTold answer={answer} />}
-          cli={(reason) => command("skip", reason ?? "…")}
-          curl={(reason) => curlOf(urlOf(verb("skip"), { params }), { ranges, reason: reason ?? "…" })}
+          cli={(reason) => commands("skip", reason ?? "…").cli}
+          curl={(reason) => commands("skip", reason ?? "…").curl}
           onDone={onDone}
           onClose={close}
         >
@@ -125,10 +120,6 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
 
 function pairs({ ranges }: Selection): number[][] {
   return ranges.map(([lo, hi]) => [lo, hi]);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function idsOf(stage_id: number, { ranges }: Selection): string[] {

@@ -40,9 +40,27 @@ export function useErrorGroups(job: Job | undefined, enabled: boolean) {
   );
 }
 
+type Doing =
+  | { kind: "resume" }
+  | { kind: "group"; signature: string }
+  | { kind: "task"; verb: "retry" | "skip"; task_id: string };
+
+/** The dialogs stay when what they are about is gone from the page: they say what was done. */
 export function ErrorsTab({ job }: { job: Job }) {
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const close = () => setDoing(null);
+  return (
+    <>
+      <Groups job={job} start={setDoing} />
+      {doing?.kind === "resume" && <JobVerbDialog verb="resume" job_id={job.job_id} onClose={close} />}
+      {doing?.kind === "group" && <RetryGroupDialog job_id={job.job_id} signature={doing.signature} onClose={close} />}
+      {doing?.kind === "task" && <TaskVerbDialog verb={doing.verb} task_id={doing.task_id} onClose={close} />}
+    </>
+  );
+}
+
+function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
   const { data, error } = useErrorGroups(job, true);
-  const [resuming, setResuming] = useState(false);
   const operate = useForbidden("operate");
   const commands = askCommands(pageBase(), ["errors", job.job_id.slice(0, 12)], "/api/jobs/{job_id}/errors", {
     job_id: job.job_id,
@@ -79,7 +97,7 @@ export function ErrorsTab({ job }: { job: Job }) {
           className="ends"
           kind="primary"
           forbidden={why_not.resume(job) ?? operate}
-          onClick={() => setResuming(true)}
+          onClick={() => start({ kind: "resume" })}
         >
           Retry all that failed
         </Button>
@@ -92,18 +110,24 @@ export function ErrorsTab({ job }: { job: Job }) {
             group={group}
             of={Math.max(1, looked_at)}
             partial={looked_at < failed}
+            start={start}
           />
         ))}
       </ol>
       <CliAndCurl cli={commands.cli} curl={commands.curl} />
-      {resuming && <JobVerbDialog verb="resume" job_id={job.job_id} onClose={() => setResuming(false)} />}
     </section>
   );
 }
 
-function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: number; partial: boolean }) {
-  const [retrying, setRetrying] = useState(false);
-  const [task, setTask] = useState<{ verb: "retry" | "skip"; task_id: string } | null>(null);
+interface GroupProps {
+  job: Job;
+  group: ErrorGroup;
+  of: number;
+  partial: boolean;
+  start(doing: Doing): void;
+}
+
+function Group({ job, group, of, partial, start }: GroupProps) {
   const operate = useForbidden("operate");
   const share = group.tasks / of;
   return (
@@ -129,7 +153,11 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
             <span style={{ width: `${Math.max(0.5, share * 100)}%` }} />
           </div>
         </div>
-        <Button kind="primary" forbidden={why_not.retry_group(job) ?? operate} onClick={() => setRetrying(true)}>
+        <Button
+          kind="primary"
+          forbidden={why_not.retry_group(job) ?? operate}
+          onClick={() => start({ kind: "group", signature: group.signature })}
+        >
           Retry this group
         </Button>
       </header>
@@ -139,7 +167,7 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
             <Safe text={group.category} />
           </span>
         )}
-        {group.code !== null && (
+        {group.code !== null && group.code !== group.category && (
           <span className="chip mono">
             <Safe text={group.code} limit={80} />
           </span>
@@ -177,7 +205,7 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
               label={`Retry task ${task_id}`}
               className="copy"
               forbidden={why_not.retry_group(job) ?? operate}
-              onClick={() => setTask({ verb: "retry", task_id })}
+              onClick={() => start({ kind: "task", verb: "retry", task_id })}
             >
               ↻
             </IconButton>
@@ -185,7 +213,7 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
               label={`Skip task ${task_id}`}
               className="copy"
               forbidden={operate}
-              onClick={() => setTask({ verb: "skip", task_id })}
+              onClick={() => start({ kind: "task", verb: "skip", task_id })}
             >
               ⇥
             </IconButton>
@@ -195,10 +223,6 @@ function Group({ job, group, of, partial }: { job: Job; group: ErrorGroup; of: n
           <li className="muted">and {count(group.tasks - group.task_ids.length)} more</li>
         )}
       </ul>
-      {retrying && (
-        <RetryGroupDialog job_id={job.job_id} signature={group.signature} onClose={() => setRetrying(false)} />
-      )}
-      {task !== null && <TaskVerbDialog {...task} onClose={() => setTask(null)} />}
     </li>
   );
 }

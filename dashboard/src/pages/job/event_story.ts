@@ -1,5 +1,5 @@
 // What happened, in words: an event's kind and data as a sentence. Pure. What is said elsewhere (actor, reason, time) is left out.
-import { count } from "../../../../src/core/figures.js";
+import { count, tasks as tasksText } from "../../../../src/core/figures.js";
 import type { JobEvent } from "./records.js";
 
 export interface Told {
@@ -33,7 +33,7 @@ const tellers: Record<string, Teller> = {
   "job.failed": () => ({ text: "The job failed", sign: "failed" }),
   "job.cancelled": () => ({ text: "The job was cancelled", sign: "cancelled" }),
   "stage.planned": ({ total }, stage) => ({
-    text: `${stage} was planned: ${n(total) === 1 ? "1 task" : `${count(n(total))} tasks`}`,
+    text: `${stage} was planned: ${tasksText(n(total))}`,
     sign: "planning",
     said: ["total"],
   }),
@@ -120,7 +120,8 @@ function retriedWhat({ kind, target }: Data): string {
 }
 
 function ended(begins: string, { total, completed, failed, skipped }: Data, sign: string): ReturnType<Teller> {
-  const parts = [`${count(n(completed))} of ${count(n(total))} completed`];
+  const all = n(completed) === n(total);
+  const parts = [all ? tasksText(n(total)) : `${count(n(completed))} of ${count(n(total))} completed`];
   if (n(failed) > 0) parts.push(`${count(n(failed))} failed`);
   if (n(skipped) > 0) parts.push(`${count(n(skipped))} skipped`);
   const told = n(total) > 0 ? `: ${parts.join(", ")}` : "";

@@ -54,25 +54,49 @@ export interface Box {
   height: number;
 }
 
-/** A line from one box to another: from side to side where there is room between them, else from the bottom to the top. */
-export function edgePath(from: Box, to: Box): string {
+/**
+ * A line from one box to another: from side to side where there is room between them, past what stands there (`others`), else from
+ * the bottom to the top. null where others stand between them, one below the other: a line past them could not be told from the
+ * next.
+ */
+export function edgePath(from: Box, to: Box, others: readonly Box[] = []): string | null {
   const gap = to.left - (from.left + from.width);
-  if (gap >= 8) {
-    const [x1, y1] = [from.left + from.width, from.top + from.height / 2];
-    const [x2, y2] = [to.left, to.top + to.height / 2];
-    const bend = Math.max(12, Math.min(gap / 2, 60));
-    return `M${round(x1)} ${round(y1)}C${round(x1 + bend)} ${round(y1)} ${round(x2 - bend)} ${round(y2)} ${round(x2)} ${round(y2)}`;
-  }
-  const below = to.top >= from.top + from.height;
-  const next = below && to.top - (from.top + from.height) < 60;
-  if (next) {
+  if (gap < 8) {
+    const free = to.top - (from.top + from.height);
+    if (free < 0 || free > 60) return null;
     const x = Math.min(from.left + 28, from.left + from.width / 2);
     return `M${round(x)} ${round(from.top + from.height)}L${round(x)} ${round(to.top)}`;
   }
-  // Past what stands between them, along the left edge.
-  const [y1, y2] = [from.top + from.height / 2, to.top + to.height / 2];
-  const x = Math.min(from.left, to.left);
-  return `M${round(from.left)} ${round(y1)}C${round(x - 18)} ${round(y1)} ${round(x - 18)} ${round(y2)} ${round(to.left)} ${round(y2)}`;
+  const start = { x: from.left + from.width, y: from.top + from.height / 2 };
+  const end = { x: to.left, y: to.top + to.height / 2 };
+  const between = others.filter((box) => box.left >= start.x && box.left + box.width <= end.x);
+  if (between.length === 0) return `M${at(start)}${curve(start, end)}`;
+  const y = freeLane([start.y, end.y], between);
+  const enter = { x: Math.min(...between.map((box) => box.left)) - 6, y };
+  const leave = { x: Math.max(...between.map((box) => box.left + box.width)) + 6, y };
+  return `M${at(start)}${curve(start, enter)}L${at(leave)}${curve(leave, end)}`;
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+const LANE = 8;
+
+/** The first of the wished heights at which nothing stands; else below everything. */
+function freeLane(wished: readonly number[], boxes: readonly Box[]): number {
+  const is_free = (y: number) => boxes.every((box) => y < box.top - LANE || y > box.top + box.height + LANE);
+  return wished.find(is_free) ?? Math.max(...boxes.map((box) => box.top + box.height)) + LANE;
+}
+
+function curve(from: Point, to: Point): string {
+  const bend = Math.max(4, Math.min((to.x - from.x) / 2, 60));
+  return `C${at({ x: from.x + bend, y: from.y })} ${at({ x: to.x - bend, y: to.y })} ${at(to)}`;
+}
+
+function at({ x, y }: Point): string {
+  return `${round(x)} ${round(y)}`;
 }
 
 function round(n: number): number {

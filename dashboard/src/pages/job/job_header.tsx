@@ -6,7 +6,7 @@ import { isTerminal } from "../../../../src/core/statuses.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
-import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useNow } from "../../ui/index.js";
+import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
 import type { Job } from "./records.js";
 import { redactedStatus } from "./redacted_status.js";
 import { ForceDialog, JobVerbDialog, type JobVerbName, RetryStageDialog } from "./verb_dialogs.js";
@@ -107,7 +107,7 @@ export function JobFacts({ job }: { job: Job }) {
         <Fact name="Labels">
           <span className="row">
             {Object.entries(labels).map(([key, value]) => (
-              <Link key={key} className="chip" href={to.jobs({ q: `label:${quotedWord(`${key}=${value}`)}` })}>
+              <Link key={key} className="chip" href={to.jobs({ q: `label:${quotedWord(key)}=${quotedWord(value)}` })}>
                 <Safe text={`${key}=${value}`} limit={120} />
               </Link>
             ))}
@@ -118,8 +118,9 @@ export function JobFacts({ job }: { job: Job }) {
   );
 }
 
+/** As the filter of the list is typed. */
 function quotedWord(text: string): string {
-  return /^[\w.=-]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[\w.-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
@@ -141,6 +142,8 @@ export function JobVerbs({ job }: { job: Job }) {
   const first_stage =
     job.stages.find(({ status }) => status === "failed" || status === "partial_success") ?? job.stages[0];
   const close = () => setOpen(null);
+  const may_resume = why_not.resume(job) === null && operate === null;
+  useKeys(may_resume ? [{ keys: "r", what: "Resume the job", run: () => setOpen("resume") }] : []);
   return (
     <>
       <Button

@@ -7,7 +7,7 @@ import { isTerminal } from "../../../../src/core/statuses.js";
 import { verdictOf } from "../../../../src/core/verdict.js";
 import { useGet } from "../../api/hooks.js";
 import { type JobTab, job_tabs, to, useQueryState } from "../../routes.js";
-import { announce, Empty, Page, ProblemNote, Skeleton, Tabs, useNow } from "../../ui/index.js";
+import { announce, Empty, Page, ProblemNote, Safe, Skeleton, Tabs, useNow } from "../../ui/index.js";
 import { ErrorsTab, useErrorGroups } from "./errors_tab.js";
 import { EventsTab } from "./events_tab.js";
 import "./job.css";
@@ -34,7 +34,7 @@ export function JobPage() {
           <Skeleton lines={8} />
         ) : problem.status === 404 || problem.status === 400 ? (
           <Empty title="There is no such job" command="fanfold jobs">
-            {problem.message}
+            <Safe text={problem.message} />
           </Empty>
         ) : (
           <ProblemNote error={problem} />
@@ -50,6 +50,11 @@ function Shown({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   const failed = job.stages.reduce((sum, stage) => sum + stage.failed, 0);
   const title = `${job.job_type} ${job.job_id.slice(0, 12)}`;
   useAnnouncedEnd(job);
+  useEffect(() => {
+    // On a phone the tabs are wider than the window.
+    if (tab !== "overview")
+      document.querySelector(".tab.current")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
     <Page title={title} heading={<JobHeading job={job} />} crumbs={crumbs} actions={<JobVerbs job={job} />}>
       <Sentence live={live} job={job} failed={failed} />
@@ -60,11 +65,9 @@ function Shown({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
         current={tab}
         tabs={[
           { id: "overview", text: "Overview", href: to.job(job.job_id) },
-          ...(StageHeat === null ? [] : [{ id: "tasks" as const, text: "Tasks", href: to.job(job.job_id, "tasks") }]),
-          ...(JobMap === null ? [] : [{ id: "map" as const, text: "Map", href: to.job(job.job_id, "map") }]),
-          ...(JobTimeline === null
-            ? []
-            : [{ id: "timeline" as const, text: "Timeline", href: to.job(job.job_id, "timeline") }]),
+          { id: "tasks", text: "Tasks", href: to.job(job.job_id, "tasks") },
+          { id: "map", text: "Map", href: to.job(job.job_id, "map") },
+          { id: "timeline", text: "Timeline", href: to.job(job.job_id, "timeline") },
           { id: "errors", text: failed > 0 ? `Errors ${count(failed)}` : "Errors", href: to.job(job.job_id, "errors") },
           { id: "events", text: "Events", href: to.job(job.job_id, "events") },
           { id: "parameters", text: "Parameters", href: to.job(job.job_id, "parameters") },
@@ -102,8 +105,13 @@ function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   switch (tab) {
     case "tasks":
     case "map":
-    case "timeline":
       return <StageSide job={job} tab={tab} />;
+    case "timeline":
+      return (
+        <Suspense fallback={<Skeleton lines={6} />}>
+          <JobTimeline key={job.job_id} job={job} />
+        </Suspense>
+      );
     case "errors":
       return <ErrorsTab job={job} />;
     case "events":
@@ -115,22 +123,18 @@ function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   }
 }
 
-function StageSide({ job, tab }: { job: Job; tab: "tasks" | "map" | "timeline" }) {
+function StageSide({ job, tab }: { job: Job; tab: "tasks" | "map" }) {
   const [{ stage: wanted }] = useQueryState({ stage: "" });
-  const all = tab === "timeline" && wanted === "";
-  const stage = all ? undefined : chosenStage(job, wanted);
+  const stage = chosenStage(job, wanted);
+  if (stage === undefined) return null;
   return (
     <>
-      <StagePicker job={job} tab={tab} stage={stage} all={tab === "timeline"} />
+      <StagePicker job={job} tab={tab} stage={stage} />
       <Suspense fallback={<Skeleton lines={6} />}>
-        {tab === "tasks" && StageHeat !== null && stage !== undefined && (
+        {tab === "tasks" ? (
           <StageHeat key={stage.stage_id} job={job} stage={stage} />
-        )}
-        {tab === "map" && JobMap !== null && stage !== undefined && (
+        ) : (
           <JobMap key={stage.stage_id} job={job} stage={stage} />
-        )}
-        {tab === "timeline" && JobTimeline !== null && (
-          <JobTimeline key={stage?.stage_id ?? "all"} job={job} {...(stage === undefined ? {} : { stage })} />
         )}
       </Suspense>
     </>

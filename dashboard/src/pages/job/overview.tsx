@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { count } from "../../../../src/core/figures.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
-import { callText } from "../../api/call.js";
+import { callText, urlOf } from "../../api/call.js";
 import { useSession } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { Button, Card, Json, JsonOf, ProblemNote, Safe, ShapeIcon, Skeleton, useNow } from "../../ui/index.js";
@@ -57,7 +57,7 @@ function Outcomes({ job }: { job: Job }) {
     <Card title="Outcomes">
       <ul className="outcomes">
         {job.outcomes.map(
-          ({ stage, number, objective, importance, status, total, completed, failed, skipped, error, recovery }) => {
+          ({ stage, number, objective, importance, status, total, completed, failed, skipped, error }) => {
             const { sign, word } = outcome_signs[status];
             return (
               <li key={number}>
@@ -83,7 +83,6 @@ function Outcomes({ job }: { job: Job }) {
                       {error.task_id !== undefined && <Link href={to.task(error.task_id)}>task {error.task_id}</Link>}
                     </p>
                   )}
-                  {recovery !== null && <code className="small muted">{recovery}</code>}
                 </div>
               </li>
             );
@@ -96,16 +95,8 @@ function Outcomes({ job }: { job: Job }) {
 
 function Deliverables({ job }: { job: Job }) {
   const { catalog } = useSession();
-  const has_items = catalog && job.items_url !== null && job.deliverables.some(({ name }) => name === "stac_items");
   return (
-    <Card
-      title="Deliverables"
-      actions={
-        has_items ? (
-          <Link href={to.catalog(undefined, undefined, { job_id: job.job_id })}>In the catalogue</Link>
-        ) : undefined
-      }
-    >
+    <Card title="Deliverables">
       {job.deliverables.length === 0 ? (
         <p className="muted">
           {isTerminal(job.status) ? "No task said that it delivered anything." : "Nothing was delivered yet."} A handler
@@ -146,6 +137,13 @@ function Place({ location, catalog }: { location: string; catalog: boolean }) {
   if (place.kind === "web") {
     return (
       <a href={place.href} target="_blank" rel="noopener noreferrer">
+        <Safe text={location} />
+      </a>
+    );
+  }
+  if (place.kind === "file") {
+    return (
+      <a href={urlOf(place.path)} download>
         <Safe text={location} />
       </a>
     );

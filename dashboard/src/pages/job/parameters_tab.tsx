@@ -18,7 +18,7 @@ export function ParametersTab({ job }: { job: Job }) {
         title="Parameters"
         actions={
           forbidden === null ? (
-            <Link className="button primary" href={to.submit(job_type, { from: job.job_id })}>
+            <Link className="button primary" href={to.submit(job_type, { job: job.job_id })}>
               Submit again with these
             </Link>
           ) : (

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { count, rate } from "../../../../src/core/figures.js";
-import type { Pace } from "../../../../src/core/pace.js";
+import { doneOf, type Pace } from "../../../../src/core/pace.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import { roughly } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
@@ -31,26 +31,26 @@ const skip_reasons: Record<string, string> = {
   upstream: "What it needs did not end well.",
 };
 
-const kinds: Record<Stage["parallelism"], string> = {
-  single: "planned by itself",
-  fan_out: "fans out",
-  fan_in: "fans in",
-  match_previous: "one for each before",
-};
+/** An open stage of which nothing was begun is only queued, and nothing of a paused one is. */
+function shownStatus(stage: Stage, paused: boolean): string {
+  if (stage.status !== "processing") return stage.status;
+  if (paused) return "paused";
+  return stage.processing === 0 && doneOf(stage) === 0 ? "queued" : "processing";
+}
 
-export function StageCard({
-  job,
-  stage,
-  pace,
-  paused,
-}: {
+interface StageCardProps {
   job: Job;
   stage: Stage;
   pace: Pace | undefined;
   paused: boolean;
-}) {
-  const status = paused && stage.status === "processing" ? "paused" : stage.status;
-  const done = stage.completed + stage.failed + stage.skipped + stage.cancelled;
+  /** What it waits for is said in words, where no lines show it. */
+  tells_order: boolean;
+}
+
+export function StageCard({ job, stage, pace, paused, tells_order }: StageCardProps) {
+  const status = shownStatus(stage, paused);
+  const ended = isTerminal(stage.status);
+  const done = doneOf(stage);
   return (
     <>
       <header className="stage-head">
@@ -71,8 +71,8 @@ export function StageCard({
         <>
           <StackedBar parts={barParts(stage)} total={stage.total} label={stage.name} />
           <p className="stage-counts">
-            <strong className="number">{count(done)}</strong> of <span className="number">{count(stage.total)}</span>{" "}
-            done
+            <strong className="number">{count(ended ? stage.completed : done)}</strong> of{" "}
+            <span className="number">{count(stage.total)}</span> {ended ? "completed" : "done"}
           </p>
           <Counts stage={stage} />
         </>
@@ -83,12 +83,24 @@ export function StageCard({
           {pace.eta_s !== null && ` · ${roughly(pace.eta_s)} left`}
         </p>
       )}
+      {tells_order && <Order job={job} stage={stage} />}
       <Notes stage={stage} />
       <Gate job={job} stage={stage} />
       <p className="stage-type muted small">
-        <Safe text={stage.task_type} /> · {kinds[stage.parallelism]}
+        <Safe text={stage.task_type} /> · {stage.parallelism.replaceAll("_", " ")}
       </p>
     </>
+  );
+}
+
+/** In a list the one before is taken for granted. */
+function Order({ job, stage }: { job: Job; stage: Stage }) {
+  if (stage.after.length === 0 || (stage.after.length === 1 && stage.after[0] === stage.number - 1)) return null;
+  const names = stage.after.map((number) => job.stages.find((one) => one.number === number)?.name ?? String(number));
+  return (
+    <p className="muted small">
+      after <Safe text={names.join(", ")} />
+    </p>
   );
 }
 
@@ -148,28 +160,32 @@ function Notes({ stage }: { stage: Stage }) {
 }
 
 function Gate({ job, stage }: { job: Job; stage: Stage }) {
+  // The dialog stays when the stage begins: it says so.
   const [verb, setVerb] = useState<"approve" | "reject" | null>(null);
   const forbidden = useForbidden("operate");
-  if (stage.status !== "waiting_approval") {
-    return stage.gate !== null && stage.decision === null && !isTerminal(stage.status) ? (
-      <p className="muted small">Somebody must approve it before it begins.</p>
-    ) : null;
-  }
   return (
-    <div className="stage-gate">
-      {stage.gate !== null && stage.gate.message !== "" && (
-        <p>
-          <Safe text={stage.gate.message} limit={1000} />
-        </p>
+    <>
+      {stage.status === "waiting_approval" ? (
+        <div className="stage-gate">
+          {stage.gate !== null && stage.gate.message !== "" && (
+            <p>
+              <Safe text={stage.gate.message} limit={1000} />
+            </p>
+          )}
+          <div className="row">
+            <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
+              Approve
+            </Button>
+            <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
+              Reject
+            </Button>
+          </div>
+        </div>
+      ) : (
+        stage.gate !== null &&
+        stage.decision === null &&
+        !isTerminal(stage.status) && <p className="muted small">Somebody must approve it before it begins.</p>
       )}
-      <div className="row">
-        <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
-          Approve
-        </Button>
-        <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
-          Reject
-        </Button>
-      </div>
       {verb !== null && (
         <DecideDialog
           verb={verb}
@@ -179,25 +195,26 @@ function Gate({ job, stage }: { job: Job; stage: Stage }) {
           onClose={() => setVerb(null)}
         />
       )}
-    </div>
+    </>
   );
 }
 
 function RetryButton({ job, stage }: { job: Job; stage: Stage }) {
   const [open, setOpen] = useState(false);
   const forbidden = useForbidden("operate");
-  if (!isTerminal(job.status) || stage.opened_at === null) return null;
   const not = whyNotThisStage(job, stage) ?? forbidden;
   return (
     <>
-      <IconButton
-        label={`Retry stage ${stage.name}`}
-        className="copy stage-retry"
-        forbidden={not}
-        onClick={() => setOpen(true)}
-      >
-        ↻
-      </IconButton>
+      {isTerminal(job.status) && stage.opened_at !== null && (
+        <IconButton
+          label={`Retry stage ${stage.name}`}
+          className="copy stage-retry"
+          forbidden={not}
+          onClick={() => setOpen(true)}
+        >
+          ↻
+        </IconButton>
+      )}
       {open && <RetryStageDialog job={job} stage={stage.name} onClose={() => setOpen(false)} />}
     </>
   );

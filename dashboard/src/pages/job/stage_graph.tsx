@@ -14,6 +14,16 @@ interface Drawn {
 
 const nothing: Drawn = { width: 0, height: 0, paths: [] };
 const NARROWEST = 640;
+const LEAST_COLUMN = 190;
+const COLUMN_GAP = 44;
+
+/** As wide as there is room, and never too narrow to be read: a long chain scrolls. */
+function columnsOf(columns: number) {
+  return {
+    gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+    minWidth: columns * LEAST_COLUMN + (columns - 1) * COLUMN_GAP,
+  };
+}
 
 export function StageGraph({ job, paces }: { job: Job; paces: ReadonlyMap<number, Pace> }) {
   const { stages } = job;
@@ -48,11 +58,7 @@ export function StageGraph({ job, paces }: { job: Job; paces: ReadonlyMap<number
       <ol
         ref={box}
         className={wide ? "graph-stages wide" : "graph-stages"}
-        style={
-          wide
-            ? { gridTemplateColumns: `repeat(${layout.columns}, minmax(${layout.columns > 4 ? 196 : 208}px, 1fr))` }
-            : undefined
-        }
+        style={wide ? columnsOf(layout.columns) : undefined}
       >
         {stages.map((stage) => {
           const place = layout.places.get(stage.number) ?? { column: 0, row: 0 };
@@ -64,14 +70,19 @@ export function StageGraph({ job, paces }: { job: Job; paces: ReadonlyMap<number
               className="stage-card"
               style={wide ? { gridColumn: place.column + 1, gridRow: place.row + 1 } : undefined}
             >
-              <StageCard job={job} stage={stage} pace={paces.get(stage.number)} paused={paused} />
+              <StageCard job={job} stage={stage} pace={paces.get(stage.number)} paused={paused} tells_order={!wide} />
             </li>
           );
         })}
       </ol>
       <svg className="graph-lines" width={drawn.width} height={drawn.height} aria-hidden="true">
+        <defs>
+          <marker id="graph-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <path d="M0 0L8 4L0 8Z" className="arrow" />
+          </marker>
+        </defs>
         {drawn.paths.map(({ key, d, passed: is_passed }) => (
-          <path key={key} d={d} data-passed={is_passed || undefined} />
+          <path key={key} d={d} className="edge" markerEnd="url(#graph-arrow)" data-passed={is_passed || undefined} />
         ))}
       </svg>
     </section>
@@ -85,10 +96,12 @@ function linesOf(list: HTMLElement, { edges }: ReturnType<typeof layoutOf>, pass
       ...{ left: card.offsetLeft, top: card.offsetTop, width: card.offsetWidth, height: card.offsetHeight },
     });
   }
+  const all = [...boxes.values()];
   const paths = edges.flatMap(({ from, to }) => {
     const [one, other] = [boxes.get(from), boxes.get(to)];
     if (one === undefined || other === undefined) return [];
-    return [{ key: `${from} ${to}`, d: edgePath(one, other), passed: passed.has(from) }];
+    const d = edgePath(one, other, all);
+    return d === null ? [] : [{ key: `${from} ${to}`, d, passed: passed.has(from) }];
   });
   return { width: list.scrollWidth, height: list.scrollHeight, paths };
 }

@@ -18,34 +18,15 @@ export function chosenStage(job: Job, wanted: string): Stage | undefined {
   );
 }
 
-export function StagePicker({
-  job,
-  tab,
-  stage,
-  all = false,
-}: {
-  job: Job;
-  tab: JobTab;
-  stage: Stage | undefined;
-  all?: boolean;
-}) {
+export function StagePicker({ job, tab, stage }: { job: Job; tab: JobTab; stage: Stage }) {
   if (job.stages.length < 2) return null;
   return (
     <nav className="pills" aria-label="Stages">
-      {all && (
-        <Link
-          className={stage === undefined ? "pill current" : "pill"}
-          aria-current={stage === undefined ? "true" : undefined}
-          href={to.job(job.job_id, tab)}
-        >
-          All stages
-        </Link>
-      )}
       {job.stages.map((one) => (
         <Link
           key={one.stage_id}
-          className={one.stage_id === stage?.stage_id ? "pill current" : "pill"}
-          aria-current={one.stage_id === stage?.stage_id ? "true" : undefined}
+          className={one.stage_id === stage.stage_id ? "pill current" : "pill"}
+          aria-current={one.stage_id === stage.stage_id ? "true" : undefined}
           href={to.job(job.job_id, tab, { stage: one.name })}
         >
           <ShapeIcon status={one.status} size={11} /> {one.number} · <Safe text={one.name} />

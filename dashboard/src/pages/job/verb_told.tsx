@@ -4,6 +4,7 @@ import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count, tasks } from "../../../../src/core/figures.js";
 import { Safe } from "../../ui/index.js";
 import type { Repaired } from "./records.js";
+import "./why.css";
 
 export function RepairTold({ told }: { told: Repaired }) {
   const { dry_run, again, kept, stages, epoch } = told;
@@ -15,7 +16,7 @@ export function RepairTold({ told }: { told: Repaired }) {
           {tasks(again)} {dry_run ? "would run again" : again === 1 ? "runs again" : "run again"}
         </strong>
         {follow > 0 && `, and at most ${count(follow)} that follow from ${again === 1 ? "it" : "them"}`}
-        {`; ${count(kept)} completed ${kept === 1 ? "stays" : "stay"} as ${kept === 1 ? "it is" : "they are"}.`}
+        {kept > 0 && `; ${count(kept)} that completed ${kept === 1 ? "stays as it is" : "stay as they are"}`}.
         {!dry_run && ` This is epoch ${count(epoch)} of the job.`}
       </p>
       <table className="told">

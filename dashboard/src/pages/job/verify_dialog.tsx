@@ -7,6 +7,7 @@ import { askCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, StatusBadge } from "../../ui/index.js";
 import type { Verified } from "./records.js";
+import "./why.css";
 
 export function VerifyDialog({ job_id, onClose }: { job_id: string; onClose(): void }) {
   const { data, error } = useQuery({

@@ -14,7 +14,7 @@ export type WhyAction =
   | { kind: "page"; page: "workers" | "limits" | "health" }
   | { kind: "command"; command: string };
 
-type Asked = Pick<Why, "code" | "command" | "call">;
+type Asked = Pick<Why, "code" | "command" | "call" | "evidence">;
 
 const calls: readonly [RegExp, (match: RegExpExecArray) => WhyAction][] = [
   [
@@ -54,7 +54,7 @@ const pages: Record<string, "workers" | "limits" | "health"> = {
 };
 
 /** Those that can be done at once first; the command to copy is the last resort. */
-export function actionsOf({ code, command, call }: Asked): WhyAction[] {
+export function actionsOf({ code, command, call, evidence }: Asked): WhyAction[] {
   const actions: WhyAction[] = [];
   for (const [pattern, action] of calls) {
     const match = call === null ? null : pattern.exec(call);
@@ -63,14 +63,38 @@ export function actionsOf({ code, command, call }: Asked): WhyAction[] {
       break;
     }
   }
+  // What is to be done about the job it waits for is best seen there.
+  const other = code === "WAITING_DEPENDENCY" ? firstJob(evidence) : null;
+  if (other !== null) return [{ kind: "open_job", job_id: other }];
   if (actions.length === 0 && command !== null) actions.push({ kind: "command", command });
   const page = Object.hasOwn(pages, code) ? pages[code] : undefined;
   if (page !== undefined) actions.push({ kind: "page", page });
   return actions;
 }
 
-/** A code as people read it: NO_WORKER_FOR_TYPE is "No worker for type". */
+function firstJob(evidence: unknown): string | null {
+  const jobs = (evidence as { jobs?: unknown } | null)?.jobs;
+  const [first] = Array.isArray(jobs) ? (jobs as { job_id?: unknown }[]) : [];
+  return typeof first?.job_id === "string" && /^[0-9a-f]{64}$/.test(first.job_id) ? first.job_id : null;
+}
+
+const titles: Record<string, string> = {
+  NO_WORKER_FOR_TYPE: "No worker for this type",
+  WAITING_APPROVAL: "Waits for approval",
+  WAITING_DEPENDENCY: "Waits for another job",
+  WAITING_STAGE: "Waits for another stage",
+  UPSTREAM_FAILED: "A stage failed",
+  QUEUE_PAUSED: "The task type is paused",
+  TENANT_LIMIT: "The limit of the tenant is reached",
+  STAGE_LIMIT: "The limit of the stage is reached",
+  BACKOFF: "Waits for the next attempt",
+  CLAIMED_NOT_STARTED: "Claimed, not started",
+  UNKNOWN: "Nobody knows why",
+};
+
+/** A code as people read it: JOB_PAUSED is "Job paused". */
 export function codeWords(code: string): string {
+  if (Object.hasOwn(titles, code)) return titles[code] as string;
   const text = code.toLowerCase().replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

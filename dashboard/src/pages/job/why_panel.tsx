@@ -1,6 +1,6 @@
 // Why something does not move, or ended as it did: the sentence, what proves it, since when, when it heals by itself, and the one
 // action. For jobs and tasks; asked only while it is shown.
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { useGet } from "../../api/hooks.js";
@@ -10,6 +10,7 @@ import { Evidence } from "./evidence.js";
 import type { Why } from "./records.js";
 import { actionsOf, codeWords, type WhyAction } from "./why_action.js";
 import { WhyVerb } from "./why_verb.js";
+import "./why.css";
 
 const AGAIN_MS = 5_000;
 /** Nothing is wrong, and the page says so already. */
@@ -29,12 +30,15 @@ export function WhyPanel({ job_id, task_id, enabled = true, always = false }: Wh
     { params: of_job ? { job_id } : { task_id: task_id ?? "" } },
     { every_ms: AGAIN_MS, enabled, when: (event) => of_job && event.job_id === job_id },
   );
+  // While one of its dialogs is open it stays as it was: what was done there changes the answer.
+  const [held, hold] = useState<Why | null>(null);
+  if (held !== null) return <WhyAnswer why={held} hold={hold} />;
   if (!enabled) return null;
   if (error !== null && data === undefined) return <ProblemNote error={error} title="Why cannot be told" />;
   // Answers of another job are kept while the next is read: they must not be shown as this one's.
   if (data === undefined || (of_job ? !data.id.startsWith(job_id) : data.id !== task_id)) return null;
   if (!always && quiet.has(data.code)) return null;
-  return <WhyAnswer why={data} />;
+  return <WhyAnswer why={data} hold={hold} />;
 }
 
 const signs: Record<string, string> = {
@@ -55,15 +59,16 @@ const signs: Record<string, string> = {
   RUNNING: "processing",
 };
 
-export function WhyAnswer({ why }: { why: Why }) {
-  const { code, reason, evidence, since, heals_at, heals } = why;
+export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void }) {
+  const { code, status, reason, evidence, since, heals_at, heals } = why;
   const actions = actionsOf(why);
-  const sign = Object.hasOwn(signs, code) ? (signs[code] as string) : "later";
+  const forgiven = code === "UPSTREAM_FAILED" && status === "partial_success";
+  const sign = forgiven ? status : Object.hasOwn(signs, code) ? (signs[code] as string) : "later";
   return (
     <section className={`why ${sign}`} aria-label="Why">
       <header className="why-head">
         <ShapeIcon status={sign} />
-        <h2>{codeWords(code)}</h2>
+        <h2>{forgiven ? "What is missing" : codeWords(code)}</h2>
         {since !== null && (
           <span className="muted small">
             since <Time at={since} />
@@ -86,7 +91,7 @@ export function WhyAnswer({ why }: { why: Why }) {
       {actions.length > 0 && (
         <div className="row why-actions">
           {actions.map((action) => (
-            <Action key={JSON.stringify(action)} action={action} />
+            <Action key={JSON.stringify(action)} action={action} onOpen={(open) => hold(open ? why : null)} />
           ))}
         </div>
       )}
@@ -106,7 +111,7 @@ function hasRows(evidence: unknown): boolean {
 
 const page_names = { workers: "Look at the workers", limits: "Look at the limits", health: "Look at the health page" };
 
-function Action({ action }: { action: WhyAction }): ReactNode {
+function Action({ action, onOpen }: { action: WhyAction; onOpen(open: boolean): void }): ReactNode {
   switch (action.kind) {
     case "command":
       return <CommandLine text={action.command} />;
@@ -129,6 +134,6 @@ function Action({ action }: { action: WhyAction }): ReactNode {
         </Link>
       );
     default:
-      return <WhyVerb action={action} />;
+      return <WhyVerb action={action} onOpen={onOpen} />;
   }
 }

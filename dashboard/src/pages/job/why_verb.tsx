@@ -46,18 +46,22 @@ function labelOf(action: Doing): string {
   }
 }
 
-export function WhyVerb({ action }: { action: Doing }) {
+export function WhyVerb({ action, onOpen }: { action: Doing; onOpen(open: boolean): void }) {
   const [open, setOpen] = useState<"" | "yes" | "no">("");
+  const show = (which: "" | "yes" | "no") => {
+    setOpen(which);
+    onOpen(which !== "");
+  };
   const may_operate = useForbidden("operate");
   const forbidden = action.kind === "verify" ? null : may_operate;
-  const close = () => setOpen("");
+  const close = () => show("");
   return (
     <>
-      <Button kind="primary" forbidden={forbidden} onClick={() => setOpen("yes")}>
+      <Button kind="primary" forbidden={forbidden} onClick={() => show("yes")}>
         {labelOf(action)}
       </Button>
       {action.kind === "decide" && (
-        <Button forbidden={forbidden} onClick={() => setOpen("no")}>
+        <Button forbidden={forbidden} onClick={() => show("no")}>
           Reject
         </Button>
       )}

@@ -5,6 +5,7 @@ import type { StyleSpecification } from "maplibre-gl";
 import { feature } from "topojson-client";
 import land_fine_url from "world-atlas/land-50m.json?url";
 import land_coarse_url from "world-atlas/land-110m.json?url";
+import { type Point, unwrap } from "../../../../src/geo/bounds.js";
 import { colourOf } from "../../status.js";
 
 const nothing: FeatureCollection = { type: "FeatureCollection", features: [] };
@@ -16,6 +17,7 @@ export function baseStyle(): StyleSpecification {
     sources: {
       net: { type: "geojson", data: net(30, 80), tolerance: 0 },
       fine_net: { type: "geojson", data: net(5, 85), tolerance: 0 },
+      finest_net: { type: "geojson", data: net(1, 85), tolerance: 0 },
       land: { type: "geojson", data: nothing },
       coast: { type: "geojson", data: nothing },
     },
@@ -41,6 +43,13 @@ export function baseStyle(): StyleSpecification {
         paint: { "line-color": colourOf("--map-line"), "line-width": 0.5, "line-opacity": 0.35 },
       },
       {
+        id: "finest_net",
+        type: "line",
+        source: "finest_net",
+        minzoom: 6,
+        paint: { "line-color": colourOf("--map-line"), "line-width": 0.5, "line-opacity": 0.35 },
+      },
+      {
         id: "coast",
         type: "line",
         source: "coast",
@@ -57,6 +66,7 @@ export function baseColours(): [layer: string, property: string, colour: string]
     ["land", "fill-color", colourOf("--map-land")],
     ["net", "line-color", colourOf("--map-line")],
     ["fine_net", "line-color", colourOf("--map-line")],
+    ["finest_net", "line-color", colourOf("--map-line")],
     ["coast", "line-color", colourOf("--map-line")],
   ];
 }
@@ -85,11 +95,14 @@ export function landOf(detail: "coarse" | "fine"): Promise<Land> {
       const polygons = (found.type === "FeatureCollection" ? found.features : [found]).flatMap(({ geometry }) =>
         geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates,
       );
+      const flat = polygons.map((rings) => rings.map((ring) => onMap(ring as Point[])));
       const whole: Feature<MultiPolygon> = {
         ...{ type: "Feature", properties: {} },
-        geometry: { type: "MultiPolygon", coordinates: polygons },
+        geometry: { type: "MultiPolygon", coordinates: flat.map((rings) => rings.map(({ ring }) => ring)) },
       };
-      return { land: whole, coast: coastOf(polygons.flat()) };
+      const lines = flat.flat().map(({ coast }) => coast);
+      const coast: Feature = { ...whole, geometry: { type: "MultiLineString", coordinates: lines } };
+      return { land: whole, coast };
     });
   loaded.set(detail, land);
   // Asked for again, it is tried again.
@@ -97,23 +110,18 @@ export function landOf(detail: "coarse" | "fine"): Promise<Land> {
   return land;
 }
 
-/** The edges of land without those where the map is cut: the antimeridian, and the line below Antarctica. */
-function coastOf(rings: Position[][]): Feature {
-  const lines: Position[][] = [];
-  const isCut = ([lon, lat]: Position) => Math.abs(lon!) > 179.99 || lat! < -89.9;
-  for (const ring of rings) {
-    let line: Position[] = [];
-    for (const [i, point] of ring.entries()) {
-      const before = ring[i - 1];
-      if (before !== undefined && isCut(before) && isCut(point)) {
-        if (line.length > 1) lines.push(line);
-        line = [];
-      }
-      line.push(point);
-    }
-    if (line.length > 1) lines.push(line);
-  }
-  return { type: "Feature", properties: {}, geometry: { type: "MultiLineString", coordinates: lines } };
+/**
+ * The atlas is of a sphere: a ring that crosses the antimeridian jumps, and Antarctica's goes once round. On the map rings run on beyond
+ * 180, and one around the pole is closed along it, where there is no coast.
+ */
+function onMap(sphere: Point[]): { ring: Point[]; coast: Point[] } {
+  const { ring, turns } = unwrap(sphere);
+  const lons = ring.map(([lon]) => lon);
+  const shift = 360 * Math.round((Math.min(...lons) + Math.max(...lons)) / 720);
+  const coast = ring.map(([lon, lat]): Point => [lon - shift, lat]);
+  if (turns === 0) return { ring: coast, coast };
+  const [first, last] = [coast[0]!, coast.at(-1)!];
+  return { ring: [...coast, [last[0], -90], [first[0], -90], first], coast };
 }
 
 function net(step: number, most_lat: number): FeatureCollection<LineString> {

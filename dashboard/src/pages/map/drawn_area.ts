@@ -54,7 +54,7 @@ export class DrawnArea {
   }
 
   #place(event: PointerEvent): { x: number; y: number } {
-    const { left, top, width, height } = this.#frame.getBoundingClientRect();
+    const { left, top, width, height } = this.map.getCanvas().getBoundingClientRect();
     const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
     return { x: clamp(event.clientX - left, width), y: clamp(event.clientY - top, height) };
   }

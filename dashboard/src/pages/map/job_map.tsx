@@ -10,14 +10,16 @@ import type { Bounds } from "../../../../src/geo/raster.js";
 import { call } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
-import { announce, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
+import { announce, Button, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
+import { VerbsBar } from "../heat/verbs_bar.js";
+import "../heat/heat.css";
 import type { Area } from "./drawn_area.js";
 import { BinCard, ItemCard, TaskCard } from "./hit_card.js";
 import { useItems, useMapItems } from "./items.js";
 import { LazyMap } from "./lazy_map.js";
 import { MapTools } from "./map_tools.js";
 import { usePictureOnMap } from "./picture_on_map.js";
-import type { Hit } from "./shapes.js";
+import { type Hit, missing_states } from "./shapes.js";
 import { ItemsTold, TasksTold } from "./told.js";
 import { useFootprints, useSelectedIds } from "./use_footprints.js";
 
@@ -35,7 +37,7 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
   const [wanted_fit, setWantedFit] = useState<{ box: Bounds; again: number } | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [, navigate] = useLocation();
-  const { data, error } = useFootprints({ job_id: job.job_id, stage, view, selected: selection.ranges });
+  const { data, error, refetch } = useFootprints({ job_id: job.job_id, stage, view, selected: selection.ranges });
   const selected = useSelectedIds(data?.boxes ?? none, selection.has);
 
   const found = useItems(
@@ -55,6 +57,11 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
 
   const extent = show_outputs ? extentOfItems(map_items) : ((data?.extent as Bounds | null | undefined) ?? null);
   const fit = wanted_fit ?? (extent === null ? null : { box: extent, again: 0 });
+  // Where nothing came out, and nothing will: the holes in the outputs.
+  const missing = useMemo(
+    () => (data?.boxes ?? none).filter(({ id }) => missing_states.has(data?.states.get(id) ?? "queued")),
+    [data],
+  );
   const again = () => (wanted_fit?.again ?? 0) + 1;
   const selected_extent = useMemo(
     () =>
@@ -112,17 +119,15 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
         onFit={extent === null ? null : () => setWantedFit({ box: extent, again: again() })}
         selected={selection.size}
         onSelected={selected_extent === null ? null : () => setWantedFit({ box: selected_extent, again: again() })}
-        onClear={selection.clear}
-        act_href={to.job(job.job_id, "tasks", { stage: stage.name })}
         footprints={data}
       />
       <ProblemNote error={problem} />
       {nothing ? (
-        <NoBoxes stage={stage} is_planned={stage.total !== null} />
+        <NoBoxes stage={stage} onOutputs={job.items_url === null ? null : () => setQuery({ layer: "outputs" })} />
       ) : (
         <LazyMap
           label={show_outputs ? "Map of the job's outputs" : `Map of the tasks of stage ${stage.name}`}
-          boxes={show_outputs ? none : data.boxes}
+          boxes={show_outputs ? missing : data.boxes}
           states={data.states}
           selected={selected}
           bins={show_outputs ? none : data.bins}
@@ -157,6 +162,14 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
           )}
         </LazyMap>
       )}
+      <VerbsBar
+        job_id={job.job_id}
+        job_ended={job.finished_at !== null}
+        stage={stage.name}
+        stage_id={stage.stage_id}
+        selection={selection}
+        onDone={() => void refetch()}
+      />
       {show_outputs ? (
         <ItemsTold items={items} found={found} empty="This job has put no item into the catalogue yet." />
       ) : (
@@ -169,7 +182,8 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
 const none: readonly never[] = [];
 const no_items: readonly never[] = [];
 
-function NoBoxes({ stage, is_planned }: { stage: Stage; is_planned: boolean }) {
+function NoBoxes({ stage, onOutputs }: { stage: Stage; onOutputs: (() => void) | null }) {
+  const is_planned = stage.total !== null;
   return (
     <Empty
       title={is_planned ? `No task of "${stage.name}" says where it is` : `"${stage.name}" is not planned yet`}
@@ -180,6 +194,7 @@ function NoBoxes({ stage, is_planned }: { stage: Stage; is_planned: boolean }) {
           ? "A task is on the map when its planner gives it a box in degrees, or its result has a bbox. Other stages of this job may have some."
           : "Its tasks are on the map as soon as they are planned."}
       </p>
+      {onOutputs !== null && <Button onClick={onOutputs}>Show what the job has put into the catalogue</Button>}
     </Empty>
   );
 }

@@ -2,6 +2,7 @@
 // stands out without its colour too.
 import type { ExpressionSpecification, LayerSpecification } from "maplibre-gl";
 import { colourOf, task_look } from "../../status.js";
+import { missing_states } from "./shapes.js";
 import { type FootprintState, footprint_states } from "./states.js";
 
 const state: ExpressionSpecification = ["coalesce", ["feature-state", "s"], 0];
@@ -28,6 +29,13 @@ export function boxLayers(): LayerSpecification[] {
         ...of("bins-fill", "fill-color"),
         "fill-opacity": ["interpolate", ["linear"], ["get", "share"], 0, 0.35, 1, 0.9],
       },
+    },
+    {
+      id: "bins-missing",
+      type: "fill",
+      source: "bins",
+      filter: ["in", ["get", "state"], ["literal", [...missing_states]]],
+      paint: { "fill-pattern": ["concat", "hatch-", ["get", "state"]] },
     },
     {
       id: "bins-line",
@@ -81,7 +89,7 @@ export function boxLayers(): LayerSpecification[] {
       source: "boxes",
       paint: {
         ...of("boxes-selected", "line-color"),
-        "line-width": 2.6,
+        "line-width": 2,
         "line-opacity": ["case", ["boolean", ["feature-state", "sel"], false], 1, 0],
       },
     },

@@ -91,8 +91,10 @@ export class MapCanvas {
     });
     map.once("idle", () => heard.onReady());
     map.on("error", ({ error }) => heard.onTrouble(error.message));
-    map.on("dragstart", () => (this.#moved_by_user = true));
-    map.on("wheel", () => (this.#moved_by_user = true));
+    // By hand, wheel, keys or buttons; what we do ourselves has no event behind it.
+    map.on("movestart", (event) => {
+      if ("originalEvent" in event && event.originalEvent !== undefined) this.#moved_by_user = true;
+    });
     map.on("moveend", () => this.#tellView());
     map.on("mousemove", ({ point }) => this.#look(point));
     map.on("mouseout", () => {
@@ -121,12 +123,13 @@ export class MapCanvas {
     this.#boxes = boxes;
     void this.#loaded.then(() => {
       this.#source("boxes").setData(collectionOf(boxes.map(({ id, box }) => ({ id, geometry: polygonOf(box) }))));
+      this.#showMissing();
     });
   }
 
   setStates(states: ReadonlyMap<number, FootprintState>): void {
     void this.#loaded.then(() => {
-      let are_others_missing = states.size !== this.#states.size;
+      let are_others_missing = false;
       for (const [id, state] of states) {
         const before = this.#states.get(id);
         if (before === state) continue;
@@ -135,14 +138,17 @@ export class MapCanvas {
         this.#map.setFeatureState({ source: "boxes", id }, { s: footprint_states.indexOf(state) });
       }
       this.#states = new Map(states);
-      if (!are_others_missing) return;
-      const missing = this.#boxes.flatMap(({ id, box }) => {
-        const state = states.get(id);
-        if (state === undefined || !missing_states.has(state)) return [];
-        return [{ id, geometry: polygonOf(box), properties: { state } }];
-      });
-      this.#source("missing").setData(collectionOf(missing));
+      if (are_others_missing) this.#showMissing();
     });
+  }
+
+  #showMissing(): void {
+    const missing = this.#boxes.flatMap(({ id, box }) => {
+      const state = this.#states.get(id);
+      if (state === undefined || !missing_states.has(state)) return [];
+      return [{ id, geometry: polygonOf(box), properties: { state } }];
+    });
+    this.#source("missing").setData(collectionOf(missing));
   }
 
   setSelected(ids: ReadonlySet<number>): void {
@@ -161,7 +167,7 @@ export class MapCanvas {
     const most = Math.max(1, ...bins.map(({ count }) => count));
     const shapes = bins.map(({ id, box, state, count, selected }) => ({
       ...{ id, geometry: polygonOf(box) },
-      properties: { s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
+      properties: { state, s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
     }));
     void this.#loaded.then(() => this.#source("bins").setData(collectionOf(shapes)));
   }

@@ -1,7 +1,7 @@
 // What can be done with a map, and what its colours mean, with counts.
-import { Link } from "wouter";
 import { task_look } from "../../status.js";
 import { Button, Count, ShapeIcon } from "../../ui/index.js";
+import { missing_states } from "./shapes.js";
 import { footprint_states } from "./states.js";
 import type { Footprints } from "./use_footprints.js";
 
@@ -15,8 +15,6 @@ interface Props {
   onFit: (() => void) | null;
   selected: number;
   onSelected: (() => void) | null;
-  onClear(): void;
-  act_href: string;
   footprints: Footprints;
 }
 
@@ -30,11 +28,7 @@ export function MapTools(props: Props) {
           <label
             key={one}
             className={one === layer ? "map-layer current" : "map-layer"}
-            title={
-              one === "outputs" && !props.has_outputs
-                ? "There is no catalogue here: fanfold migrate --catalog"
-                : undefined
-            }
+            title={one === "outputs" && !props.has_outputs ? "There is no catalogue here: fanfold migrate" : undefined}
           >
             <input
               type="radio"
@@ -58,30 +52,19 @@ export function MapTools(props: Props) {
         </Button>
       )}
       {props.onFit !== null && <Button onClick={props.onFit}>Show all</Button>}
-      {selected > 0 && (
-        <span className="map-selected row">
-          <strong>
-            <Count n={selected} /> selected
-          </strong>
-          {props.onSelected !== null && layer === "tasks" && <Button onClick={props.onSelected}>Zoom to them</Button>}
-          <Button onClick={props.onClear}>Clear</Button>
-          <Link href={props.act_href} className="button plain">
-            Act on them
-          </Link>
-        </span>
+      {selected > 0 && props.onSelected !== null && layer === "tasks" && (
+        <Button onClick={props.onSelected}>Zoom to the selected</Button>
       )}
-      {layer === "tasks" && (
-        <ul className="map-legend" aria-label="Tasks on the map by state">
-          {footprint_states.map((state, code) => {
-            const n = footprints.counts[code] ?? 0;
-            return n === 0 ? null : (
-              <li key={state} data-state={state}>
-                <ShapeIcon status={state} /> <Count n={n} /> {task_look[state].label}
-              </li>
-            );
-          })}
-        </ul>
-      )}
+      <ul className="map-legend" aria-label="Tasks on the map by state">
+        {footprint_states.map((state, code) => {
+          const n = footprints.counts[code] ?? 0;
+          return n === 0 || (layer === "outputs" && !missing_states.has(state)) ? null : (
+            <li key={state} data-state={state}>
+              <ShapeIcon status={state} /> <Count n={n} /> {task_look[state].label}
+            </li>
+          );
+        })}
+      </ul>
     </div>
   );
 }

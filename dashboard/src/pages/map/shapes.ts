@@ -131,3 +131,21 @@ export function boxText(box: Bounds): string {
   const span = Math.max(east - west, north - south);
   return `${placeText(box[0], south, span)} to ${placeText(box[2], north, span)}`;
 }
+
+/** An address can be only so long. */
+const MOST_RANGES = 250;
+type Range = readonly [lo: number, hi: number];
+
+/** No more than fit into an address: gaps are closed, the smallest first. */
+export function roughly(ranges: readonly Range[], most = MOST_RANGES): readonly Range[] {
+  if (ranges.length <= most) return ranges;
+  const gaps = ranges.slice(1).map(([lo], i) => lo - ranges[i]![1]);
+  const widest = gaps.toSorted((a, b) => b - a)[most - 2]!;
+  const out: [number, number][] = [];
+  for (const [i, [lo, hi]] of ranges.entries()) {
+    const last = out.at(-1);
+    if (last !== undefined && (gaps[i - 1]! < widest || out.length === most)) last[1] = hi;
+    else out.push([lo, hi]);
+  }
+  return out;
+}

@@ -11,13 +11,10 @@ import { type ApiProblem, call } from "../../api/call.js";
 import { useThrottled } from "../../api/hooks.js";
 import { useEvents, useLive, useProgress } from "../../live/live.js";
 import type { Range } from "../../selection.js";
-import { type MapBin, type MapBox, worstIn } from "./shapes.js";
+import { type MapBin, type MapBox, roughly, worstIn } from "./shapes.js";
 import { type FootprintState, footprint_letters, footprint_states } from "./states.js";
 
 const AT_MOST_EVERY_MS = 1_500;
-/** An address can be only so long: of more ranges, those that lie closest are taken together. */
-const MOST_RANGES = 250;
-
 type Reply = ReplyOf<typeof footprints_api.footprints>;
 
 export interface Footprints extends Omit<Reply, "boxes" | "states" | "bins" | "retried"> {
@@ -58,6 +55,8 @@ export function useFootprints({ job_id, stage, view, selected }: Asked) {
       return latest.current;
     },
     structuralSharing: false,
+    // Each view of a large stage is an answer of its own.
+    gcTime: 10_000,
     placeholderData: (before) => before,
     refetchInterval: ({ state: { data } }) => {
       if (state === "paused") return false;
@@ -113,20 +112,6 @@ function binsOf({ grid, column, row, counts, selected }: NonNullable<Reply["bins
       counts: of,
     };
   });
-}
-
-/** No more than fit into an address: gaps are closed, the smallest first. */
-export function roughly(ranges: readonly Range[], most = MOST_RANGES): readonly Range[] {
-  if (ranges.length <= most) return ranges;
-  const gaps = ranges.slice(1).map(([lo], i) => lo - ranges[i]![1]);
-  const widest = gaps.toSorted((a, b) => b - a)[most - 2]!;
-  const out: [number, number][] = [];
-  for (const [i, [lo, hi]] of ranges.entries()) {
-    const last = out.at(-1);
-    if (last !== undefined && (gaps[i - 1]! < widest || out.length === most)) last[1] = hi;
-    else out.push([lo, hi]);
-  }
-  return out;
 }
 
 /** Ordinals of the boxes that are selected. */

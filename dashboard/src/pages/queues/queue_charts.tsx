@@ -1,7 +1,7 @@
 // Small charts of a queue, each with its figures; all of them as a table for whoever wants numbers.
 import type { ReactNode } from "react";
 import { Sparkline } from "../../ui/index.js";
-import { bridged, chartText, type Queue, queueName, rateText } from "./queue_words.js";
+import { bridged, chartText, overOnly, type Queue, queueName, rateText } from "./queue_words.js";
 
 export function Charts({ queue: { history, per_minute } }: { queue: Queue }) {
   if (history === null) return <span className="muted small">nothing in this time</span>;
@@ -10,7 +10,7 @@ export function Charts({ queue: { history, per_minute } }: { queue: Queue }) {
     <div className="queue-charts">
       <Chart
         title={chartText("Completed", completed, step_s)}
-        values={completed}
+        values={overOnly(completed)}
         colour="--st-completed"
         figures={
           <>
@@ -21,7 +21,7 @@ export function Charts({ queue: { history, per_minute } }: { queue: Queue }) {
       />
       <Chart
         title={chartText("Failed", failed, step_s)}
-        values={failed}
+        values={overOnly(failed)}
         colour="--st-failed"
         figures={
           <>

@@ -81,3 +81,9 @@ export function bridged(values: readonly (number | null)[]): number[] {
     return last;
   });
 }
+
+/** The last point is not over yet: it would look as if everything had stopped. Only where there is nothing before it, it is shown. */
+export function overOnly(values: readonly number[]): readonly number[] {
+  const over = values.slice(0, -1);
+  return over.some((value) => value > 0) ? over : values;
+}

@@ -6,9 +6,11 @@ import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
 import {
+  absoluteTime,
   Button,
   type Column,
   Count,
+  Duration,
   Empty,
   Page,
   ProblemNote,
@@ -104,20 +106,6 @@ function columns(
       title: "Oldest waits",
       cell: (queue) => <Oldest queue={queue} now={now} />,
     },
-    {
-      id: "workers",
-      title: "Workers",
-      cell: ({ workers, slots }) => (
-        <span className="nowrap">
-          <Link href={to.workers()}>
-            <Count n={workers} /> {workers === 1 ? "worker" : "workers"}
-          </Link>
-          <span className="muted small">
-            , <Count n={slots} /> {slots === 1 ? "slot" : "slots"}
-          </span>
-        </span>
-      ),
-    },
     { id: "history", title: "History", cell: (queue) => <Charts queue={queue} /> },
     {
       id: "verb",
@@ -125,7 +113,7 @@ function columns(
       cell: ({ task_type, paused }) =>
         isPlanning(task_type) ? null : (
           <Button
-            className="small-button"
+            className="small-button nowrap"
             forbidden={forbidden}
             data-verb={paused === null ? "pause" : "continue"}
             aria-label={`${paused === null ? "Pause" : "Continue"} ${task_type}`}
@@ -145,6 +133,7 @@ function Name({ queue, now }: { queue: Queue; now: number }) {
       <strong className={isPlanning(task_type) ? undefined : "mono"}>
         <Safe text={queueName(task_type)} />
       </strong>
+      <Served queue={queue} />
       {problem !== null && (
         <p className="queue-problem" data-code={problem.code}>
           {problem.code === "QUEUE_PAUSED" && paused !== null ? (
@@ -169,6 +158,17 @@ function Name({ queue, now }: { queue: Queue; now: number }) {
           {queue.oldest_job_id !== null && <Link href={to.job(queue.oldest_job_id)}>see why</Link>}
         </p>
       )}
+    </div>
+  );
+}
+
+function Served({ queue: { workers, slots } }: { queue: Queue }) {
+  return (
+    <div className="small muted">
+      <Link href={to.workers()}>
+        {workers.toLocaleString("en-US")} {workers === 1 ? "worker" : "workers"}
+      </Link>
+      , {slots.toLocaleString("en-US")} {slots === 1 ? "slot" : "slots"}
     </div>
   );
 }
@@ -213,9 +213,13 @@ function Links({ queue: { task_type, oldest_job_id, oldest_task_id, due, later }
 
 function Oldest({ queue, now }: { queue: Queue; now: number }) {
   if (queue.oldest_at === null) return <span className="muted">–</span>;
+  const wait_s = waitOf(queue, now);
   return (
-    <span className={waitOf(queue, now) > LONG_WAIT_S ? "attention" : undefined}>
-      <Time at={queue.oldest_at} />
+    <span
+      className={wait_s > LONG_WAIT_S ? "attention" : undefined}
+      title={`since ${absoluteTime(new Date(queue.oldest_at))}`}
+    >
+      <Duration ms={wait_s * 1000} />
     </span>
   );
 }

@@ -1,13 +1,13 @@
 // The story of a task's attempts, oldest first: who tried, from when to when, how it ended, and when it is tried again.
-import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { count } from "../../../../src/core/figures.js";
 import { to } from "../../routes.js";
-import { Card, Duration, Safe, ShapeIcon, Time, useNow } from "../../ui/index.js";
+import { Card, Duration, Safe, Time, useNow } from "../../ui/index.js";
+import { withoutColours } from "./log_text.js";
 import type { Task } from "./reading.js";
+import { Facts, Step, WorkerName, waitsSince } from "./story.js";
 
 type Attempt = Task["attempts"][number];
-type Worker = NonNullable<Task["worker"]>;
 
 interface ProcessEnd {
   pid?: number;
@@ -82,20 +82,6 @@ export function Attempts({ task }: { task: Task }) {
   );
 }
 
-function Step({ status, title, children }: { status: string; title: ReactNode; children?: ReactNode }) {
-  return (
-    <li className="story-step">
-      <span className="story-mark">
-        <ShapeIcon status={status} />
-      </span>
-      <div className="story-text">
-        <div className="story-title">{title}</div>
-        {children}
-      </div>
-    </li>
-  );
-}
-
 function OneAttempt({
   attempt,
   job_id,
@@ -134,7 +120,7 @@ function OneAttempt({
               ran <Duration ms={duration_ms} />
             </>
           )}
-          <WorkerName worker={worker} />
+          {worker !== null && <WorkerName worker={worker} />}
           {end?.signal !== undefined && (
             <>
               signal <strong>{<Safe text={end.signal} />}</strong>
@@ -144,6 +130,7 @@ function OneAttempt({
           {end?.peak_memory_mb !== undefined && <>peak memory {count(end.peak_memory_mb)} MB</>}
         </Facts>
         {tells !== undefined && <p className="muted small">{tells}</p>}
+        {category === "throttled" && <p className="muted small">Being told to slow down costs no attempt.</p>}
         {message !== null && outcome === "failed" && (
           <div className="note danger">
             <p>
@@ -166,7 +153,7 @@ function OneAttempt({
           <details open>
             <summary>The last lines of its process</summary>
             <pre className="last-lines">
-              <Safe text={end.last_lines.join("\n")} />
+              <Safe text={withoutColours(end.last_lines.join("\n"))} />
             </pre>
           </details>
         )}
@@ -180,7 +167,7 @@ function OneAttempt({
         )}
         {retry_at !== null && (
           <p className="small muted">
-            To be tried again <Time at={retry_at} />, after{" "}
+            Next try not before <Time at={retry_at} />: put off by{" "}
             <Duration ms={Date.parse(retry_at) - Date.parse(ended_at)} />.
           </p>
         )}
@@ -220,7 +207,7 @@ function Running({
             since <Time at={running.started_at} />
           </>
         )}
-        <WorkerName worker={running.worker} />
+        {running.worker !== null && <WorkerName worker={running.worker} />}
         {running.heartbeat_at !== null && (
           <>
             heartbeat <Time at={running.heartbeat_at} />
@@ -245,7 +232,6 @@ function Running({
 function Waiting({ task }: { task: Task }) {
   const now = useNow();
   const later = task.run_at !== null && Date.parse(task.run_at) > now;
-  const last = task.attempts.findLast(({ outcome }) => outcome !== "refused");
   return (
     <Step
       status={later ? "later" : task.attempts.length > 0 ? "retrying" : "queued"}
@@ -263,16 +249,11 @@ function Waiting({ task }: { task: Task }) {
     >
       {!later && (
         <span className="muted">
-          since <Time at={latest(task.run_at, last?.retry_at, task.stage_opened_at, task.created_at)} />
+          since <Time at={waitsSince(task)} />
         </span>
       )}
     </Step>
   );
-}
-
-function latest(...times: (string | null | undefined)[]): string | null {
-  const known = times.filter((time): time is string => typeof time === "string");
-  return known.sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
 function End({ task }: { task: Task }) {
@@ -295,7 +276,7 @@ function End({ task }: { task: Task }) {
             ran <Duration ms={task.duration_ms} />
           </>
         )}
-        <WorkerName worker={task.worker} />
+        {task.worker !== null && <WorkerName worker={task.worker} />}
       </Facts>
       {task.error !== null && (
         <p className="error-text">
@@ -303,39 +284,5 @@ function End({ task }: { task: Task }) {
         </p>
       )}
     </Step>
-  );
-}
-
-function Facts({ children }: { children: ReactNode }) {
-  const shown = (Array.isArray(children) ? children : [children]).filter((child) => child !== false && child !== null);
-  if (shown.length === 0) return null;
-  return (
-    <ul className="facts small">
-      {shown.map((child, position) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: facts of one moment, in a fixed order
-        <li key={position}>{child}</li>
-      ))}
-    </ul>
-  );
-}
-
-export function WorkerName({ worker }: { worker: Worker | null }) {
-  if (worker === null) return null;
-  const { worker_id, host, pid, status } = worker;
-  return (
-    <>
-      worker{" "}
-      <Link href={to.workers()} title={worker_id}>
-        <code>{worker_id.slice(0, 8)}</code>
-      </Link>
-      {host !== null && (
-        <>
-          {" "}
-          on <Safe text={host} />
-          {pid !== null && <> (pid {pid})</>}
-        </>
-      )}
-      {status === "lost" && <span className="muted"> (lost since)</span>}
-    </>
   );
 }

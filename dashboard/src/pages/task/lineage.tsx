@@ -14,7 +14,10 @@ type LinkedStage = Lineage["up"][number];
 const up_words: Record<LinkedStage["how"], (link: LinkedStage) => string> = {
   task: () => "It took the result of one task.",
   batch: (link) => `It took the results of a batch of ${tasks(link.tasks)}.`,
-  all: (link) => `It could read all ${tasks(link.tasks)} of this stage.`,
+  all: (link) =>
+    link.tasks === 1
+      ? "It could read the one task of this stage."
+      : `It could read all ${tasks(link.tasks)} of this stage.`,
   plan: (link) => `A planner made it of the results of ${tasks(link.tasks)}.`,
   unplanned: () => "This stage has no tasks yet.",
 };

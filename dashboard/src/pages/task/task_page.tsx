@@ -1,7 +1,8 @@
 // One task: how it stands, why, the story of its attempts, its log, its values, and what it came from and led to.
 import { Link, useParams } from "wouter";
 import { count } from "../../../../src/core/figures.js";
-import { urlOf } from "../../api/call.js";
+import { curlLine } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import {
   Card,
@@ -17,11 +18,11 @@ import {
   Time,
   useNow,
 } from "../../ui/index.js";
-import { Attempts, WorkerName } from "./attempts.js";
-import { curl } from "./commands.js";
+import { Attempts } from "./attempts.js";
 import { LineageCard } from "./lineage.js";
 import { Logs } from "./logs.js";
 import { isOpen, type Task, useTask } from "./reading.js";
+import { WorkerName, waitsSince } from "./story.js";
 import { Values } from "./values.js";
 import { TaskVerbs } from "./verbs.js";
 import { Why } from "./why.js";
@@ -81,7 +82,7 @@ export function TaskPage() {
           <LineageCard task={task} />
           <CliAndCurl
             cli={`fanfold tasks show ${task_id}`}
-            curl={curl("GET", urlOf("/api/tasks/{task_id}", { params: { task_id } }))}
+            curl={curlLine(pageBase(), { method: "GET", path: "/api/tasks/{task_id}", params: { task_id } })}
           />
         </div>
       </div>
@@ -97,6 +98,7 @@ function Facts({ task }: { task: Task }) {
   const now = useNow();
   const { running, finished_at, duration_ms } = task;
   const waits = task.status === "queued";
+  const later = task.run_at !== null && Date.parse(task.run_at) > now;
   return (
     <Card className="task-facts">
       <dl className="fact-list">
@@ -123,9 +125,19 @@ function Facts({ task }: { task: Task }) {
           </dd>
         </div>
         <div>
-          <dt>{waits ? "Not before" : "Ended"}</dt>
+          <dt>{running !== null ? "Since" : !waits ? "Ended" : later ? "Not before" : "Waits since"}</dt>
           <dd>
-            <Time at={waits ? task.run_at : finished_at} />
+            <Time
+              at={
+                running !== null
+                  ? (running.started_at ?? running.claimed_at)
+                  : waits
+                    ? later
+                      ? task.run_at
+                      : waitsSince(task)
+                    : finished_at
+              }
+            />
           </dd>
         </div>
         <div>

@@ -4,32 +4,13 @@ import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { tasks } from "../../../../src/core/figures.js";
-import { call, urlOf } from "../../api/call.js";
+import { call } from "../../api/call.js";
+import { cliLine, curlLine, taskVerbCommands } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Input, Safe, VerbDialog } from "../../ui/index.js";
-import { cli, curl } from "./commands.js";
-import { isOpen, type Task } from "./reading.js";
-
-type Verb = "retry" | "skip" | "cancel" | "reschedule";
-
-/** Why it cannot be done now; null: it can. */
-export function refusal(verb: Verb, task: Pick<Task, "status" | "job_id" | "error">): string | null {
-  const lone = task.job_id === null;
-  switch (verb) {
-    case "retry":
-      if (task.status === "completed") return "It is completed. A whole stage can run again from the job's page.";
-      return isOpen(task) ? "It has not ended." : null;
-    case "skip":
-      if (task.status === "completed") return "It is completed.";
-      return task.status === "skipped" ? "It is skipped already." : null;
-    case "cancel":
-      if (!lone) return "A task of a job is cancelled with its job.";
-      return isOpen(task) ? null : "It has ended.";
-    case "reschedule":
-      if (!lone) return "Only a task that stands alone is moved.";
-      return task.status === "queued" ? null : "Only a task that waits is moved.";
-  }
-}
+import type { Task } from "./reading.js";
+import { refusal, type Verb } from "./verb_rules.js";
 
 export function TaskVerbs({ task }: { task: Task }) {
   const [shown, setShown] = useState<Verb | null>(null);
@@ -64,7 +45,6 @@ function useRefresh(): () => void {
 }
 
 const pathOf = (verb: Verb) => `/api/tasks/{task_id}/${verb}`;
-const urlFor = (verb: Verb, task_id: string) => urlOf(pathOf(verb), { params: { task_id } });
 
 function Retry({ task, onClose }: Parts) {
   const refresh = useRefresh();
@@ -96,8 +76,8 @@ function Retry({ task, onClose }: Parts) {
           .
         </>
       )}
-      cli={(reason) => cli(["retry", "--task", task_id], reason)}
-      curl={(reason) => curl("POST", urlFor("retry", task_id), reason === undefined ? {} : { reason })}
+      cli={(reason) => taskVerbCommands(pageBase(), "retry", task_id, { reason }).cli}
+      curl={(reason) => taskVerbCommands(pageBase(), "retry", task_id, { reason }).curl}
       onDone={refresh}
       onClose={onClose}
     >
@@ -126,8 +106,8 @@ function Skip({ task, onClose }: Parts) {
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be skipped.</> : <>It is skipped.</>
       }
-      cli={(reason) => cli(["skip", task_id], reason ?? "…")}
-      curl={(reason) => curl("POST", urlFor("skip", task_id), { reason: reason ?? "…" })}
+      cli={(reason) => taskVerbCommands(pageBase(), "skip", task_id, { reason: reason ?? "…" }).cli}
+      curl={(reason) => taskVerbCommands(pageBase(), "skip", task_id, { reason: reason ?? "…" }).curl}
       onDone={refresh}
       onClose={onClose}
     >
@@ -153,8 +133,8 @@ function Cancel({ task, onClose }: Parts) {
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be cancelled.</> : <>It is cancelled.</>
       }
-      cli={(reason) => cli(["tasks", "cancel", task_id], reason)}
-      curl={(reason) => curl("POST", urlFor("cancel", task_id), reason === undefined ? {} : { reason })}
+      cli={(reason) => taskVerbCommands(pageBase(), "cancel", task_id, { reason }).cli}
+      curl={(reason) => taskVerbCommands(pageBase(), "cancel", task_id, { reason }).curl}
       onDone={refresh}
       onClose={onClose}
     >
@@ -186,9 +166,12 @@ function Reschedule({ task, onClose }: Parts) {
         </>
       )}
       dry_run={false}
-      cli={() => cli(["tasks", "reschedule", task_id, run_at], undefined)}
+      cli={() => cliLine(["tasks", "reschedule", task_id, run_at])}
       curl={(reason) =>
-        curl("POST", urlFor("reschedule", task_id), { run_at, ...(reason === undefined ? {} : { reason }) })
+        curlLine(pageBase(), {
+          ...{ method: "POST", path: pathOf("reschedule"), params: { task_id } },
+          body: { run_at, ...(reason === undefined ? {} : { reason }) },
+        })
       }
       onDone={refresh}
       onClose={onClose}

@@ -4,7 +4,8 @@ import { Link } from "wouter";
 import { count } from "../../../../src/core/figures.js";
 import { to } from "../../routes.js";
 import { type Column, Safe, StatusBadge, Table } from "../../ui/index.js";
-import { type Bar, durationWords, type Row, type Step } from "./layout.js";
+import type { Bar, Row, Step } from "./layout.js";
+import { durationWords } from "./words.js";
 
 const MOST_ROWS = 200;
 

@@ -2,7 +2,8 @@
 import { count } from "../../../../src/core/figures.js";
 import { Safe, ShapeIcon, StatusBadge } from "../../ui/index.js";
 import { clockText } from "./draw.js";
-import { type Bar, durationWords, type Row, segment_words, type Timeline, workerNames } from "./layout.js";
+import { type Bar, type Row, type Timeline, workerNames } from "./layout.js";
+import { durationWords, segment_words } from "./words.js";
 
 export interface Hovered {
   row: Row;

@@ -2,6 +2,8 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { timeline_api } from "../../../../src/core/api/timeline.js";
 import { count } from "../../../../src/core/figures.js";
+import { printable } from "../../../../src/core/printable.js";
+import { slowestPath } from "../../../../src/core/timeline.js";
 import { useGet } from "../../api/hooks.js";
 import { useQueryState } from "../../routes.js";
 import { Button, Checkbox, Empty, IconButton, ProblemNote, Skeleton, useNow } from "../../ui/index.js";
@@ -14,13 +16,13 @@ import "./timeline.css";
 
 interface JobTimelineProps {
   job: { job_id: string };
-  /** By name or number; else the reader chooses. */
-  stage?: string | undefined;
+  /** Only this one, and of the others the task they waited for; else the reader chooses. */
+  stage?: { number: number } | undefined;
 }
 
 export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
-  const [chosen, choose] = useQueryState({ lanes: "task", stage: "", retried: "" });
-  const shown_stage = stage ?? chosen.stage;
+  const [chosen, choose] = useQueryState({ lanes: "task", retried: "", stage: "" });
+  const only = stage === undefined ? chosen.stage : String(stage.number);
   const retried = chosen.retried === "true";
   const [view, setView] = useState<View | null>(null);
   const closer = useCloser(view);
@@ -36,7 +38,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
     ...(is_open ? { every_ms: looked > 20_000 ? 10_000 : 2500 } : {}),
   };
   const base = {
-    ...(shown_stage === "" ? {} : { stage: shown_stage }),
+    ...(only === "" ? {} : { stage: only }),
     ...(retried ? { retried: "true" as const } : {}),
   };
   const { data, error } = useGet<typeof timeline_api.of_job>(
@@ -86,14 +88,21 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
   if (data === undefined || timeline === undefined || data.job_id.startsWith(job_id) === false) {
     return error === null ? <Skeleton lines={8} /> : <ProblemNote error={error} title="The timeline cannot be read" />;
   }
+  // While it goes on, what it has taken by now.
+  const path = data.finished === null ? (slowestPath(data.stages, now) as typeof data.path) : data.path;
+  const singles = new Set(data.stages.filter(({ total }) => total === 1).map(({ stage_id }) => stage_id));
   const shown_view = view ?? whole;
   const middle = (shown_view.from + shown_view.to) / 2;
-  const total = data.stages.reduce((all, { total: one }) => all + (one ?? 0), 0);
-  const drawn = timeline.stages.reduce((all, { tasks }) => all + tasks.length, 0);
+  // Of those that are looked at: of the others one task is drawn on purpose.
+  const looked_into = timeline.stages.filter(
+    ({ number, name }) => only === "" || only === String(number) || only === name,
+  );
+  const total = looked_into.reduce((all, { total: one }) => all + (one ?? 0), 0);
+  const drawn = looked_into.reduce((all, { tasks }) => all + tasks.length, 0);
   return (
     <div className="stack timeline">
       <ProblemNote error={error} title="The timeline cannot be read again" />
-      <SlowestPath path={data.path} is_open={data.finished === null} />
+      <SlowestPath path={path} singles={singles} is_open={data.finished === null} />
       <div className="tl-tools">
         <fieldset className="tl-lanes">
           <legend className="sr-only">Lanes</legend>
@@ -108,7 +117,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
             </Button>
           ))}
         </fieldset>
-        {stage === undefined && (
+        {stage === undefined && data.stages.length > 1 && (
           <select
             className="text-input tl-stage"
             aria-label="Stage"
@@ -118,7 +127,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
             <option value="">All stages</option>
             {data.stages.map(({ number, name }) => (
               <option key={number} value={String(number)}>
-                {number} {name}
+                {number} {printable(name, 60)}
               </option>
             ))}
           </select>
@@ -183,7 +192,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
             : "Bars appear here as soon as a worker takes a task."}
         </Empty>
       )}
-      <AsTable rows={rows} path={data.path} />
+      <AsTable rows={rows} path={path} />
     </div>
   );
 }

@@ -13,9 +13,10 @@ import { useLocation } from "wouter";
 import { to as links } from "../../routes.js";
 import { useTheme } from "../../theme/theme.js";
 import { announce } from "../../ui/index.js";
-import { axis_height, barAt, draw, type Scene, timeAt } from "./draw.js";
+import { draw } from "./draw.js";
 import { HoverCard, type Hovered } from "./hover_card.js";
 import { moved, placed, type Row, type Timeline, type View, zoomed } from "./layout.js";
+import { axis_height, barAt, type Scene, timeAt } from "./scene.js";
 
 interface PaneProps {
   timeline: Timeline;
@@ -40,7 +41,7 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
   const [, navigate] = useLocation();
   const { tops, height: all } = useMemo(() => placed(rows), [rows]);
   const height = Math.min(MOST_HEIGHT, Math.max(160, all + axis_height + 8));
-  const gutter = width < 520 ? 92 : 180;
+  const gutter = useMemo(() => gutterFor(rows, width), [rows, width]);
   useLayoutEffect(() => {
     const shown = box.current;
     if (shown === null) return;
@@ -179,7 +180,6 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
       style={{ height }}
       onScroll={({ currentTarget }) => setScroll(currentTarget.scrollTop)}
     >
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: an application of its own, with keys that are told beside it */}
       <div
         className="tl-stick"
         role="application"
@@ -210,6 +210,12 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
       <div style={{ height: Math.max(0, all + axis_height + 8 - height) }} />
     </div>
   );
+}
+
+/** Room for the longest name, and no more than a part of the width. */
+function gutterFor(rows: readonly Row[], width: number): number {
+  const longest = rows.reduce((most, { label, kind }) => Math.max(most, label.length + (kind === "stage" ? 8 : 0)), 0);
+  return Math.round(Math.min(Math.max(longest * 7 + 24, 72), width < 520 ? 96 : 200));
 }
 
 function rowWords(row: Row): string {

@@ -2,7 +2,8 @@
 import { Link } from "wouter";
 import { to } from "../../routes.js";
 import { Safe } from "../../ui/index.js";
-import { durationWords, pathAdvice, type Step, stepWords } from "./layout.js";
+import type { Step } from "./layout.js";
+import { durationWords, pathAdvice, stepWords } from "./words.js";
 
 const parts = [
   { key: "approval_ms", word: "waiting for approval", colour: "--st-later" },
@@ -13,7 +14,14 @@ const parts = [
   { key: "running_ms", word: "running", colour: "--st-completed" },
 ] as const;
 
-export function SlowestPath({ path, is_open }: { path: readonly Step[]; is_open: boolean }) {
+interface SlowestPathProps {
+  path: readonly Step[];
+  /** Stages of one task: its name says nothing. */
+  singles: ReadonlySet<number>;
+  is_open: boolean;
+}
+
+export function SlowestPath({ path, singles, is_open }: SlowestPathProps) {
   const [first, last] = [path[0], path.at(-1)];
   if (first === undefined || last === undefined) return null;
   const whole = last.to - first.from;
@@ -26,9 +34,13 @@ export function SlowestPath({ path, is_open }: { path: readonly Step[]; is_open:
         {path.map((step, position) => (
           <span key={step.stage_id}>
             {position > 0 && " → "}
-            <Safe text={step.stage} limit={60} />{" "}
+            {!singles.has(step.stage_id) && (
+              <>
+                <Safe text={step.stage} limit={60} />{" "}
+              </>
+            )}
             <Link href={to.task(step.task_id)}>
-              <Safe text={step.index} limit={60} />
+              <Safe text={singles.has(step.stage_id) ? step.stage : step.index} limit={60} />
             </Link>{" "}
             {stepWords(step, whole)}
           </span>

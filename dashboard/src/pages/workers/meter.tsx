@@ -1,5 +1,6 @@
 // So much of so much: a bar with its figures beside it.
 import { Count } from "../../ui/index.js";
+import "./meter.css";
 
 export function Meter({
   label,
@@ -7,6 +8,7 @@ export function Meter({
   most,
   unit = "",
   more,
+  tight = false,
 }: {
   label: string;
   value: number;
@@ -14,6 +16,8 @@ export function Meter({
   unit?: string;
   /** Beside the figures. */
   more?: string | undefined;
+  /** To be full is a warning. */
+  tight?: boolean;
 }) {
   const share = most === 0 ? 0 : Math.min(1, value / most);
   const words = `${value.toLocaleString("en-US")} of ${most.toLocaleString("en-US")}${unit}`;
@@ -21,7 +25,10 @@ export function Meter({
     <div className="meter-line">
       <span className="meter-label">{label}</span>
       <span className="meter" role="img" aria-label={`${label}: ${words}`}>
-        <span className={share >= 1 ? "meter-fill full" : "meter-fill"} style={{ width: `${share * 100}%` }} />
+        <span
+          className={tight && share >= 0.95 ? "meter-fill full" : "meter-fill"}
+          style={{ width: `${share * 100}%` }}
+        />
       </span>
       <span className="meter-figures">
         <Count n={value} /> of <Count n={most} />

@@ -105,13 +105,13 @@ function Heartbeat({ worker: { heartbeat_at, lease_ends_at, lease_s, status, dra
 
 function Memory({ worker: { memory_mb, memory_used_mb, rss_mb, shared } }: { worker: Worker }) {
   const process = rss_mb === null ? undefined : `· process ${rss_mb.toLocaleString("en-US")} MB`;
-  if (memory_mb !== null && memory_used_mb !== null)
-    return <Meter label="Memory" value={memory_used_mb} most={memory_mb} unit=" MB" more={process} />;
+  if (memory_mb !== null && memory_mb > 0 && memory_used_mb !== null)
+    return <Meter tight label="Memory" value={memory_used_mb} most={memory_mb} unit=" MB" more={process} />;
   return (
     <div className="meter-line">
       <span className="meter-label">Memory</span>
       <span className="meter-figures wide">
-        {memory_mb !== null && <>isolated tasks may use {memory_mb.toLocaleString("en-US")} MB </>}
+        {memory_mb !== null && memory_mb > 0 && <>isolated tasks may use {memory_mb.toLocaleString("en-US")} MB </>}
         <span className="muted">
           {process ?? (shared ? "what a shared worker uses is told to an operator's key" : "not told yet")}
         </span>

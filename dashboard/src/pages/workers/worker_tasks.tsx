@@ -5,6 +5,7 @@ import type { workers_api } from "../../../../src/core/api/workers.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { Duration, ProblemNote, Safe, ShapeIcon, Skeleton, useNow } from "../../ui/index.js";
+import { progressText } from "./worker_words.js";
 
 type Task = ReplyOf<typeof workers_api.tasks>["tasks"][number];
 
@@ -68,17 +69,4 @@ function TaskLine({ task }: { task: Task }) {
       </span>
     </>
   );
-}
-
-/** What a handler reports: a share, or so many of so many, and a message. */
-export function progressText(progress: unknown): string | null {
-  if (typeof progress !== "object" || progress === null) return null;
-  const { share, done, total, message } = progress as Record<string, unknown>;
-  const parts: string[] = [];
-  if (typeof done === "number") {
-    const of = typeof total === "number" ? ` of ${total.toLocaleString("en-US")}` : "";
-    parts.push(`${done.toLocaleString("en-US")}${of}`);
-  } else if (typeof share === "number") parts.push(`${Math.round(share * 100)} %`);
-  if (typeof message === "string" && message !== "") parts.push(message.slice(0, 120));
-  return parts.length === 0 ? null : parts.join(", ");
 }

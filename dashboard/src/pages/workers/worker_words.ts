@@ -67,5 +67,18 @@ export function farewell({ status, went_back }: GoneWorker): string {
     went_back === 0
       ? "it held nothing"
       : `${count(went_back, "task")} ${went_back === 1 ? "goes" : "go"} to other workers`;
-  return status === "lost" ? `stopped answering; ${back}` : `stopped as told; ${back}`;
+  return status === "lost" ? `stopped answering; ${back}` : `left as told; ${back}`;
+}
+
+/** What a handler reports: a share, or so many of so many, and a message. */
+export function progressText(progress: unknown): string | null {
+  if (typeof progress !== "object" || progress === null) return null;
+  const { share, done, total, message } = progress as Record<string, unknown>;
+  const parts: string[] = [];
+  if (typeof done === "number") {
+    const of = typeof total === "number" ? ` of ${total.toLocaleString("en-US")}` : "";
+    parts.push(`${done.toLocaleString("en-US")}${of}`);
+  } else if (typeof share === "number") parts.push(`${Math.round(share * 100)} %`);
+  if (typeof message === "string" && message !== "") parts.push(message.slice(0, 120));
+  return parts.length === 0 ? null : parts.join(", ");
 }

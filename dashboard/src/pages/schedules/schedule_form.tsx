@@ -1,0 +1,173 @@
+// A schedule made or changed: its pattern is shown in words and times while it is typed.
+import { useQueryClient } from "@tanstack/react-query";
+import { useDeferredValue, useMemo, useState } from "react";
+import type { blueprints_api } from "../../../../src/core/api/blueprints.js";
+import type { schedules_api } from "../../../../src/core/api/schedules.js";
+import { cronInWords } from "../../../../src/core/cron_words.js";
+import { request } from "../../api/call.js";
+import { type Commands, cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
+import { useGet } from "../../api/hooks.js";
+import { pageBase } from "../../api/page_base.js";
+import { FormDialog } from "../../form/form_dialog.js";
+import { fromPlain, isRecord, type Value, withValueAt, writeValue } from "../../form/values.js";
+import { ProblemNote, Safe } from "../../ui/index.js";
+import { TimesTable } from "./next_times.js";
+import type { ScheduleRecord } from "./schedules_page.js";
+
+const missed_words =
+  "Of times at which nobody was there to submit (the server was down): one: a single job for all of them; skip: none; all: one job for each.";
+
+/** The parameters are those of the chosen job type; a text that is exactly {{tick_at}} becomes the time. */
+function schemaFor(types: readonly string[], parameters: Record<string, unknown> | null, is_new: boolean) {
+  const { $defs, $schema: _, ...own } = (parameters ?? {}) as { $defs?: unknown; $schema?: unknown };
+  return {
+    ...($defs === undefined ? {} : { $defs }),
+    type: "object",
+    additionalProperties: false,
+    required: [...(is_new ? ["name"] : []), "cron", "job_type"],
+    properties: {
+      ...(is_new
+        ? {
+            name: {
+              type: "string",
+              pattern: "^[a-z0-9][a-z0-9_.\\-]*$",
+              maxLength: 63,
+              examples: ["morning"],
+              description: "Small letters, digits and _ . -",
+            },
+          }
+        : {}),
+      cron: {
+        type: "string",
+        maxLength: 200,
+        examples: ["30 6 * * 1-5"],
+        description: "Minute, hour, day of month, month, day of week; a sixth field in front is seconds",
+      },
+      time_zone: {
+        type: "string",
+        maxLength: 64,
+        default: "UTC",
+        examples: ["Europe/Zurich"],
+        description: "Summer time is followed",
+      },
+      job_type: types.length > 0 ? { enum: types } : { type: "string" },
+      missed: { enum: ["one", "skip", "all"], default: "one", description: missed_words },
+      description: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }], description: "What it is for" },
+      parameters: {
+        ...own,
+        ...(parameters === null ? { type: "object" } : {}),
+        default: {},
+        description: "Of its jobs. A text that is exactly {{tick_at}} becomes the time, ISO 8601.",
+      },
+      options: {
+        type: "object",
+        additionalProperties: false,
+        description: "Of its jobs; the labels schedule and tick_at are added",
+        properties: {
+          priority: { type: "integer", minimum: -32768, maximum: 32767 },
+          deadline_s: { anyOf: [{ type: "number", exclusiveMinimum: 0 }, { type: "null" }] },
+          labels: { type: "object", additionalProperties: { type: "string" } },
+          correlation_id: { type: "string", maxLength: 200 },
+          group_id: { type: "string", maxLength: 100 },
+        },
+      },
+    },
+  };
+}
+
+function startOf(schedule: ScheduleRecord | null): Value {
+  if (schedule === null) return { time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const { cron, time_zone, job_type, missed, description, parameters, options } = schedule;
+  const given = { cron, time_zone, job_type, missed, ...(description === null ? {} : { description }), parameters };
+  return fromPlain({ ...given, ...(Object.keys(options).length === 0 ? {} : { options }) });
+}
+
+export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord | null; onClose(): void }) {
+  const client = useQueryClient();
+  const [value, setValue] = useState<Value>(() => startOf(schedule));
+  const { data } = useGet<typeof blueprints_api.list>("/api/blueprints");
+  const given = isRecord(value) ? value : {};
+  const job_type = typeof given.job_type === "string" ? given.job_type : null;
+  const schema = useMemo(() => {
+    const chosen = data?.blueprints.find(({ type }) => type === job_type);
+    const types = data?.blueprints.map(({ type }) => type) ?? [];
+    return schemaFor(types, chosen?.parameters ?? null, schedule === null);
+  }, [data, job_type, schedule]);
+  const nameOf = (now: Value) => schedule?.name ?? (isRecord(now) && typeof now.name === "string" ? now.name : "");
+  const body = (now: Value) => withValueAt(now, ["name"], undefined);
+  return (
+    <FormDialog
+      title={schedule === null ? "Make a schedule" : `Change ${schedule.name}`}
+      wide
+      schema={schema}
+      start={value}
+      onValue={setValue}
+      verb={schedule === null ? "Make it" : "Change it"}
+      beside={<Preview cron={given.cron} time_zone={given.time_zone} />}
+      send={async (now) => {
+        // Only if nobody changed it meanwhile; a new one only if there is none of this name.
+        const versioned = withValueAt(body(now), ["if_version"], fromPlain(schedule?.version ?? 0));
+        const answer = await request("PUT", "/api/schedules/{name}", {
+          params: { name: nameOf(now) },
+          body: writeValue(versioned),
+        });
+        return answer.json();
+      }}
+      onDone={() => void client.invalidateQueries()}
+      commands={(now) => scheduleCommands(nameOf(now), body(now))}
+      onClose={onClose}
+    />
+  );
+}
+
+/** In words at once, in times as soon as the server has said. */
+function Preview({ cron, time_zone }: { cron: Value; time_zone: Value }) {
+  const pattern = typeof cron === "string" ? cron.trim() : "";
+  const zone = typeof time_zone === "string" && time_zone !== "" ? time_zone : "UTC";
+  const asked = useDeferredValue(pattern);
+  const complete = asked.split(/\s+/).length >= 5;
+  const { data, error } = useGet<typeof schedules_api.previewPattern>(
+    "/api/schedule-preview",
+    { query: { cron: asked, time_zone: zone, count: 5 } },
+    { enabled: complete },
+  );
+  if (pattern === "") return null;
+  return (
+    <section className="note" aria-label="When it comes">
+      <p>
+        <strong>
+          <Safe text={cronInWords(pattern, zone)} />
+        </strong>
+      </p>
+      {complete && error !== null && <ProblemNote error={error} title="The pattern" />}
+      {complete && error === null && data !== undefined && <TimesTable times={data.next} time_zone={zone} />}
+    </section>
+  );
+}
+
+function scheduleCommands(name: string, value: Value): Commands {
+  const given = isRecord(value) ? value : {};
+  const options = isRecord(given.options) ? given.options : {};
+  const word = (one: Value) =>
+    one === undefined || one === null ? undefined : typeof one === "string" ? one : writeValue(one);
+  const line = cliLine(["schedules", "set", name === "" ? "NAME" : name, word(given.job_type) ?? "TYPE"], {
+    cron: word(given.cron),
+    "time-zone": word(given.time_zone),
+    missed: word(given.missed),
+    description: word(given.description),
+    parameters: isRecord(given.parameters) ? plainText(writeValue(given.parameters)) : undefined,
+    priority: word(options.priority),
+    deadline: word(options.deadline_s),
+    group: word(options.group_id),
+  });
+  const labels = isRecord(options.labels) ? Object.entries(options.labels) : [];
+  return {
+    cli: [line, ...labels.map(([key, one]) => `--label ${shellWord(`${key}=${word(one)}`)}`)].join(" "),
+    curl: curlLine(pageBase(), {
+      method: "PUT",
+      path: "/api/schedules/{name}",
+      params: { name },
+      text: writeValue(value),
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+// Schedules: when each comes next, and what became of its last times.
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { schedules_api } from "../../../../src/core/api/schedules.js";
+import { useGet } from "../../api/hooks.js";
+import { useForbidden } from "../../api/session.js";
+import { to, useQueryState } from "../../routes.js";
+import { Button, Empty, Page, ProblemNote, Safe, Skeleton, StatusBadge, Table } from "../../ui/index.js";
+import { HistoryStrip } from "./history_strip.js";
+import { NextTimes } from "./next_times.js";
+import { ScheduleForm } from "./schedule_form.js";
+import { SchedulePage } from "./schedule_page.js";
+import "./schedules.css";
+
+export type ScheduleRecord = ReplyOf<typeof schedules_api.get>;
+
+export function SchedulesPage() {
+  const { name } = useParams<{ name?: string }>();
+  return name === undefined ? <Schedules /> : <SchedulePage key={name} name={name} />;
+}
+
+function Schedules() {
+  const [{ cursor }, set] = useQueryState({ cursor: "" });
+  const [making, setMaking] = useState(false);
+  const forbidden = useForbidden("operate");
+  const { data, error } = useGet<typeof schedules_api.list>(
+    "/api/schedules",
+    { query: { limit: 50, recent: 20, fires: 5, ...(cursor === "" ? {} : { cursor }) } },
+    { when: ({ kind }) => kind.startsWith("schedule."), every_ms: 15_000 },
+  );
+  return (
+    <Page
+      title="Schedules"
+      actions={
+        <Button kind="primary" forbidden={forbidden} onClick={() => setMaking(true)}>
+          Make a schedule
+        </Button>
+      }
+    >
+      <ProblemNote error={error} title="The schedules cannot be read" />
+      {data === undefined && error === null && <Skeleton lines={5} />}
+      {data !== undefined && data.schedules.length === 0 && (
+        <Empty
+          title="No schedules yet"
+          command="fanfold schedules set morning hello_world --cron '30 6 * * 1-5' --time-zone Europe/Zurich"
+        >
+          A schedule submits a job at the times of a pattern, each time exactly one.
+        </Empty>
+      )}
+      {data !== undefined && data.schedules.length > 0 && (
+        <Table
+          caption="Schedules by name"
+          rows={data.schedules}
+          rowKey={({ name }) => name}
+          href={({ name }) => to.schedules(name)}
+          columns={[
+            {
+              id: "name",
+              title: "Name",
+              cell: ({ name, description, job_type }) => (
+                <div className="schedule-name">
+                  <Link href={to.schedules(name)}>{name}</Link>
+                  <span className="muted small">
+                    <Safe text={description ?? job_type} limit={120} />
+                  </span>
+                </div>
+              ),
+            },
+            {
+              id: "when",
+              title: "When",
+              cell: ({ words, cron }) => (
+                <div className="schedule-name">
+                  <Safe text={words} />
+                  <code className="muted small">{cron}</code>
+                </div>
+              ),
+            },
+            { id: "state", title: "State", cell: (schedule) => <ScheduleState schedule={schedule} /> },
+            {
+              id: "next",
+              title: "Next times",
+              cell: ({ fires, time_zone, paused_at }) => (
+                <NextTimes
+                  times={paused_at === null ? (fires ?? []) : []}
+                  time_zone={time_zone}
+                  is_paused={paused_at !== null}
+                />
+              ),
+            },
+            { id: "history", title: "Last times", cell: ({ recent }) => <HistoryStrip ticks={recent ?? []} /> },
+          ]}
+        />
+      )}
+      {data?.next != null && (
+        <div className="row">
+          <Button onClick={() => set({ cursor: data.next ?? "" })}>More</Button>
+        </div>
+      )}
+      {making && <ScheduleForm schedule={null} onClose={() => setMaking(false)} />}
+    </Page>
+  );
+}
+
+export function ScheduleState({ schedule }: { schedule: ScheduleRecord }) {
+  if (schedule.paused_at !== null) return <StatusBadge status="paused" />;
+  if (schedule.next_at === null) return <StatusBadge status="skipped" label="no further time" />;
+  return schedule.last?.outcome === "failed" ? (
+    <StatusBadge status="failed" label="last one failed" />
+  ) : (
+    <StatusBadge status="completed" label="active" />
+  );
+}

@@ -1,0 +1,70 @@
+// Every view of the dashboard by name and address, in the world of the tests: what axe walks, and what is photographed.
+import type { Page } from "playwright-core";
+import type { World } from "./world.js";
+
+export interface View {
+  name: string;
+  path(world: World): string;
+  /** Until it shows what it is about. */
+  ready?(page: Page): Promise<unknown>;
+  /** Only where the database has a catalogue. */
+  catalog?: true;
+}
+
+const heading = (name: string | RegExp) => (page: Page) => page.getByRole("heading", { name, level: 1 }).waitFor();
+
+export const views: readonly View[] = [
+  {
+    name: "jobs",
+    path: () => "/jobs",
+    ready: (page) =>
+      page
+        .getByRole("link", { name: /land_cover/ })
+        .first()
+        .waitFor(),
+  },
+  { name: "jobs_failed", path: () => "/jobs?status=failed", ready: heading("Jobs") },
+  { name: "job", path: ({ covered }) => `/jobs/${covered}`, ready: heading(/land_cover/) },
+  { name: "job_running", path: ({ running }) => `/jobs/${running}`, ready: heading(/land_cover/) },
+  { name: "job_gate", path: ({ gated }) => `/jobs/${gated}`, ready: heading(/replace_index/) },
+  { name: "job_stuck", path: ({ stuck }) => `/jobs/${stuck}`, ready: heading(/soil_samples/) },
+  {
+    name: "job_tasks",
+    path: ({ running }) => `/jobs/${running}/tasks`,
+    ready: (page) => page.locator("canvas").first().waitFor(),
+  },
+  {
+    name: "job_map",
+    path: ({ covered }) => `/jobs/${covered}/map`,
+    ready: (page) => page.locator("canvas").first().waitFor(),
+  },
+  {
+    name: "job_timeline",
+    path: ({ covered }) => `/jobs/${covered}/timeline`,
+    ready: (page) => page.locator("canvas").first().waitFor(),
+  },
+  { name: "job_errors", path: ({ broken }) => `/jobs/${broken}/errors`, ready: heading(/station_import/) },
+  { name: "job_events", path: ({ broken }) => `/jobs/${broken}/events`, ready: heading(/station_import/) },
+  { name: "job_parameters", path: ({ covered }) => `/jobs/${covered}/parameters`, ready: heading(/land_cover/) },
+  { name: "task", path: ({ failed_task }) => `/tasks/${failed_task}` },
+  { name: "tasks", path: () => "/tasks" },
+  { name: "workers", path: () => "/workers", ready: heading("Workers") },
+  { name: "queues", path: () => "/queues", ready: heading("Queues") },
+  { name: "health", path: () => "/health", ready: heading("Health") },
+  { name: "schedules", path: () => "/schedules" },
+  { name: "schedule", path: () => "/schedules/nightly-stations" },
+  { name: "webhooks", path: () => "/webhooks" },
+  { name: "keys", path: () => "/keys" },
+  { name: "limits", path: () => "/limits" },
+  { name: "audit", path: () => "/audit" },
+  { name: "submit", path: () => "/submit" },
+  { name: "submit_form", path: () => "/submit/land_cover" },
+  { name: "catalog", path: () => "/catalog", catalog: true },
+  {
+    name: "collection",
+    path: () => "/catalog/land-cover",
+    ready: (page) => page.locator("canvas").first().waitFor(),
+    catalog: true,
+  },
+  { name: "item", path: () => "/catalog/land-cover/tile-03", catalog: true },
+];
