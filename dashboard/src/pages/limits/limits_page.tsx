@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { limits_api } from "../../../../src/core/api/limits.js";
 import type { tenants_api } from "../../../../src/core/api/tenants.js";
+import { printable } from "../../../../src/core/printable.js";
 import { call, request } from "../../api/call.js";
 import { cliLine, curlLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
@@ -96,7 +97,7 @@ function TenantChoice({ value, onChange }: { value: string; onChange(tenant: str
   const { data } = useGet<typeof tenants_api.list>("/api/tenants", { query: { limit: 1000 } });
   const options = (data?.tenants ?? []).map(({ tenant_id, name }) => ({
     value: tenant_id,
-    text: name === null ? tenant_id : `${tenant_id} (${name})`,
+    text: name === null ? tenant_id : `${tenant_id} (${printable(name)})`,
   }));
   if (!options.some((one) => one.value === value)) options.unshift({ value, text: value });
   return <Select label="Tenant" value={value} options={options} onChange={({ target }) => onChange(target.value)} />;
