@@ -9,12 +9,12 @@ declare
   v_stage app.stages;
   v_previous app.stages;
   v_definition record;
-  v_totals bigint[] := '{}';
+  v_totals bigint[] := '{}'::bigint[];
   v_total bigint;
   v_why text;
   v_first boolean;
   v_runs boolean;
-  v_told jsonb := '[]';
+  v_told jsonb := '[]'::jsonb;
 begin
   v_job.tenant_id := tenant;
   v_job.parameters := foreseen_stages.parameters;

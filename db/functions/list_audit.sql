@@ -28,7 +28,7 @@ declare
   v_left integer := c_examined;
   v_chunk integer;
   v_seen integer;
-  v_ids bigint[] := '{}';
+  v_ids bigint[] := '{}'::bigint[];
   v_next bigint;
 begin
   if v_rows not between 1 and 1000 then

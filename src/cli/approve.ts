@@ -1,10 +1,10 @@
 // fanfold approve and fanfold reject: the word of a person that a stage with a gate waits for.
 import { NotAllowedNow } from "../core/errors.js";
+import { printable } from "../core/printable.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
 import type { GateReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment } from "./summary.js";
 import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "./verb.js";

@@ -1,9 +1,9 @@
 // fanfold blueprints: the job types there are, those in code and those that were saved as data.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { BlueprintRecord } from "../engine/blueprints.js";
 import { answer, type Cli, examples } from "./command.js";
 import { parameterRows } from "./parameter_table.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table, tableAndText } from "./summary.js";
 

@@ -1,11 +1,11 @@
 // fanfold connectors: a tenant's configurations of connectors, and the hosts they call.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import type { ConnectorConfig, HostRecord } from "../engine/connectors.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { gatherParameters } from "./parameters.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table, tableAndText } from "./summary.js";
 

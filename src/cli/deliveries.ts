@@ -1,12 +1,12 @@
 // fanfold webhooks deliveries, delivery, replay, discard: what was sent to whom, and sending it again.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { type DeliveryStatus, delivery_statuses } from "../core/webhooks.js";
 import type { DeliveryRecord, DeliveryWithTries, ReplayReply } from "../engine/webhooks.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 import { exactlyOne } from "./verb.js";

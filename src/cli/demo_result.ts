@@ -1,9 +1,9 @@
 // What came of the raster demo, read back from the catalogue and the job: as a document, and in words with commands to paste.
 import path from "node:path";
 import { openCatalog } from "../catalog/open.js";
+import { printable } from "../core/printable.js";
 import { type DemoNotes, typed } from "./demo_folder.js";
 import { seconds } from "./figures.js";
-import { printable } from "../core/printable.js";
 import type { Session } from "./session.js";
 import { errorText } from "./summary.js";
 import { shortId } from "./view.js";

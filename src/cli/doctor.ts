@@ -1,5 +1,6 @@
 // fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
 import type { Config } from "../config.js";
+import { printable } from "../core/printable.js";
 import { zone_names } from "../core/zones.js";
 import {
   examineDatabase,
@@ -15,7 +16,6 @@ import { Zones } from "../storage/zones.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
-import { printable } from "../core/printable.js";
 import { portOf } from "./serving.js";
 import { configOf } from "./session.js";
 import { safeUrl } from "./up.js";

@@ -1,7 +1,8 @@
 // fanfold events: the story of a job: what happened, who did it, and why.
+
+import { printable } from "../core/printable.js";
 import type { EventRecord, JobRecord } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { dataText, moment, tableAndText } from "./summary.js";
 

@@ -1,5 +1,6 @@
 // fanfold files: what lies in the zones, in and out of them. Files are named bronze:path/to/file.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { formatPlace } from "../core/zone_place.js";
 import { type BlobEntry, formatZoneRef, type ZoneRef, zone_names } from "../core/zones.js";
@@ -13,7 +14,6 @@ import { addFilesSweep } from "./files_sweep.js";
 import { addGet, addPut } from "./files_transfer.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

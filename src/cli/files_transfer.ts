@@ -3,6 +3,7 @@ import { link, stat as lookAt, open, readdir, rename, rm } from "node:fs/promise
 import path from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Command } from "commander";
+import { printable, truncate } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { formatZoneRef, type ZoneRef } from "../core/zones.js";
 import { Measured, piecesOfFile } from "../storage/blob_store.js";
@@ -11,7 +12,6 @@ import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { bytes, count, seconds } from "./figures.js";
 import { noFile, refIn, zonesOf } from "./files_refs.js";
-import { printable, truncate } from "../core/printable.js";
 
 export function addPut(cli: Cli, files: Command): void {
   files

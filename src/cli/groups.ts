@@ -1,5 +1,6 @@
 // fanfold groups: jobs that belong together, and end together.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import type { GroupPage, GroupRecord, GroupStatus } from "../engine/groups.js";
 import type { JobPage } from "../engine/records.js";
@@ -7,7 +8,6 @@ import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { count } from "./figures.js";
 import { oneOf, wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 import { addVerbOptions, type VerbFlags, verbOptions } from "./verb.js";

@@ -1,13 +1,13 @@
 // fanfold keys: makes, lists, rotates and revokes the API keys of a tenant, with the database at hand.
 import type { Command } from "commander";
 import { scopes } from "../core/api/endpoint.js";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import type { KeyPage, KeyRecord } from "../engine/keys.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
 import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

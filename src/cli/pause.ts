@@ -1,8 +1,9 @@
 // fanfold pause and fanfold continue: a job, or a task type of this tenant, stands still for a while.
+
+import { printable } from "../core/printable.js";
 import type { JobPauseReply, TypePauseReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { tasks } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";

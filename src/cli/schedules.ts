@@ -1,11 +1,11 @@
 // fanfold schedules: jobs that the clock submits.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import type { ScheduleRecord, TickRecord } from "../engine/schedule_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { addSet } from "./schedule_set.js";
 import { withSession } from "./session.js";
 import { howToFollow, moment, momentIn, table } from "./summary.js";

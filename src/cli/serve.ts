@@ -1,11 +1,11 @@
 // fanfold serve: the HTTP API, until it is told to stop.
 import { package_version } from "../config.js";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import {
   httpDocument,
   httpLines,

@@ -1,6 +1,7 @@
 // fanfold submit: one job in, and with --wait its end out.
 import type { Job } from "../core/declare.js";
 import { validateParameters } from "../core/parameters.js";
+import { printable } from "../core/printable.js";
 import { type Problem, suggestion } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
@@ -12,7 +13,6 @@ import { note } from "./io.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
 import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
-import { printable } from "../core/printable.js";
 import { registryOf, withSession } from "./session.js";
 import { howToFollow } from "./summary.js";
 import { shortId } from "./view.js";

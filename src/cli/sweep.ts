@@ -1,10 +1,11 @@
 // fanfold sweep: one round of the janitor's duties, now. Workers do the same every few seconds.
+
+import { printable } from "../core/printable.js";
 import { Janitor, type Sweep } from "../engine/janitor.js";
 import { createLog } from "../log.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { count } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { colours } from "./view.js";
 

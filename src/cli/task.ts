@@ -1,8 +1,8 @@
 // fanfold tasks show: one task, its attempts and what it said.
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { AttemptRecord, TaskRecord } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { errorText, moment, resultText } from "./summary.js";
 

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { package_version } from "../config.js";
 import { Forbidden } from "../core/errors.js";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { catalogState } from "../engine/catalog_schema.js";
 import type { Worker } from "../worker/worker.js";
@@ -9,7 +10,6 @@ import { answer, type Cli, examples, globals } from "./command.js";
 import { CliFailure, explain, explanationLines, usage } from "./failure.js";
 import { note } from "./io.js";
 import { wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import {
   httpDocument,
   httpLines,

@@ -1,10 +1,11 @@
 // fanfold verify: proves a job from its rows and its spilled files.
+
+import { printable } from "../core/printable.js";
 import type { VerifyReport } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { table } from "./summary.js";
 import { colours, shortId } from "./view.js";

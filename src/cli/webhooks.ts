@@ -1,5 +1,6 @@
 // fanfold webhooks: who hears of outcomes (endpoints), what they were sent (deliveries), and sending it again (replay).
 import type { Command } from "commander";
+import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { type WebhookEvent, webhook_events } from "../core/webhooks.js";
 import type { WebhookRecord, WebhookWithSecret } from "../engine/webhooks.js";
@@ -7,7 +8,6 @@ import { answer, type Cli, examples } from "./command.js";
 import { addDeliveries, addDiscard, addReplay, addShowDelivery } from "./deliveries.js";
 import { usage } from "./failure.js";
 import { collect, oneOf, wholeNumber } from "./options.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
 

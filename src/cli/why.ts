@@ -1,8 +1,9 @@
 // fanfold why: the first reason a job or a task does not move, as the rows prove it, and the one command to run.
+
+import { printable } from "../core/printable.js";
 import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
-import { printable } from "../core/printable.js";
 import { withSession } from "./session.js";
 import { moment } from "./summary.js";
 import { colours } from "./view.js";

@@ -75,6 +75,8 @@ describe("submit", () => {
     expect(first).toMatchObject({ created: true, run: 1 });
     expect((await submit()).json()).toMatchObject({ job_id: first.job_id, created: false, run: 1 });
     await fanfold(["watch", first.job_id]);
+    expect((await submit("--dry-run")).json()).toMatchObject({ would: "reuse", exists: { job_id: first.job_id } });
+    expect((await submit("--dry-run", "--mode", "force")).json()).toMatchObject({ would: "create", run: 2 });
     const forced = (await submit("--mode", "force")).json();
     expect(forced).toMatchObject({ created: true, run: 2 });
     expect(forced.job_id).not.toBe(first.job_id);

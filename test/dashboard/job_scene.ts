@@ -34,6 +34,9 @@ class Turnstile {
 
 export const turnstile = new Turnstile();
 
+/** Tasks of mode "stubborn" fail once, and wait at the turnstile when they are run again. */
+const failed_once = new Set<string>();
+
 interface Tile {
   number: number;
   mode: string;
@@ -41,6 +44,13 @@ interface Tile {
 
 async function tile({ number, mode }: Tile, ctx: TaskContext): Promise<unknown> {
   if (mode === "slow") await turnstile.pass(ctx.signal);
+  if (mode === "stubborn") {
+    if (!failed_once.has(ctx.task_id)) {
+      failed_once.add(ctx.task_id);
+      throw new Permanent("not at the first time", { code: "stubborn" });
+    }
+    await turnstile.pass(ctx.signal);
+  }
   if (mode === "broken" && number % 5 === 0) {
     throw new Permanent(`tile ${number} has no data at bronze:scenes/${number}.tif`, { code: "no_data" });
   }

@@ -48,6 +48,13 @@ test("a schedule is made, read, changed, paused, continued, previewed, run and d
   const ticks = await call("GET", "/api/schedules/morning/ticks");
   expect(ticks.body.ticks).toMatchObject([{ outcome: "submitted", by_hand: true, job_id: run.body.job_id }]);
   expect((await call("GET", "/api/schedules?limit=10")).body.schedules).toMatchObject([{ name: "morning" }]);
+  const [listed] = (await call("GET", "/api/schedules?recent=5&fires=5")).body.schedules;
+  expect(listed.recent).toMatchObject([{ job_id: run.body.job_id, job_status: "queued", by_hand: true }]);
+  expect(listed.fires).toEqual((await call("GET", "/api/schedules/morning/preview?count=5")).body.next);
+  const { deeds } = (await call("GET", `/api/audit?job_id=${run.body.job_id}`)).body;
+  expect(deeds, "who ran it by hand is on record").toMatchObject([
+    { kind: "job.submitted", actor: expect.stringMatching(/^key:/) },
+  ]);
   expect(await call("DELETE", "/api/schedules/morning")).toMatchObject({ status: 200, body: { deleted: true } });
   expect((await call("GET", "/api/schedules/morning")).status).toBe(404);
 });

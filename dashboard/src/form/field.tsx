@@ -1,6 +1,7 @@
 // One field, as its schema asks for it.
 import type { ReactNode } from "react";
-import { ChoiceField, ListField, ObjectField, RecordField, TupleField } from "./group_fields.js";
+import { ChoiceField, ObjectField, RecordField } from "./group_fields.js";
+import { ListField, TupleField } from "./list_fields.js";
 import { ChoiceOfValues, ConstField, type FieldProps, JsonField, NumberField, TextField } from "./scalar_fields.js";
 import { most_depth, readSchema, type Schema } from "./schema.js";
 import { useForm } from "./state.js";

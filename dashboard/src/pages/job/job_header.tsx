@@ -6,7 +6,7 @@ import { isTerminal } from "../../../../src/core/statuses.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
-import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useNow } from "../../ui/index.js";
+import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
 import type { Job } from "./records.js";
 import { redactedStatus } from "./redacted_status.js";
 import { ForceDialog, JobVerbDialog, type JobVerbName, RetryStageDialog } from "./verb_dialogs.js";
@@ -142,6 +142,8 @@ export function JobVerbs({ job }: { job: Job }) {
   const first_stage =
     job.stages.find(({ status }) => status === "failed" || status === "partial_success") ?? job.stages[0];
   const close = () => setOpen(null);
+  const may_resume = why_not.resume(job) === null && operate === null;
+  useKeys(may_resume ? [{ keys: "r", what: "Resume the job", run: () => setOpen("resume") }] : []);
   return (
     <>
       <Button

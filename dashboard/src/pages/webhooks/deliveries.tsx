@@ -210,7 +210,7 @@ function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; onClose
               </Link>
             )}
             , made <Time at={data.created_at} />
-            {data.next_at !== null && (
+            {data.next_at !== null && new Date(data.next_at).getTime() > Date.now() && (
               <>
                 , tried next <Time at={data.next_at} />
               </>
@@ -256,7 +256,7 @@ function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; onClose
               ]}
             />
           )}
-          <h3>What was sent</h3>
+          <h3>What is sent</h3>
           <Json text={data.payload} name="payload" />
           <footer className="dialog-foot row">
             {data.status === "pending" && (

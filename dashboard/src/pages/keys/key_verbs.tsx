@@ -1,0 +1,208 @@
+// What can be done about keys: made, rotated, revoked.
+import { useQueryClient } from "@tanstack/react-query";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { keys_api } from "../../../../src/core/api/keys.js";
+import { call } from "../../api/call.js";
+import { cliLine, curlLine } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
+import { useSession } from "../../api/session.js";
+import { FormDialog } from "../../form/form_dialog.js";
+import { isRecord, type Value, writeValue } from "../../form/values.js";
+import { Safe, SecretOnce, Time, VerbDialog } from "../../ui/index.js";
+
+export type KeyRecord = ReplyOf<typeof keys_api.get>;
+export type Doing = { verb: "create" } | { verb: "rotate" | "revoke"; key: KeyRecord };
+
+export function KeyDialog({ doing, is_own, onClose }: { doing: Doing; is_own: boolean; onClose(): void }) {
+  if (doing.verb === "create") return <CreateKey onClose={onClose} />;
+  if (doing.verb === "rotate") return <RotateKey record={doing.key} onClose={onClose} />;
+  return <RevokeKey record={doing.key} is_own={is_own} onClose={onClose} />;
+}
+
+const plain = (value: Value): Record<string, unknown> => JSON.parse(writeValue(value)) as Record<string, unknown>;
+
+function CreateKey({ onClose }: { onClose(): void }) {
+  const { scopes, operator } = useSession();
+  const client = useQueryClient();
+  const schema = {
+    type: "object",
+    required: ["name", "scopes"],
+    additionalProperties: false,
+    properties: {
+      name: {
+        type: "string",
+        minLength: 1,
+        maxLength: 100,
+        description: "What it is for",
+        examples: ["nightly imports"],
+      },
+      env: { type: "string", pattern: "^[a-z0-9]{1,16}$", default: "live", description: "To tell keys apart by sight" },
+      scopes: {
+        type: "array",
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: scopes },
+        description:
+          "submit jobs, read everything, operate (retry, cancel …), work as a worker, admin keys and settings",
+      },
+      expires_at: {
+        anyOf: [{ type: "string", format: "date-time" }, { type: "null" }],
+        default: null,
+        description: "null: never",
+      },
+      ...(operator
+        ? {
+            operator: {
+              type: "boolean",
+              default: false,
+              description: "Of whoever runs the service: sees tenants, sets limits",
+            },
+          }
+        : {}),
+    },
+  };
+  return (
+    <FormDialog
+      title="Make a key"
+      schema={schema}
+      start={{ scopes: ["submit", "read"].filter((one) => scopes.includes(one as never)) }}
+      verb="Make it"
+      send={(value) => call<typeof keys_api.create>("POST", "/api/keys", { body: plain(value) as never })}
+      onDone={() => void client.invalidateQueries()}
+      done={({ key, name }) => (
+        <>
+          <p>
+            <Safe text={name} /> is ready. Give it to a program as <code>FANFOLD_API_KEY</code>.
+          </p>
+          <SecretOnce text={key} what="the key" />
+        </>
+      )}
+      commands={(value) => {
+        const given = isRecord(value) ? value : {};
+        const scopes_text = Array.isArray(given.scopes) ? given.scopes.map(String).join(",") : "";
+        return {
+          cli: cliLine(["keys", "create", typeof given.name === "string" ? given.name : "<name>"], {
+            scope: scopes_text,
+            env: typeof given.env === "string" ? given.env : undefined,
+            expires: typeof given.expires_at === "string" ? given.expires_at : undefined,
+            operator: given.operator === true,
+          }),
+          curl: curlLine(pageBase(), { method: "POST", path: "/api/keys", text: writeValue(value) }),
+        };
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) {
+  const client = useQueryClient();
+  const { key_id } = record;
+  return (
+    <FormDialog
+      title={`Rotate ${record.name}`}
+      schema={{
+        type: "object",
+        additionalProperties: false,
+        properties: {
+          overlap_s: {
+            type: "integer",
+            minimum: 0,
+            maximum: 2_592_000,
+            default: 3600,
+            description: "Seconds for which both are valid",
+          },
+          expires_at: {
+            anyOf: [{ type: "string", format: "date-time" }, { type: "null" }],
+            default: null,
+            description: "Of the new one; null: as long as the old one was given",
+          },
+        },
+      }}
+      start={{}}
+      verb="Rotate"
+      send={(value) =>
+        call<typeof keys_api.rotate>("POST", "/api/keys/{key_id}/rotate", {
+          params: { key_id },
+          body: plain(value) as never,
+        })
+      }
+      onDone={() => void client.invalidateQueries()}
+      done={({ old, new: made }) => (
+        <>
+          <p>
+            The old key works until <Time at={old.revoked_at} />. Put the new one in its place before that.
+          </p>
+          <SecretOnce text={made.key} what="the new key" />
+        </>
+      )}
+      commands={(value) => ({
+        cli: cliLine(["keys", "rotate", key_id], {
+          overlap: isRecord(value) && value.overlap_s !== undefined ? writeValue(value.overlap_s) : undefined,
+        }),
+        curl: curlLine(pageBase(), {
+          method: "POST",
+          path: "/api/keys/{key_id}/rotate",
+          params: { key_id },
+          text: writeValue(value),
+        }),
+      })}
+      onClose={onClose}
+    >
+      A new key with the same name and scopes takes its place; for a while both are valid.
+    </FormDialog>
+  );
+}
+
+function RevokeKey({ record, is_own, onClose }: { record: KeyRecord; is_own: boolean; onClose(): void }) {
+  const client = useQueryClient();
+  const { key_id } = record;
+  return (
+    <VerbDialog
+      title={`Revoke ${record.name}`}
+      verb="Revoke"
+      danger
+      dry_run={false}
+      run={({ reason }) =>
+        call<typeof keys_api.revoke>("DELETE", "/api/keys/{key_id}", {
+          params: { key_id },
+          query: reason === undefined ? {} : { reason },
+        })
+      }
+      tell={() => "It is refused from now on, everywhere within five seconds."}
+      cli={(reason) => cliLine(["keys", "revoke", key_id], { reason })}
+      curl={(reason) =>
+        curlLine(pageBase(), { method: "DELETE", path: "/api/keys/{key_id}", params: { key_id }, query: { reason } })
+      }
+      onDone={() => void client.invalidateQueries()}
+      onClose={onClose}
+    >
+      <p>
+        Whatever uses{" "}
+        <code>
+          ff_{record.env}_{key_id}
+        </code>{" "}
+        is refused within five seconds: {stops(record)}. It cannot be undone; rotate it instead where something still
+        needs it.
+      </p>
+      {record.last_used_at !== null && (
+        <p className="muted">
+          It was last used <Time at={record.last_used_at} />.
+        </p>
+      )}
+      {is_own && <p className="note danger">This is the key you are signed in with: you will be signed out.</p>}
+    </VerbDialog>
+  );
+}
+
+const deeds: Record<string, string> = {
+  submit: "submitting jobs",
+  read: "looking at jobs and files",
+  operate: "retrying and cancelling",
+  work: "remote workers that take tasks with it",
+  admin: "changing keys, webhooks and settings",
+};
+
+function stops({ scopes }: KeyRecord): string {
+  return scopes.map((scope) => deeds[scope] ?? scope).join(", ");
+}
