@@ -2,6 +2,7 @@
 // of `npm test`: `npm run screenshots`. FANFOLD_SHOTS=job,job_map takes only those.
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { test } from "vitest";
@@ -32,6 +33,9 @@ describeInBrowser(
       await mkdir(folder, { recursive: true });
       if (without_catalog === null) await fillCatalog(service);
       world = await fillWorld(service);
+      // Under way means that some of it is done.
+      const done = async () => (await service.engine.status(world.running)).stages[1]?.completed ?? 0;
+      while ((await done()) < 36) await sleep(1000);
     },
   },
   (dashboard) => {
@@ -42,11 +46,13 @@ describeInBrowser(
         const shown = views.filter(({ name, catalog }) => {
           return (wanted.size === 0 || wanted.has(name)) && (catalog !== true || without_catalog === null);
         });
-        for (const { name, path, ready } of shown) {
+        for (const { name, path, ready, draws } of shown) {
           try {
+            // A map that is cut off shows little.
+            await page.setViewportSize({ width, height: draws === true && width > 600 ? 1040 : 860 });
             await dashboard.go(path(world));
             await ready?.(page);
-            await quiet(page);
+            await quiet(page, draws === true ? 5_000 : 700);
             await shoot(page, `${name}-${theme}-${width}`);
           } catch (error) {
             process.stderr.write(`${name}-${theme}-${width}: ${String(error).split("\n")[0]}\n`);
@@ -67,13 +73,13 @@ describeInBrowser(
 );
 
 /** Until nothing is drawn as still loading, and the map has its tiles. */
-async function quiet(page: Page): Promise<void> {
+async function quiet(page: Page, ms: number): Promise<void> {
   await page
     .locator(".skeleton")
     .first()
     .waitFor({ state: "detached", timeout: 10_000 })
     .catch(() => {});
-  await page.waitForTimeout(700);
+  await page.waitForTimeout(ms);
 }
 
 async function shoot(page: Page, name: string): Promise<void> {

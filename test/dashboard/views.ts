@@ -7,6 +7,8 @@ export interface View {
   path(world: World): string;
   /** Until it shows what it is about. */
   ready?(page: Page): Promise<unknown>;
+  /** A map, which is drawn long after it is there. */
+  draws?: true;
   /** Only where the database has a catalogue. */
   catalog?: true;
 }
@@ -23,7 +25,7 @@ export const views: readonly View[] = [
         .first()
         .waitFor(),
   },
-  { name: "jobs_failed", path: () => "/jobs?status=failed", ready: heading("Jobs") },
+  { name: "jobs_failed", path: () => "/jobs?q=status%3Afailed", ready: heading("Jobs") },
   { name: "job", path: ({ covered }) => `/jobs/${covered}`, ready: heading(/land_cover/) },
   { name: "job_running", path: ({ running }) => `/jobs/${running}`, ready: heading(/land_cover/) },
   { name: "job_gate", path: ({ gated }) => `/jobs/${gated}`, ready: heading(/replace_index/) },
@@ -35,8 +37,9 @@ export const views: readonly View[] = [
   },
   {
     name: "job_map",
-    path: ({ covered }) => `/jobs/${covered}/map`,
+    path: ({ running }) => `/jobs/${running}/map`,
     ready: (page) => page.locator("canvas").first().waitFor(),
+    draws: true,
   },
   {
     name: "job_timeline",
@@ -64,7 +67,8 @@ export const views: readonly View[] = [
     name: "collection",
     path: () => "/catalog/land-cover",
     ready: (page) => page.locator("canvas").first().waitFor(),
+    draws: true,
     catalog: true,
   },
-  { name: "item", path: () => "/catalog/land-cover/tile-03", catalog: true },
+  { name: "item", path: () => "/catalog/land-cover/tile-03", draws: true, catalog: true },
 ];

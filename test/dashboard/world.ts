@@ -187,7 +187,7 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
   const under_way = running
     ? await submit(
         "land_cover",
-        { region: "Pyrenees", tiles: 160, seconds_per_tile: 20, season: "autumn" },
+        { region: "Pyrenees", tiles: 288, seconds_per_tile: 8, season: "autumn" },
         { team: "land" },
       )
     : covered;
@@ -224,6 +224,10 @@ export async function fillCatalog(service: TestService, tenant = "default"): Pro
   const collection = collectionOf("land-cover", {
     title: "Land cover",
     description: "Land cover of the Alps, by tile",
+    extent: {
+      spatial: { bbox: [[6, 44.5, 12.5, 47.6]] },
+      temporal: { interval: [["2031-05-01T00:00:00Z", "2031-05-25T00:00:00Z"]] },
+    },
   });
   await service.call("POST", "/stac/collections", { key, body: collection });
   const features = [];
