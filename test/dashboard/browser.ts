@@ -175,10 +175,10 @@ export class Dashboard {
 
   /** No page is wider than the window: only what scrolls by itself may be. */
   async expectNoSideways(page: Page = this.page): Promise<void> {
-    const [inner, outer] = await page.evaluate<[number, number]>(
-      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-    );
-    expect(inner, `${page.url()} is wider than the window`).toBeLessThanOrEqual(outer);
+    // Pictures are drawn anew a moment after the window has changed.
+    const sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    const message = `${page.url()} is wider than the window`;
+    await expect.poll(() => page.evaluate<number>(sideways), { message, timeout: 5_000 }).toBeLessThanOrEqual(0);
   }
 
   /** For this test: what the browser will complain of, and is meant to. */

@@ -54,7 +54,7 @@ describeInBrowser(
       const loaded_at = await page.evaluate("performance.timeOrigin");
       await verdict(page, /complete/i);
       expect(await page.evaluate("performance.timeOrigin")).toBe(loaded_at);
-      await page.getByText("24 of 24 done").first().waitFor();
+      await page.getByText("24 of 24 completed").first().waitFor();
     });
 
     test("what happens elsewhere is seen as it happens, and a pause stops that", async () => {
