@@ -9,7 +9,8 @@ import { readStageCells, type StageCells } from "../engine/stage_cells.js";
 const zip = promisify(gzip);
 
 const FRESH_MS = 1_000;
-const LONGEST_FRESH_MS = 15_000;
+/** The dashboard asks once more after this long (heat/freshness.ts): what is kept longer it would never see. */
+export const LONGEST_FRESH_MS = 15_000;
 const SHARE = 10;
 const MOST_KEPT = 64;
 

@@ -1,6 +1,7 @@
 // The heat map without a browser: where cells lie, what is pointed at and selected, what is painted, and what is downloaded.
 import { expect, test } from "vitest";
 import { csvField, csvText } from "../../dashboard/src/pages/heat/csv.js";
+import { settle_after_ms, stillMoves } from "../../dashboard/src/pages/heat/freshness.js";
 import {
   type Binning,
   cellAt,
@@ -28,6 +29,7 @@ import {
 import { firstOf, pagesOf, selectionCommands, tasksText } from "../../dashboard/src/pages/heat/ranges.js";
 import { cellText, countsOf, summaryOf } from "../../dashboard/src/pages/heat/words.js";
 import { type Cells, cell_codes, cell_statuses } from "../../src/core/cells.js";
+import { LONGEST_FRESH_MS } from "../../src/server/kept_cells.js";
 
 const sizes = [1, 2, 7, 100, 999, 5_000, 20_000];
 
@@ -266,4 +268,14 @@ test("what the map shows is said in words, worst first", () => {
     "Stage tile: 1,200 tasks, 2 to a cell, which shows the worst of them. 7 failed, 3 retrying, 1,190 completed.",
   );
   expect(cellText(cells, 599, true)).toBe("Tasks 1198 to 1199, worst: failed, attempt 3, 1 s, selected");
+});
+
+test("cells are asked for until they say themselves that the stage has ended, and after all that the server may have kept", () => {
+  // The last event came, and the cells were those of a moment before.
+  expect(stillMoves("completed", "processing")).toBe(true);
+  // Opened again, and the cells do not know yet.
+  expect(stillMoves("processing", "completed")).toBe(true);
+  expect(stillMoves("completed", undefined)).toBe(true);
+  expect(stillMoves("completed", "completed")).toBe(false);
+  expect(Math.max(...settle_after_ms)).toBeGreaterThan(LONGEST_FRESH_MS);
 });

@@ -100,7 +100,7 @@ describeInBrowser(
       await page.getByText("12345678901234567890").waitFor();
       await page.getByText("0.1000000000000000055").waitFor();
       await page.getByText("__proto__:").waitFor();
-      await page.getByText("No worker for type").waitFor();
+      await page.getByText("No worker for this type").waitFor();
       await page.getByRole("button", { name: "Move" }).click();
       await page.getByLabel("Not before").fill("2040-01-01T12:00");
       await page.getByRole("dialog").getByText("The same on the command line").click();

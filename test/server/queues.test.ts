@@ -173,6 +173,7 @@ test("of a worker that stopped answering it is told how many tasks went back, to
   });
   await db.sql`update app.workers set tenant_id = null, heartbeat_at = now() - interval '1 hour', started_at = now() - interval '2 hours'
     where worker_id = ${mine.worker_id}::text::uuid`;
+  expect((await get("/api/workers")).workers).toMatchObject([{ worker_id: mine.worker_id, status: "silent", held: 1 }]);
   await sweep();
   expect((await get("/api/workers")).gone[0]).toMatchObject({
     worker_id: mine.worker_id,
