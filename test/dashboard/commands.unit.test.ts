@@ -41,7 +41,7 @@ const hostile = [
 /** The words a program called like this would be given. */
 function words(line: string, program: "fanfold" | "curl"): string[] {
   const script = `${program}() { for word; do printf '%s\\0' "$word"; done; }\n${line}`;
-  const out = execFileSync("/bin/sh", ["-c", script], { env: { FANFOLD_API_KEY: "ff_live_key" }, encoding: "utf8" });
+  const out = execFileSync("/bin/sh", ["-c", script], { env: { FANFOLD_KEY: "ff_live_key" }, encoding: "utf8" });
   return out.split("\0").slice(0, -1);
 }
 
@@ -121,7 +121,7 @@ describe("curl", () => {
 
   test("never holds the key itself, but asks the environment for it", () => {
     expect(curlLine(base, { method: "GET", path: "/api/jobs" })).toBe(
-      `curl -sS '${base}/api/jobs' -H "Authorization: Bearer $FANFOLD_API_KEY"`,
+      `curl -sS '${base}/api/jobs' -H "Authorization: Bearer $FANFOLD_KEY"`,
     );
   });
 

@@ -37,7 +37,7 @@ describeInBrowser(
         .getByText(`fanfold pause ${job_id.slice(0, 12)} --reason 'it'\\''s full'`)
         .waitFor();
       const curl = dialog().getByText(`${dashboard.url}/api/jobs/${job_id}/pause`);
-      expect(await curl.textContent()).toContain("Bearer $FANFOLD_API_KEY");
+      expect(await curl.textContent()).toContain("Bearer $FANFOLD_KEY");
       await act();
       await close();
       await verdict()

@@ -86,7 +86,7 @@ export function curlLine(base: string, { method, path, params = {}, query = {}, 
   const url = `${base.replace(/\/$/, "")}${filled}${asked.length === 0 ? "" : `?${asked.join("&")}`}`;
   const parts = ["curl", "-sS"];
   if (method !== "GET") parts.push("-X", method);
-  parts.push(quoted(url), "-H", '"Authorization: Bearer $FANFOLD_API_KEY"');
+  parts.push(quoted(url), "-H", '"Authorization: Bearer $FANFOLD_KEY"');
   const sent = text === undefined ? (body === undefined ? null : plainJson(body)) : plainText(text);
   if (sent !== null) parts.push("-H", "'Content-Type: application/json'", "-d", quoted(sent));
   return parts.join(" ");

@@ -72,7 +72,7 @@ function CreateKey({ onClose }: { onClose(): void }) {
       done={({ key, name }) => (
         <>
           <p>
-            <Safe text={name} /> is ready. Give it to a program as <code>FANFOLD_API_KEY</code>.
+            <Safe text={name} /> is ready. Give it to a program as <code>FANFOLD_KEY</code>.
           </p>
           <SecretOnce text={key} what="the key" />
         </>
