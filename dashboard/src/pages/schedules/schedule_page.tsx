@@ -28,6 +28,9 @@ import { TimesTable } from "./next_times.js";
 import { ScheduleForm } from "./schedule_form.js";
 import { type ScheduleRecord, ScheduleState } from "./schedules_page.js";
 
+/** Not that it is gone: there would be nothing to read. */
+const isChange = (kind: string) => kind.startsWith("schedule.") && kind !== "schedule.deleted";
+
 type Doing = "change" | "pause" | "continue" | "run" | "delete";
 
 const missed_words: Record<ScheduleRecord["missed"], string> = {
@@ -40,7 +43,7 @@ export function SchedulePage({ name }: { name: string }) {
   const { data: schedule, error } = useGet<typeof schedules_api.get>(
     "/api/schedules/{name}",
     { params: { name } },
-    { when: ({ kind }) => kind.startsWith("schedule."), every_ms: 15_000 },
+    { when: ({ kind }) => isChange(kind), every_ms: 15_000 },
   );
   const [doing, setDoing] = useState<Doing | null>(null);
   const operate = useForbidden("operate");
@@ -132,7 +135,7 @@ function Upcoming({ schedule }: { schedule: ScheduleRecord }) {
   const { data, error } = useGet<typeof schedules_api.preview>(
     "/api/schedules/{name}/preview",
     { params: { name: schedule.name }, query: { count: 5 } },
-    { when: ({ kind }) => kind.startsWith("schedule."), every_ms: 60_000 },
+    { when: ({ kind }) => isChange(kind), every_ms: 60_000 },
   );
   if (schedule.paused_at !== null) return <p className="muted">None while it is paused.</p>;
   if (error !== null) return <ProblemNote error={error} />;

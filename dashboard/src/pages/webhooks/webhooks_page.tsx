@@ -142,7 +142,11 @@ function EndpointPage({ endpoint_id }: { endpoint_id: string }) {
   const { data: endpoint, error } = useGet<typeof webhooks_api.get>(
     "/api/webhooks/{endpoint_id}",
     { params: { endpoint_id } },
-    { when: ({ kind }) => kind.startsWith("webhook."), every_ms: 15_000, enabled: admin === null },
+    {
+      // Not that it is gone: there would be nothing to read.
+      when: ({ kind }) => kind.startsWith("webhook.") && kind !== "webhook.deleted",
+      ...{ every_ms: 15_000, enabled: admin === null },
+    },
   );
   const off = endpoint?.status === "disabled";
   const button = (text: string, verb: EndpointDoing, forbidden: string | null, danger = false) => (
