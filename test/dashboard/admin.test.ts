@@ -108,7 +108,7 @@ describeInBrowser(
       await page.getByText("The form keeps the last JSON that could be read.").waitFor();
       await json.fill('{"name": "dem", "n": 5, "source": {"type": "file", "path": "it\'s"}, "tags": ["a"]}');
       await button(page, "Form").click();
-      expect(await page.getByLabel("n", { exact: true }).inputValue()).toBe("5");
+      await expect.poll(() => page.getByLabel("n", { exact: true }).inputValue()).toBe("5");
       await page
         .getByText(`'{"name":"dem","n":5,"source":{"type":"file","path":"it'\\''s"},"tags":["a"]}'`)
         .first()
@@ -125,7 +125,7 @@ describeInBrowser(
       const job_id = /[0-9a-f]{64}/.exec(page.url())![0];
       await dashboard.go(`/submit?job=${job_id}`);
       await page.getByText("Filled in from job").waitFor();
-      expect(await page.getByLabel(/^path/).inputValue()).toBe("it's");
+      await expect.poll(() => page.getByLabel(/^path/).inputValue()).toBe("it's");
       await button(page, "Submit").click();
       await page.getByText("It exists already").waitFor();
       await button(page, "Run it once more").click();
@@ -178,7 +178,7 @@ describeInBrowser(
       await dialog(page).getByLabel(/^url/).fill(`http://127.0.0.1:${port}/hooks`);
       await button(page, "Make it").click();
       await dialog(page).getByText("Copy the secret now.").waitFor();
-      expect(await dialog(page).locator("[data-secret]").textContent()).toMatch(/^whsec_/);
+      await expect.poll(() => dialog(page).locator("[data-secret]").textContent()).toMatch(/^whsec_/);
       await button(page, "Close").last().click();
       await page.getByRole("link", { name: `http://127.0.0.1:${port}/hooks` }).click();
       await button(page, "Ping").click();

@@ -105,7 +105,7 @@ describeInBrowser(
       const page = await dashboard.open("/queues");
       const row = (name: string) => page.getByRole("row").filter({ hasText: name });
       await row("t.nobody").getByText("no live worker registers it").waitFor();
-      expect(await page.locator("tbody tr").first().innerText()).toContain("t.nobody");
+      await expect.poll(() => page.locator("tbody tr").first().innerText()).toContain("t.nobody");
       await row("t.quick").getByRole("img", { name: "Completed in the last hour: 40" }).waitFor();
       await row("t.breaks").getByRole("img", { name: "Failed in the last hour: 2" }).waitFor();
       await row("t.quick").getByRole("button", { name: "Pause t.quick" }).click();

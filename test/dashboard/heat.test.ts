@@ -107,7 +107,7 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     await page.getByText("As a table: the 9 tasks selected").click();
     const rows = page.getByRole("table", { name: "Table of the 9 tasks selected" }).locator("tbody tr");
     await rows.nth(8).waitFor();
-    expect(await rows.count()).toBe(9);
+    await expect.poll(() => rows.count()).toBe(9);
     const download = page.waitForEvent("download");
     await bar.getByRole("button", { name: "Download CSV" }).click();
     expect((await download).suggestedFilename()).toMatch(/^tile-.*\.csv$/);
@@ -154,7 +154,7 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     await page.getByRole("heading", { name: "Tasks 6 to 7" }).waitFor();
     const rows = page.getByRole("table", { name: "Tasks 6 to 7" }).locator("tbody tr");
     await rows.nth(1).waitFor();
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
     const drawn = await page.evaluate<number>("performance.getEntriesByName('fanfold:heat:draw').length");
     expect(drawn).toBeGreaterThan(0);
     await page.getByRole("button", { name: /^queued .*: select them/ }).click();

@@ -37,7 +37,7 @@ describeInBrowser(
         .getByText(`fanfold pause ${job_id.slice(0, 12)} --reason 'it'\\''s full'`)
         .waitFor();
       const curl = dialog().getByText(`${dashboard.url}/api/jobs/${job_id}/pause`);
-      expect(await curl.textContent()).toContain("Bearer $FANFOLD_KEY");
+      await expect.poll(() => curl.textContent()).toContain("Bearer $FANFOLD_KEY");
       await act();
       await close();
       await verdict()
@@ -85,7 +85,7 @@ describeInBrowser(
       await page.getByRole("link", { name: "Errors 8" }).click();
       const group = page.locator("[data-signature]").filter({ hasText: "no_data" });
       await group.getByText("tile <n> has no data at").first().waitFor();
-      expect(await group.getByRole("link", { name: /^\d+-\d+$/ }).count()).toBe(4);
+      await expect.poll(() => group.getByRole("link", { name: /^\d+-\d+$/ }).count()).toBe(4);
       await dashboard.axe();
       await group.getByRole("button", { name: "Retry this group" }).click();
       await dialog().getByText("4 tasks would run again").waitFor();

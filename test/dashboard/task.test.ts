@@ -80,12 +80,12 @@ describeInBrowser(
       await page.getByText(/Attempt 1 of 3 completed/).waitFor();
       const log = page.getByRole("log");
       await log.getByText("\\u202e").first().waitFor();
-      expect(await log.innerText()).toContain('<img src=x onerror="alert(1)">');
+      await expect.poll(() => log.innerText()).toContain('<img src=x onerror="alert(1)">');
       for (const obeyed of ["\u0007", "\u001b", "\u202e"]) expect(await log.innerText()).not.toContain(obeyed);
       expect(await log.locator("img, a").count()).toBe(0);
       await page.getByLabel("Search in the log").fill("SLOW");
       await expect.poll(() => page.locator(".log-line").count()).toBe(2);
-      expect(await page.locator(".log-line mark").first().innerText()).toBe("slow");
+      await expect.poll(() => page.locator(".log-line mark").first().innerText()).toBe("slow");
       expect(new URL(page.url()).searchParams.get("q")).toBe("SLOW");
       await page.getByRole("link", { name: "0 (completed)" }).waitFor();
       await dashboard.axe();
@@ -150,7 +150,7 @@ describeInBrowser(
       for (const key of ["ArrowDown", "ArrowDown", "+", "+", "ArrowRight"]) await page.keyboard.press(key);
       await page.getByText("The same as a table").click();
       await page.getByRole("table", { name: "The slowest path" }).waitFor();
-      expect(await page.getByRole("table", { name: "Tasks over time" }).getByRole("row").count()).toBe(8);
+      await expect.poll(() => page.getByRole("table", { name: "Tasks over time" }).getByRole("row").count()).toBe(8);
       await page.getByLabel("Only tasks tried more than once").check();
       await expect
         .poll(() => page.getByRole("table", { name: "Tasks over time" }).getByRole("row").count())
