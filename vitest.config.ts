@@ -2,8 +2,12 @@ import { defineConfig } from "vitest/config";
 import { CountReporter } from "./test/count_reporter.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
- * `--mode screenshots`: pictures of the dashboard. */
-const included: Record<string, string> = { soak: "test/**/*.soak.ts", screenshots: "test/dashboard/*.shots.ts" };
+ * `--mode browser`: walks through the dashboard with Chromium. `--mode screenshots`: pictures of it. */
+const included: Record<string, string> = {
+  soak: "test/**/*.soak.ts",
+  browser: "test/dashboard/*.browser.ts",
+  screenshots: "test/dashboard/*.shots.ts",
+};
 
 export default defineConfig(({ mode }) => {
   const soak = mode === "soak";

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export function writePlainCode(dir: string): void {
   for (const folder of ["src", "test"]) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
-      if (!/(?<!\.test|\.soak)\.(ts|mjs)$/.test(name)) continue;
+      if (!/(?<!\.test|\.soak|\.browser|\.shots)\.(ts|mjs)$/.test(name)) continue;
       const text = readFileSync(join(root, folder, name), "utf8");
       const target = join(dir, folder, name.replace(/\.ts$/, ".js"));
       mkdirSync(dirname(target), { recursive: true });

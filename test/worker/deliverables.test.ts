@@ -53,6 +53,7 @@ test("the status of a partial success says what can be used, what failed and how
     locations: ["silver/civ/"],
     usable: true,
     tasks: 20,
+    at_least: false,
   };
   const previews = {
     name: "previews",
@@ -62,6 +63,7 @@ test("the status of a partial success says what can be used, what failed and how
     locations: ["p/13", "p/3"],
     usable: false,
     tasks: 2,
+    at_least: false,
   };
   // What a failed task told of is not there.
   expect(partial.deliverables).toEqual([cogs, previews]);
