@@ -1,5 +1,6 @@
 // The filter: one line of text with completion, and what is wrong with it below. `/` leads here.
 import { useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import type { FilterProblem } from "../../../../src/core/job_filter.js";
 import { useGet } from "../../api/hooks.js";
@@ -63,11 +64,10 @@ export function FilterBox({
     if (offered === null) return;
     const value = draft.slice(0, offered.from) + option.text + draft.slice(offered.to);
     const caret = offered.from + option.text.length;
-    type(value, caret);
-    requestAnimationFrame(() => {
-      input.current?.focus();
-      input.current?.setSelectionRange(caret, caret);
-    });
+    // At once: a letter that is typed meanwhile would find the caret before it.
+    flushSync(() => type(value, caret));
+    input.current?.focus();
+    input.current?.setSelectionRange(caret, caret);
   };
   const shown = focused ? offered : null;
   const visible_problems = problems.filter(
