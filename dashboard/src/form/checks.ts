@@ -3,7 +3,7 @@
 import { jsonPath, type Problem } from "../../../src/core/problems.js";
 import { chosenAlternative } from "./choices.js";
 import { type Bound, most_depth, readSchema, type Schema, type Shape } from "./schema.js";
-import { isLosslessNumber, isRecord, type Path, sameValue, shortText, Unfinished, type Value } from "./values.js";
+import { isLosslessNumber, isOfKind, type Path, sameValue, shortText, Unfinished, type Value } from "./values.js";
 
 const MOST_PROBLEMS = 100;
 const MOST_LOOKED_AT = 20_000;
@@ -55,7 +55,7 @@ function look(looking: Looking, schema: Schema, value: Value, path: Path, requir
     return;
   }
   if (depth > most_depth + 4) return;
-  if (!isOf(shape, value)) {
+  if (!isOfKind(shape.kind, value)) {
     add(looking, path, `expected ${wordOf(shape)}, got ${gotWord(value)}`, `Give ${wordOf(shape)}.`);
     return;
   }
@@ -131,25 +131,6 @@ function lookInto(looking: Looking, shape: Shape, value: Value, path: Path, dept
     }
     default:
       return;
-  }
-}
-
-function isOf(shape: Shape, value: Value): boolean {
-  switch (shape.kind) {
-    case "text":
-      return typeof value === "string";
-    case "number":
-      return isLosslessNumber(value);
-    case "boolean":
-      return typeof value === "boolean";
-    case "list":
-    case "tuple":
-      return Array.isArray(value);
-    case "object":
-    case "record":
-      return isRecord(value);
-    default:
-      return true;
   }
 }
 

@@ -1,7 +1,7 @@
 // Which alternative of a schema a value is of, and what to begin one with. Pure.
 import { type Budget, checkValue } from "./checks.js";
 import { type Alternative, constProperties, readSchema, type Schema } from "./schema.js";
-import { fromPlain, isLosslessNumber, isRecord, sameValue, Unfinished, type Value } from "./values.js";
+import { fromPlain, isOfKind, isRecord, sameValue, Unfinished, type Value } from "./values.js";
 
 /** The alternative that fits best: by its fixed fields, by its kind, by having the fewest problems. */
 export function chosenAlternative(
@@ -21,30 +21,13 @@ export function chosenAlternative(
       const strange = Object.keys(value).filter((name) => !known.has(name)).length;
       return 100 + fits * 10 - strange - checkValue(schema, value, root, true, budget).length;
     }
-    if (!isOfKind(read.shape.kind, value)) return -2_000;
+    // A number that is being typed is on its way to be one.
+    const is_begun = read.shape.kind === "number" && value instanceof Unfinished;
+    if (!is_begun && !isOfKind(read.shape.kind, value)) return -2_000;
     return 50 - checkValue(schema, value, root, true, budget).length;
   });
   const best = Math.max(...scores);
   return best <= -2_000 ? null : scores.indexOf(best);
-}
-
-function isOfKind(kind: string, value: Value): boolean {
-  switch (kind) {
-    case "text":
-      return typeof value === "string";
-    case "number":
-      return isLosslessNumber(value) || value instanceof Unfinished;
-    case "boolean":
-      return typeof value === "boolean";
-    case "list":
-    case "tuple":
-      return Array.isArray(value);
-    case "object":
-    case "record":
-      return isRecord(value);
-    default:
-      return true;
-  }
 }
 
 /** What a form begins with: fixed fields are given, objects that must be there are, and all else is for people to say. */

@@ -105,3 +105,23 @@ export function shortText(value: Value, limit = 60): string {
   const text = value === undefined ? "" : typeof value === "string" ? value : writeValue(value);
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
+
+/** Is it of a kind of field? Kinds that take several are not told apart here. */
+export function isOfKind(kind: string, value: Value): boolean {
+  switch (kind) {
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return isLosslessNumber(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "list":
+    case "tuple":
+      return Array.isArray(value);
+    case "object":
+    case "record":
+      return isRecord(value);
+    default:
+      return true;
+  }
+}

@@ -5,9 +5,10 @@ import type { BodyIn, ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { BulkAction, job_bulk_api } from "../../../../src/core/api/job_bulk.js";
 import type { JobQuery } from "../../../../src/core/job_filter_query.js";
 import { call } from "../../api/call.js";
+import { curlLine } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { announce, Button, CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, TextArea } from "../../ui/index.js";
-import { curlOf } from "./curl.js";
 
 type Bulk = typeof job_bulk_api.bulk;
 type Reply = ReplyOf<Bulk>;
@@ -188,7 +189,9 @@ export function BulkDialog({ action, target, onClose }: { action: BulkAction; ta
           onChange={({ target: field }) => setText(field.value)}
         />
       )}
-      <CliAndCurl curl={curlOf("POST", "/api/jobs/bulk", { action, ...who, ...reason })} />
+      <CliAndCurl
+        curl={curlLine(pageBase(), { method: "POST", path: "/api/jobs/bulk", body: { action, ...who, ...reason } })}
+      />
       <footer className="dialog-foot row">
         {state === "running" ? (
           <Button onClick={() => stop.current?.abort()}>Stop</Button>

@@ -2,11 +2,12 @@
 import { useId, useState } from "react";
 import { Link } from "wouter";
 import type { views_api } from "../../../../src/core/api/views.js";
+import { curlLine } from "../../api/commands.js";
 import { useGet, useVerb } from "../../api/hooks.js";
+import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { announce, Button, CliAndCurl, Dialog, Input, ProblemNote, Safe } from "../../ui/index.js";
-import { curlOf } from "./curl.js";
 
 const usual = [
   { name: "All", query: "" },
@@ -92,7 +93,12 @@ function SaveView({ text, names, onClose }: { text: string; names: readonly stri
       </form>
       <ProblemNote error={problem} />
       <CliAndCurl
-        curl={curlOf("PUT", `/api/views/${encodeURIComponent(given === "" ? "name" : given)}`, { query: text })}
+        curl={curlLine(pageBase(), {
+          method: "PUT",
+          path: "/api/views/{name}",
+          params: { name: given === "" ? "name" : given },
+          body: { query: text },
+        })}
       />
       <footer className="dialog-foot row">
         <Button onClick={onClose}>Leave it</Button>
@@ -120,7 +126,7 @@ function DeleteView({ name, text, onClose }: { name: string; text: string; onClo
         </code>
       </p>
       <ProblemNote error={problem} />
-      <CliAndCurl curl={curlOf("DELETE", `/api/views/${encodeURIComponent(name)}`)} />
+      <CliAndCurl curl={curlLine(pageBase(), { method: "DELETE", path: "/api/views/{name}", params: { name } })} />
       <footer className="dialog-foot row">
         <Button onClick={onClose}>Leave it</Button>
         <Button
