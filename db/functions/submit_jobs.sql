@@ -47,8 +47,11 @@ begin
     select array_agg(h), array_agg(1)
       into v_new_hashes, v_new_runs
       from unnest(v_hashes) h
-      -- One by one, by key: a join may be planned over every job the tenant has.
-      left join lateral (select true as there from app.jobs e where e.tenant_id = v_tenant and e.content_hash = h limit 1) e on true
+      -- One by one, by key: a join may be planned over every job the tenant has. The order names the index even to a planner that
+      -- has only seen empty tables.
+      left join lateral (
+        select true as there from app.jobs e where e.tenant_id = v_tenant and e.content_hash = h order by e.run desc limit 1
+      ) e on true
      where e.there is null;
   else
     -- Whoever waited for the lock while another made the next run shares that run.

@@ -6,7 +6,9 @@ import type { Queryable } from "../../src/engine/database.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 
+/** A job of its own among those of the scenes before: emptying the tables would have every statement planned again. */
 interface Scene {
+  number: number;
   job_id: string;
   ann: string;
   bob: string;
@@ -34,7 +36,7 @@ const by_operators: Record<string, Verb<Scene>> = {
   retry_tasks: (db, { job_id }) => db.sql`select app.retry_tasks(${job_id}, 'race', '[[0, 1], [3, 6]]')`,
   skip_tasks: (db, { job_id }) =>
     db.sql`select app.skip_tasks(${job_id}, 'race', '[[0, 1], [3, 5]]', 'unwanted', '["queued", "processing", "failed", "cancelled"]')`,
-  submit_resume: (db) => submit(db, stages("finish_stage"), { scene: 1 }, { mode: "resume" }),
+  submit_resume: (db, { number }) => submit(db, stages("finish_stage"), { scene: number }, { mode: "resume" }),
 };
 
 const by_the_janitor: Record<string, Verb<Scene>> = {
@@ -65,14 +67,15 @@ const new_verbs = { ...by_operators, ...by_the_janitor };
 
 describe("operators, janitor and workers meet on a real server", () => {
   const floor = twoSessions();
+  let scenes_set = 0;
 
   async function openJob(on_task_failure: string): Promise<Scene> {
     const { db } = floor;
-    await floor.clear();
+    const number = ++scenes_set;
     const [ann, bob] = [await register(db, [], 3600), await register(db, [], 3600)];
-    const { job_id } = await submit(db, stages(on_task_failure), { scene: 1 });
+    const { job_id } = await submit(db, stages(on_task_failure), { scene: number });
     const held = await claim(db, ann, ["t.race"], 2);
-    return { job_id, ann, bob, held, stage_id: held[0]!.stage_id };
+    return { number, job_id, ann, bob, held, stage_id: held[0]!.stage_id };
   }
 
   /** Ended as a partial success: one task of the first stage failed, and a resume began and was cancelled half way. */
@@ -90,9 +93,9 @@ describe("operators, janitor and workers meet on a real server", () => {
     return { ...scene, held };
   }
 
-  async function expectEnds({ job_id }: Scene, story: string): Promise<void> {
+  async function expectEnds({ job_id, stage_id }: Scene, story: string): Promise<void> {
     const { db } = floor;
-    await expectSound(db);
+    await expectSound(db, stage_id);
     await db.sql`update app.workers set heartbeat_at = 'epoch' where status = 'live'`;
     await worker_commands.reap_workers(db);
     if ((await status(db, job_id)).paused_at !== null) await db.sql`select app.continue_job(${job_id})`;
@@ -103,7 +106,7 @@ describe("operators, janitor and workers meet on a real server", () => {
       await drain(db, worker, types);
     }
     expect([story, (await status(db, job_id)).status]).toEqual([story, "completed"]);
-    await expectSound(db);
+    await expectSound(db, stage_id);
     await expectNothingLeft(db, story);
   }
 
