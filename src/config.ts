@@ -1,11 +1,10 @@
 // The only reader of the environment. Everything that can be set is in one table with its one default; what is wrong is
 // reported all at once. Flags of the command line win over the environment.
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
-import { type OutboundPolicy, policyProblems } from "./core/outbound.js";
-import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+import type { OutboundPolicy } from "./core/outbound.js";
+import { formatProblems, type Problem, suggestion } from "./core/problems.js";
 import {
   type CatalogSetting,
   catalog_settings,
@@ -13,10 +12,30 @@ import {
   type RasterEngineChoice,
   raster_engines,
 } from "./core/raster_settings.js";
-import { parseZonePlace } from "./core/zone_place.js";
+import {
+  type Answer,
+  oneOf,
+  readAlgorithms,
+  readEndpoint,
+  readHost,
+  readHours,
+  readKeys,
+  readKeysUrl,
+  readList,
+  readNames,
+  readOrigins,
+  readProxies,
+  readPublicUrl,
+  readSwitch,
+  readTenant,
+  readText,
+  readToken,
+  readUrl,
+  readZone,
+  type TrustedProxies,
+  wholeNumber,
+} from "./core/setting_values.js";
 import type { ZoneName } from "./core/zones.js";
-
-export type LogLevel = (typeof log_levels)[number];
 
 export interface Config {
   /** A Postgres server; without it the embedded database in `data_dir`. */
@@ -89,8 +108,6 @@ interface AzureCredentials {
   sas_token?: string | undefined;
 }
 
-export type TrustedProxies = number | readonly string[];
-
 export interface JwtSettings {
   readonly issuer: string;
   readonly audience: readonly string[];
@@ -116,16 +133,25 @@ export interface ConfigFlags {
   port?: number | undefined;
 }
 
-const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-
-/** The value, or what is wrong with the text. */
-type Answer<T> = { value: T } | { problem: string; fix: string };
-
 interface Setting<T> {
   name: string;
   initial: T;
   read(text: string): Answer<T>;
 }
+
+const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof log_levels)[number];
+
+const readPort = wholeNumber(0, 65_535, "a port", "a whole number from 1 to 65535, or 0 for any that is free");
+const readSlots = wholeNumber(
+  1,
+  10_000,
+  "a whole number from 1 to 10000",
+  "8, or about as many tasks as this machine can run at once",
+);
+const megabytes = "a whole number of megabytes";
+const readMemory = wholeNumber(1, 2 ** 31 - 1, megabytes, "6144, or leave it to the worker");
+const readMegabytes = wholeNumber(0, 100_000_000, megabytes, "10240, or 0 for none");
 
 const settings = {
   database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
@@ -140,7 +166,7 @@ const settings = {
   leftovers_after_h: setting("FANFOLD_LEFTOVERS_AFTER_H", 24, readHours),
   cors_origins: setting<string[]>("FANFOLD_CORS_ORIGINS", [], readOrigins),
   tenant: setting("FANFOLD_TENANT", "default", readTenant),
-  log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", readLevel),
+  log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", oneOf(log_levels, "a level")),
   prepare: setting("FANFOLD_PREPARE", true, readSwitch),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
@@ -162,7 +188,7 @@ const settings = {
   jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
   secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
   secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
-  catalog: setting<CatalogSetting>("FANFOLD_CATALOG", "auto", readCatalog),
+  catalog: setting<CatalogSetting>("FANFOLD_CATALOG", "auto", oneOf(catalog_settings, "a catalogue")),
   outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
   outbound_private: setting(
     "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
@@ -185,7 +211,7 @@ const settings = {
     readList((list) => ({ ports: list.map(Number) })),
   ),
   outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
-  raster_engine: setting<RasterEngineChoice>("FANFOLD_RASTER_ENGINE", "auto", readEngine),
+  raster_engine: setting<RasterEngineChoice>("FANFOLD_RASTER_ENGINE", "auto", oneOf(raster_engines, "a raster engine")),
   source_cache_mb: setting("FANFOLD_SOURCE_CACHE_MB", 10_240, readMegabytes),
 };
 
@@ -408,213 +434,4 @@ function unknownNames(env: Environment): Problem[] {
     .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
-}
-
-function readText(text: string): Answer<string> {
-  return text.includes("\0") ? { problem: "has the character NUL in it", fix: "give a path" } : { value: text };
-}
-
-/** Never shown either. */
-function readToken(text: string): Answer<string> {
-  return /^[\x21-\x7e]{16,200}$/.test(text)
-    ? { value: text }
-    : {
-        problem: "is not a token of 16 to 200 visible characters",
-        fix: "make one with: openssl rand -hex 24",
-      };
-}
-
-/** The text itself is never shown: it may hold a password. */
-function readUrl(text: string): Answer<string> {
-  const fix = "postgres://user:password@host:5432/database";
-  if (!/^postgres(ql)?:\/\//.test(text)) return { problem: "is not a postgres:// address", fix };
-  try {
-    // Several hosts are fine for Postgres but not for URL.
-    new URL(text.replace(/^([^/]*\/\/(?:[^@/]*@)?)[^/?]*,[^/?]*/, "$1host"));
-    return { value: text };
-  } catch {
-    return { problem: "is not an address that can be read", fix: `${fix}; encode special characters of the password` };
-  }
-}
-
-/** Whoever is trusted by mistake may choose the address that calls are counted for: nothing is guessed. */
-function readProxies(text: string): Answer<TrustedProxies> {
-  if (/^\d{1,2}$/.test(text) && Number(text) <= 10) return { value: Number(text) };
-  const networks = text.split(",").map((one) => one.trim());
-  const wrong = networks.find((one) => !isNetwork(one));
-  if (wrong === undefined) return { value: networks };
-  return {
-    problem: `${quoted(wrong)} is neither a number of proxies from 0 to 10 nor a network`,
-    fix: "1 for one proxy, or its networks: 10.0.0.0/8,fd00::/8",
-  };
-}
-
-function readPublicUrl(text: string): Answer<string> {
-  const fix = "https://maps.example.org, or with a path: https://example.org/fanfold";
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: `${quoted(text)} is not an address`, fix };
-  const { username, password, search, hash, href } = new URL(text);
-  if (username + password !== "") return { problem: "has a user or a password in it", fix };
-  if (search + hash !== "" || /[?#]$/.test(text)) return { problem: `${quoted(text)} has more than a path`, fix };
-  return { value: href.replace(/\/+$/, "") };
-}
-
-function isNetwork(text: string): boolean {
-  const [address = "", bits, ...rest] = text.split("/");
-  const family = isIP(address);
-  const most = family === 4 ? 32 : 128;
-  return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
-}
-
-function readNames(text: string): Answer<string[]> {
-  const words = text.split(",").map((word) => word.trim());
-  return words.every((word) => word !== "")
-    ? { value: words }
-    : { problem: "has an empty name in it", fix: "names with commas between" };
-}
-
-/** Only those with a public and a private half: with a shared secret, whoever can verify can also make tokens. */
-const algorithms = [
-  "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
-]; // biome-ignore format: a list of words
-
-function readAlgorithms(text: string): Answer<string[]> {
-  const words = text.split(",").map((word) => word.trim());
-  const wrong = words.find((word) => !algorithms.includes(word));
-  return wrong === undefined
-    ? { value: words }
-    : {
-        problem: `${quoted(wrong)} is not an algorithm that tokens may be signed with`,
-        fix: suggestion(wrong, algorithms),
-      };
-}
-
-/** Who can change the keys on their way can make tokens: only over TLS, or on this very machine. */
-function readKeysUrl(text: string): Answer<string> {
-  const fix = "https://…/jwks.json";
-  if (!URL.canParse(text)) return { problem: `${quoted(text)} is not an address`, fix };
-  const { protocol, hostname, username, password } = new URL(text);
-  if (username !== "" || password !== "") return { problem: "has a user or a password in it", fix };
-  const is_here = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  if (protocol === "https:" || (protocol === "http:" && is_here)) return { value: text };
-  return { problem: `${quoted(text)} is not an https:// address`, fix };
-}
-
-function readKeys(text: string): Answer<readonly Uint8Array[]> {
-  // Never shown: each is a key.
-  const keys = text.split(",").map((one) => Buffer.from(one.trim(), "base64"));
-  if (keys.every(({ length }) => length === 32)) return { value: keys };
-  const fix = "32 random bytes in base64 (openssl rand -base64 32); several with commas, the one that seals first";
-  return { problem: "is not a key of 32 bytes in base64", fix };
-}
-
-/** The text itself is not shown: it may hold a password by mistake. */
-function readZone(text: string): Answer<string> {
-  const parsed = parseZonePlace(text);
-  return "place" in parsed ? { value: text } : parsed;
-}
-
-function readEndpoint(text: string): Answer<string> {
-  const fix = "http://127.0.0.1:9000 or https://…; credentials come from the vendor's usual environment";
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: "is not an http(s):// address", fix };
-  const { username, password, search, hash } = new URL(text);
-  if (username + password + search + hash !== "") return { problem: "has more in it than an address", fix };
-  return { value: text.replace(/\/+$/, "") };
-}
-
-function readHours(text: string): Answer<number> {
-  const hours = Number(text);
-  return Number.isFinite(hours) && hours >= 1 && hours <= 8_760
-    ? { value: hours }
-    : { problem: `${quoted(text)} is not a number of hours from 1 to 8760`, fix: "24" };
-}
-
-function readOrigins(text: string): Answer<string[]> {
-  const origins = text.split(",").map((one) => one.trim());
-  const wrong = origins.find((one) => one !== "*" && !(URL.canParse(one) && new URL(one).origin === one));
-  return wrong === undefined
-    ? { value: origins }
-    : { problem: `${quoted(wrong)} is not an origin`, fix: "https://maps.example.com, several with commas, or *" };
-}
-
-function readList(policyOf: (list: string[]) => Partial<OutboundPolicy>) {
-  return (text: string): Answer<string[]> => {
-    const list = text
-      .split(",")
-      .map((one) => one.trim())
-      .filter((one) => one !== "");
-    const [first] = policyProblems(policyOf(list));
-    return first === undefined ? { value: list } : { problem: first.problem, fix: first.fix };
-  };
-}
-
-function readTenant(text: string): Answer<string> {
-  return /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text)
-    ? { value: text }
-    : {
-        problem: `${quoted(text)} is not a tenant's name`,
-        fix: "up to 63 lower-case letters, digits, - and _, starting with a letter or digit",
-      };
-}
-
-function readLevel(text: string): Answer<LogLevel> {
-  const level = log_levels.find((one) => one === text.toLowerCase());
-  return level ? { value: level } : { problem: `${quoted(text)} is not a level`, fix: suggestion(text, log_levels) };
-}
-
-function readCatalog(text: string): Answer<CatalogSetting> {
-  const found = catalog_settings.find((one) => one === text.toLowerCase());
-  return found
-    ? { value: found }
-    : { problem: `${quoted(text)} is not a catalogue`, fix: suggestion(text, catalog_settings) };
-}
-
-function readSwitch(text: string): Answer<boolean> {
-  const word = text.toLowerCase();
-  if (["1", "true", "on", "yes"].includes(word)) return { value: true };
-  if (["0", "false", "off", "no"].includes(word)) return { value: false };
-  return { problem: `${quoted(text)} is neither on nor off`, fix: "on or off" };
-}
-
-function readEngine(text: string): Answer<RasterEngineChoice> {
-  const engine = raster_engines.find((one) => one === text.toLowerCase());
-  return engine
-    ? { value: engine }
-    : { problem: `${quoted(text)} is not a raster engine`, fix: suggestion(text, raster_engines) };
-}
-
-function readMegabytes(text: string): Answer<number> {
-  const megabytes = Number(text);
-  return Number.isInteger(megabytes) && megabytes >= 0 && megabytes <= 100_000_000
-    ? { value: megabytes }
-    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "10240, or 0 for none" };
-}
-
-function readHost(text: string): Answer<string> {
-  return /^[A-Za-z0-9._:-]{1,255}$/.test(text)
-    ? { value: text }
-    : { problem: `${quoted(text)} is not an address`, fix: "127.0.0.1, or 0.0.0.0 for every address of this machine" };
-}
-
-function readPort(text: string): Answer<number> {
-  const port = Number(text);
-  return Number.isInteger(port) && port >= 0 && port <= 65_535
-    ? { value: port }
-    : { problem: `${quoted(text)} is not a port`, fix: "a whole number from 1 to 65535, or 0 for any that is free" };
-}
-
-function readMemory(text: string): Answer<number> {
-  const mb = Number(text);
-  return Number.isInteger(mb) && mb >= 1 && mb <= 2 ** 31 - 1
-    ? { value: mb }
-    : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "6144, or leave it to the worker" };
-}
-
-function readSlots(text: string): Answer<number> {
-  const slots = Number(text);
-  return Number.isInteger(slots) && slots >= 1 && slots <= 10_000
-    ? { value: slots }
-    : {
-        problem: `${quoted(text)} is not a whole number from 1 to 10000`,
-        fix: "8, or about as many tasks as this machine can run at once",
-      };
 }

@@ -2,12 +2,12 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { TrustedProxies } from "../config.js";
 import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { type ProblemDetails, problem_media_type } from "../core/api/problem.js";
 import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
 import { json_limits, parseJson, parseLoosely } from "../core/json.js";
+import type { TrustedProxies } from "../core/setting_values.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import { type CallPlace, leaveWith } from "./call_places.js";

@@ -1,6 +1,6 @@
 // Where this service is, as its callers see it: what the operator says, else how the call came. Links in answers begin with it.
 import type { FastifyRequest } from "fastify";
-import type { TrustedProxies } from "../config.js";
+import type { TrustedProxies } from "../core/setting_values.js";
 
 export interface PublicPlace {
   /** Without a slash at its end; undefined: as the call came. */

@@ -1,8 +1,9 @@
 // What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
 // server is about to stop.
 import type { FastifyRequest } from "fastify";
-import type { JwtSettings, TrustedProxies } from "../config.js";
+import type { JwtSettings } from "../config.js";
 import type { CatalogSetting } from "../core/raster_settings.js";
+import type { TrustedProxies } from "../core/setting_values.js";
 import type { Engine } from "../engine/engine.js";
 import type { SignedUrlOptions } from "./asset_urls.js";
 import { FailedAttempts } from "./attempts.js";
