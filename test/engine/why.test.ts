@@ -173,13 +173,15 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     const worker = await register(db, ["raster.cog"]);
     await claim(db, worker, ["raster.cog"]);
     await silence(db, worker, 40);
-    expect(await why(job_id)).toMatchObject({
+    const told = await why(job_id);
+    expect(told).toMatchObject({
       code: "JANITOR_LATE",
       reason: expect.stringContaining("no sweep has ended well since"),
-      evidence: { janitor: { late: true, age_s: 600 }, blocked: { code: "LEASE_EXPIRED_PENDING_SWEEP" } },
+      evidence: { janitor: { late: true }, blocked: { code: "LEASE_EXPIRED_PENDING_SWEEP" } },
       heals_at: null,
       command: "fanfold sweep",
     });
+    expect((told.evidence.janitor as { age_s: number }).age_s).toBeGreaterThanOrEqual(600);
   });
 
   test("CLAIMED, then CLAIMED_NOT_STARTED: until a heartbeat came, rows do not say whether it runs", async () => {
