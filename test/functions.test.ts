@@ -1,5 +1,6 @@
 // Every SQL function as it is after migrating: checked by plpgsql_check where the server has that extension, and by rules
 // that need nothing but the catalogue.
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/engine/database.js";
 import { openServer } from "../src/engine/server_database.js";
@@ -53,4 +54,16 @@ test("no function of ours can be called by just anybody", async () => {
        and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
      order by 1`;
   expect(open).toEqual([]);
+});
+
+test("every guard that test:mutations takes out is where its table has it", async () => {
+  const { mutations, mutantOf } = (await import(new URL("../scripts/mutants.mjs", import.meta.url).href)) as {
+    mutations: [name: string, file: string][];
+    mutantOf(mutation: [name: string, file: string], text: string): string;
+  };
+  expect(mutations.length).toBeGreaterThan(10);
+  for (const mutation of mutations) {
+    const text = await readFile(new URL(`../${mutation[1]}`, import.meta.url), "utf8");
+    expect([mutation[0], mutantOf(mutation, text) !== text]).toEqual([mutation[0], true]);
+  }
 });

@@ -85,7 +85,10 @@ describe("files.list", () => {
     await write("locked/secret");
     await write("open/file");
     await chmod(path.join(folder, "locked"), 0o000);
-    expect(await asNobody(() => list())).toMatchObject({
+    const listed = await asNobody(() => list());
+    // Whoever is not root could not remove it either.
+    await chmod(path.join(folder, "locked"), 0o700);
+    expect(listed).toMatchObject({
       files: ["open/file"],
       unreadable_count: 1,
       unreadable: [{ path: "locked", problem: "the folder cannot be read (EACCES)" }],
