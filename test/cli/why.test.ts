@@ -182,6 +182,8 @@ describe("verify", () => {
     expect(code).toBe(1);
     expect(out).toContain(`✘ stage ${stage_id}: the ledger says (4,1,0), the results say (5,0,0)`);
     expect(out).toContain("problems: 1;");
+    // A sweep looks at some stages by chance, and must not find this one in the tests below.
+    await database.db.sql`update app.stage_progress set completed = 5, failed = 0 where stage_id = ${stage_id}::bigint`;
   });
 
   test("ends with 1 when a task is in two places, and names it and them", async () => {
