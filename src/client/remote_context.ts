@@ -194,8 +194,10 @@ export class RemoteContext implements InvokedContext {
   }
 
   scratch(): Promise<string> {
-    const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.given.claim_id}`);
-    this.#scratch ??= mkdir(dir, { recursive: true }).then(() => dir);
+    // The directory may be everybody's: the worker's id is a name that nobody could be there before with.
+    const name = `fanfold-scratch-${this.desk.worker_id}-${this.task_id}-${this.attempt}-${this.given.claim_id}`;
+    const dir = join(this.desk.scratch_dir, name);
+    this.#scratch ??= mkdir(dir, { recursive: true, mode: 0o700 }).then(() => dir);
     return this.#scratch;
   }
 

@@ -1,7 +1,6 @@
 // A worker without a database: handlers run here, everything else is asked of the service over HTTP. Tasks run at least once; what
 // is no longer held is dropped, as on the database. Handlers run in this process.
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
 import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
 import type { Handler } from "../core/declare.js";
 import { BadRequest, classify, Transient } from "../core/errors.js";
@@ -226,11 +225,10 @@ class Worker implements RemoteWorker {
   async #run(life: Life, task: WorkTask): Promise<void> {
     const facts = this.#stages.get(task.stage_id) as WorkStage;
     const { call, options } = this;
-    const dir = options.scratch_dir ?? join(tmpdir(), "fanfold-scratch");
     const desk: RemoteDesk = {
       ...{ worker_id: life.worker_id, call, storage: options.storage ?? null },
       ...{ secrets: options.secrets ?? null, outbound: options.outbound ?? {} },
-      scratch_dir: join(dir, life.worker_id),
+      scratch_dir: options.scratch_dir ?? tmpdir(),
       log: (line) => life.outbox.log(line),
     };
     const ctx = new RemoteContext(desk, task, facts);

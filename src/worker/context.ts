@@ -337,7 +337,7 @@ export class TaskContext implements TaskContextShape {
   scratch(): Promise<string> {
     if (this.scratch_made === undefined) {
       const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.claim.claim_id}`);
-      this.scratch_made = mkdir(dir, { recursive: true }).then(() => dir);
+      this.scratch_made = mkdir(dir, { recursive: true, mode: 0o700 }).then(() => dir);
     }
     return this.scratch_made;
   }

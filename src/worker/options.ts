@@ -1,6 +1,5 @@
 // What a worker may be told, with every default in one place.
 import { readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { rasterFromEnvironment } from "../config.js";
@@ -18,6 +17,7 @@ import type { Registry } from "../core/registry.js";
 import { isRecord } from "../core/report.js";
 import type { Alert } from "../engine/janitor.js";
 import { machineMemory } from "./machine_memory.js";
+import { ownScratch } from "./scratch_place.js";
 
 export interface WorkerOptions {
   /** Tasks that run at the same time. */
@@ -43,6 +43,7 @@ export interface WorkerOptions {
   memory_mb?: number;
   /** Task types to run; all handlers and planners of the registry when left out. */
   types?: readonly string[];
+  /** Where attempts have their scratch directories. Default: one of this user's among the system's temporary files. */
   scratch_dir?: string;
   /** A vault: the value of a tenant's secret, or null. Asked before the environment and the files of secrets. */
   secrets?: (tenant_id: string, name: string) => Promise<string | null | undefined> | string | null | undefined;
@@ -93,7 +94,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     abort_grace_s: 5,
     connections: 1,
     burst_connections: 1,
-    scratch_dir: join(tmpdir(), "fanfold-scratch"),
+    scratch_dir: given.scratch_dir ?? ownScratch(),
     isolation_node_args: [],
     isolation_env: {},
     ...withoutUndefined(given),
