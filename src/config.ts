@@ -71,6 +71,8 @@ export interface RasterConfig {
   readonly engine: RasterEngineChoice;
   /** What may be kept of sources on this machine; 0: nothing. */
   readonly source_cache_mb: number;
+  /** Larger sources are refused. */
+  readonly source_max_mb: number;
   /** Which catalogue items go into. */
   readonly catalog: CatalogSetting;
   /** Where GDAL's programs and data are, from this process's own PATH and GDAL's own variables. */
@@ -185,8 +187,10 @@ const settings = {
     readList((list) => ({ ports: list.map(Number) })),
   ),
   outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
+  outbound_ca: setting<string | undefined>("FANFOLD_OUTBOUND_CA_FILE", undefined, readCertificates),
   raster_engine: setting<RasterEngineChoice>("FANFOLD_RASTER_ENGINE", "auto", readEngine),
   source_cache_mb: setting("FANFOLD_SOURCE_CACHE_MB", 10_240, readMegabytes),
+  source_max_mb: setting("FANFOLD_SOURCE_MAX_MB", 16_384, readLargest),
 };
 
 /** FANFOLD_SECRET_<TENANT>__<NAME>: secrets of tenants, told to their tasks by name. */
@@ -221,6 +225,7 @@ export function rasterFromEnvironment(env: Environment = process.env): RasterCon
   };
   return {
     ...{ engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb) },
+    source_max_mb: read(settings.source_max_mb),
     ...{ catalog: read(settings.catalog), ...gdalPlaces(env) },
   };
 }
@@ -291,10 +296,12 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     };
     const resolver = value(settings.outbound_resolver);
     const allow_http = value(settings.outbound_http);
+    const ca = value(settings.outbound_ca);
     return {
       ...Object.fromEntries(Object.entries(given).filter(([, list]) => list.length > 0)),
       ...(allow_http ? { allow_http } : {}),
       ...(resolver === undefined ? {} : { resolver }),
+      ...(ca === undefined ? {} : { ca }),
     };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
@@ -337,6 +344,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     raster: {
       engine: value(settings.raster_engine),
       source_cache_mb: value(settings.source_cache_mb),
+      source_max_mb: value(settings.source_max_mb),
       catalog: value(settings.catalog),
       ...gdalPlaces(env),
     },
@@ -587,6 +595,25 @@ function readMegabytes(text: string): Answer<number> {
   return Number.isInteger(megabytes) && megabytes >= 0 && megabytes <= 100_000_000
     ? { value: megabytes }
     : { problem: `${quoted(text)} is not a whole number of megabytes`, fix: "10240, or 0 for none" };
+}
+
+function readLargest(text: string): Answer<number> {
+  const megabytes = Number(text);
+  return Number.isInteger(megabytes) && megabytes >= 1 && megabytes <= 100_000_000
+    ? { value: megabytes }
+    : { problem: `${quoted(text)} is not a whole number of megabytes from 1`, fix: "16384" };
+}
+
+/** The text of a file of certificates. */
+function readCertificates(path: string): Answer<string> {
+  const fix = "the path of a file with certificates in PEM: -----BEGIN CERTIFICATE-----";
+  try {
+    const text = readFileSync(path, "utf8");
+    if (/-----BEGIN CERTIFICATE-----/.test(text)) return { value: text };
+    return { problem: `${quoted(path)} holds no certificate`, fix };
+  } catch (error) {
+    return { problem: `${quoted(path)} cannot be read (${(error as NodeJS.ErrnoException).code})`, fix };
+  }
 }
 
 function readHost(text: string): Answer<string> {
