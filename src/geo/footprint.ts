@@ -91,10 +91,9 @@ function maskOutline(mask: Mask, options: FootprintOptions): Point[][][] {
   const parts = all.filter((part) => part.area >= area * min_part_share);
   if (parts.length === 0) return [];
   const kept = parts.map(({ outer, holes }: MaskPart) =>
-    [
-      outer,
-      ...(options.keep_holes ? holes.filter((hole) => -signedArea(hole) >= area * min_part_share) : []),
-    ].map(withoutStairs),
+    [outer, ...(options.keep_holes ? holes.filter((hole) => -signedArea(hole) >= area * min_part_share) : [])].map(
+      withoutStairs,
+    ),
   );
   if (kept.length <= max_parts) {
     for (let tolerance = 0.75; tolerance < Math.max(mask.width, mask.height) / 8; tolerance *= 1.5) {

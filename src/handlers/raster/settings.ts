@@ -36,9 +36,7 @@ export const source_ref = told(2000, (text) =>
   isHttps(text) ? null : objectProblem(text, "is neither zone:key, such as bronze:scenes/dem.tif, nor an https URL"),
 );
 
-export const zone_object = told(2000, (text) =>
-  objectProblem(text, "is not zone:key, such as silver:dem/scene-1.tif"),
-);
+export const zone_object = told(2000, (text) => objectProblem(text, "is not zone:key, such as silver:dem/scene-1.tif"));
 
 export const zone_prefix = told(1000, (text) => {
   const ref = parseZoneRef(text);

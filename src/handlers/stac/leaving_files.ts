@@ -84,7 +84,10 @@ async function otherItems(
   const makers = [...new Set(shared.flatMap(({ maker }) => maker ?? []))];
   const isOneOf = (property: string, values: string[]) => ({ op: "in", args: [{ property }, values] });
   // An item of register_rasters is its file's own source; the first item of a file is of the task that made it.
-  const ways = [isOneOf("fanfold:source", [...files]), ...(makers.length > 0 ? [isOneOf("fanfold:task_id", makers)] : [])];
+  const ways = [
+    isOneOf("fanfold:source", [...files]),
+    ...(makers.length > 0 ? [isOneOf("fanfold:task_id", makers)] : []),
+  ];
   const query: SearchQuery = { filter: ways.length === 1 ? ways[0] : { op: "or", args: ways }, limit: 1000 };
   let token: string | undefined;
   do {
