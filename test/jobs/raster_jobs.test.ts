@@ -187,7 +187,7 @@ test.skipIf(skip)(
       status: "completed",
       result: {
         removed_items: 2,
-        kept_count: 2,
+        kept_count: 1,
         collections: [{ collection: "legacy-2", items_left: 0, removed: true }],
       },
     });
