@@ -97,7 +97,8 @@ export class RasterWorld {
   }
 
   async ended(job_id: string): Promise<JobRecord> {
-    await eventually(async () => isTerminal((await this.engine.status(job_id)).status));
+    // Asked more often, the answers would take the time that the work needs.
+    await eventually(async () => isTerminal((await this.engine.status(job_id)).status), 100);
     return this.engine.status(job_id);
   }
 
