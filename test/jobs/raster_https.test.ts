@@ -8,7 +8,8 @@ import type { JobRecord } from "../../src/engine/records.js";
 import { authority, brokenOff, movedTo, openShop, type RasterShop, unmeasured, wholeFile } from "./raster_shop.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+// Template databases are made here, on a machine that does other things too.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 600_000 });
 
 const { skip, name } = await catalogHere("server");
 

@@ -6,7 +6,8 @@ import type { StacItem } from "../../src/geo/stac.js";
 import { eventually } from "../worker/shop.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+// Template databases are made here, on a machine that does other things too.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 600_000 });
 
 const { skip, name } = await catalogHere("pgstac");
 const datetime = "2024-01-01T00:00:00Z";

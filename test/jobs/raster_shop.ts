@@ -3,7 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUHNc+2os1eEM2uMm1waLuZy6TYXcwCgYIKoZIzj0EAwIw
@@ -49,7 +50,7 @@ export interface RasterShop {
 /** `answers` by path; each is told how often it was asked before. */
 export async function openShop(answers: Readonly<Record<string, Answer>>): Promise<RasterShop> {
   const counts = new Map<string, number>();
-  const sockets = new Set<Socket>();
+  const sockets = new Set<Duplex>();
   const server = createServer({ key, cert }, (request, response) => {
     const path = request.url ?? "";
     const times = counts.get(path) ?? 0;
