@@ -103,27 +103,27 @@ test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked 
 const all_parameters = {
   process_raster: {
     ...{ source: "bronze:in/scene.tif", item_id: "one", overwrite: "replace" },
-    ...about_collection(),
-    ...about_raster(),
+    ...aboutCollection(),
+    ...aboutRaster(),
     ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
   },
   process_raster_collection: {
     ...{ sources: { collection: "a", asset: "b", bbox: [1, 2, 3, 4], datetime: "2024-01-01T00:00:00Z/.." } },
     ...{ homogeneity: "warn", max_broken_percent: 5, overwrite: "replace" },
-    ...about_collection(),
-    ...about_raster(),
+    ...aboutCollection(),
+    ...aboutRaster(),
     ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
   },
   stack_bands: {
     ...{ prefix: "bronze:in/", pattern: "{kind}_{rp}.tif", band: "rp", band_order: ["5", "20"], incomplete: "skip" },
     ...{ overwrite: "replace" },
-    ...about_collection(),
-    ...about_raster(),
+    ...aboutCollection(),
+    ...aboutRaster(),
   },
   register_rasters: {
     ...{ sources: { prefix: "gold:legacy/", pattern: "*.tif" }, check: "warn", overwrite: "replace" },
     ...{ raster_type: "dem", start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
-    ...about_collection(),
+    ...aboutCollection(),
     datetime: undefined,
   },
   unpublish_raster: {
@@ -132,11 +132,11 @@ const all_parameters = {
   },
 } satisfies Record<string, Record<string, unknown>>;
 
-function about_collection() {
+function aboutCollection() {
   return { collection: "c", title: "T", description: "D", license: "CC-BY-4.0", keywords: ["k"] };
 }
 
-function about_raster() {
+function aboutRaster() {
   return {
     ...{ start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
     ...{ source_crs: "EPSG:32636", raster_type: "dem", nodata: "nan", bands: [1], band_names: ["h"], strict: true },
