@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import type { OutboundPolicy } from "./core/outbound.js";
-import { formatProblems, type Problem, suggestion } from "./core/problems.js";
+import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
 import {
   type CatalogSetting,
   catalog_settings,
@@ -90,6 +90,8 @@ export interface RasterConfig {
   readonly engine: RasterEngineChoice;
   /** What may be kept of sources on this machine; 0: nothing. */
   readonly source_cache_mb: number;
+  /** Larger sources are refused. */
+  readonly source_max_mb: number;
   /** Which catalogue items go into. */
   readonly catalog: CatalogSetting;
   /** Where GDAL's programs and data are, from this process's own PATH and GDAL's own variables. */
@@ -151,6 +153,7 @@ const readSlots = wholeNumber(
 );
 const megabytes = "a whole number of megabytes";
 const readMemory = wholeNumber(1, 2 ** 31 - 1, megabytes, "6144, or leave it to the worker");
+const readLargest = wholeNumber(1, 100_000_000, `${megabytes} from 1`, "16384");
 const readMegabytes = wholeNumber(0, 100_000_000, megabytes, "10240, or 0 for none");
 
 const settings = {
@@ -211,8 +214,10 @@ const settings = {
     readList((list) => ({ ports: list.map(Number) })),
   ),
   outbound_resolver: setting<string | undefined>("FANFOLD_OUTBOUND_RESOLVER", undefined, readText),
+  outbound_ca: setting<string | undefined>("FANFOLD_OUTBOUND_CA_FILE", undefined, readCertificates),
   raster_engine: setting<RasterEngineChoice>("FANFOLD_RASTER_ENGINE", "auto", oneOf(raster_engines, "a raster engine")),
   source_cache_mb: setting("FANFOLD_SOURCE_CACHE_MB", 10_240, readMegabytes),
+  source_max_mb: setting("FANFOLD_SOURCE_MAX_MB", 16_384, readLargest),
 };
 
 /** FANFOLD_SECRET_<TENANT>__<NAME>: secrets of tenants, told to their tasks by name. */
@@ -247,6 +252,7 @@ export function rasterFromEnvironment(env: Environment = process.env): RasterCon
   };
   return {
     ...{ engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb) },
+    source_max_mb: read(settings.source_max_mb),
     ...{ catalog: read(settings.catalog), ...gdalPlaces(env) },
   };
 }
@@ -317,10 +323,12 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     };
     const resolver = value(settings.outbound_resolver);
     const allow_http = value(settings.outbound_http);
+    const ca = value(settings.outbound_ca);
     return {
       ...Object.fromEntries(Object.entries(given).filter(([, list]) => list.length > 0)),
       ...(allow_http ? { allow_http } : {}),
       ...(resolver === undefined ? {} : { resolver }),
+      ...(ca === undefined ? {} : { ca }),
     };
   };
   const data_dir = value(settings.data_dir, flags.data_dir);
@@ -363,6 +371,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     raster: {
       engine: value(settings.raster_engine),
       source_cache_mb: value(settings.source_cache_mb),
+      source_max_mb: value(settings.source_max_mb),
       catalog: value(settings.catalog),
       ...gdalPlaces(env),
     },
@@ -434,4 +443,16 @@ function unknownNames(env: Environment): Problem[] {
     .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
+}
+
+/** The text of a file of certificates. */
+function readCertificates(path: string): Answer<string> {
+  const fix = "the path of a file with certificates in PEM: -----BEGIN CERTIFICATE-----";
+  try {
+    const text = readFileSync(path, "utf8");
+    if (/-----BEGIN CERTIFICATE-----/.test(text)) return { value: text };
+    return { problem: `${quoted(path)} holds no certificate`, fix };
+  } catch (error) {
+    return { problem: `${quoted(path)} cannot be read (${(error as NodeJS.ErrnoException).code})`, fix };
+  }
 }

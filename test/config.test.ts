@@ -1,4 +1,5 @@
 // Configuration: one default each, flags before environment, and all that is wrong at once.
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { environmentForHandlers, loadConfig, package_version, rasterFromEnvironment } from "../src/config.js";
 
@@ -310,20 +311,36 @@ test("the raster engine, its place and what is kept of sources can be set", () =
   const env = {
     FANFOLD_RASTER_ENGINE: "WASM",
     FANFOLD_SOURCE_CACHE_MB: "0",
+    FANFOLD_SOURCE_MAX_MB: "2048",
     FANFOLD_CATALOG: "stac",
     PATH: "/opt/gdal/bin",
     PROJ_DATA: "/opt/proj",
   };
   const wanted = {
-    ...{ engine: "wasm", source_cache_mb: 0, catalog: "stac" },
+    ...{ engine: "wasm", source_cache_mb: 0, source_max_mb: 2048, catalog: "stac" },
     ...{ path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } },
   };
   expect(loadConfig(env).raster).toEqual(wanted);
   expect(rasterFromEnvironment(env)).toEqual(wanted);
   expect(loadConfig({}).raster.path).toContain("/usr/bin");
-  const wrong = problemsOf({ FANFOLD_RASTER_ENGINE: "gdl", FANFOLD_SOURCE_CACHE_MB: "1 GB" });
-  expect(wrong.map(({ path }) => path).sort()).toEqual(["FANFOLD_RASTER_ENGINE", "FANFOLD_SOURCE_CACHE_MB"]);
+  const wrong = problemsOf({
+    ...{ FANFOLD_RASTER_ENGINE: "gdl", FANFOLD_SOURCE_CACHE_MB: "1 GB", FANFOLD_SOURCE_MAX_MB: "0" },
+  });
+  expect(wrong.map(({ path }) => path).sort()).toEqual([
+    "FANFOLD_RASTER_ENGINE",
+    "FANFOLD_SOURCE_CACHE_MB",
+    "FANFOLD_SOURCE_MAX_MB",
+  ]);
   expect(wrong[0]!.fix).toContain("gdal");
+});
+
+test("certificates to trust are read from a file, which must hold some", () => {
+  const file = fileURLToPath(new URL("../package.json", import.meta.url));
+  expect(problemsOf({ FANFOLD_OUTBOUND_CA_FILE: file })).toMatchObject([
+    { path: "FANFOLD_OUTBOUND_CA_FILE", problem: expect.stringContaining("holds no certificate") },
+  ]);
+  expect(problemsOf({ FANFOLD_OUTBOUND_CA_FILE: `${file}.pem` })[0]!.problem).toContain("cannot be read (ENOENT)");
+  expect(loadConfig({}).outbound).toEqual({});
 });
 
 test("where the service is seen from outside is an address without more than a path, and kept without its last slash", () => {

@@ -1,4 +1,5 @@
--- Records a file that was there already, as it is. One that is recorded stays what it was: ours is not made somebody else's.
+-- Records a file that was there already, as it is. One that is recorded stays what it was: ours is not made somebody else's. Recorded by
+-- another job it is from now on no single job's: job_id is null, which tells whoever would remove it to look for others that have it.
 -- request: as for publish_asset
 create or replace function app.adopt_asset(request json)
 returns json
@@ -14,7 +15,8 @@ begin
     request ->> 'sha256', request ->> 'media_type', request ->> 'job_id', (request ->> 'stage_id')::bigint,
     (request ->> 'ordinal')::bigint, true)
   on conflict (tenant_id, zone, key) do update
-    set bytes = excluded.bytes, sha256 = excluded.sha256, media_type = excluded.media_type
+    set bytes = excluded.bytes, sha256 = excluded.sha256, media_type = excluded.media_type,
+        job_id = case when a.job_id = excluded.job_id then a.job_id end
     where a.retracted_at is null
   returning a.* into v_asset;
   if not found then

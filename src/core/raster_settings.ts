@@ -15,6 +15,8 @@ export interface RasterSettings {
   env: Readonly<Record<string, string>>;
   /** Sources that are kept on this machine from task to task; null: each task fetches its own. */
   source_cache: { dir: string; bytes: number } | null;
+  /** Larger sources are refused before they are fetched. */
+  source_max_bytes: number;
   /** The catalogue that items go into: the one that is served. */
   catalog: CatalogSetting;
 }
@@ -24,5 +26,6 @@ export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({
   path: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/opt/homebrew/bin:/opt/local/bin",
   env: {},
   source_cache: null,
+  source_max_bytes: 16 * 2 ** 30,
   catalog: "auto",
 });

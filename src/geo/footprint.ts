@@ -13,7 +13,7 @@ import {
 import { boundsOf } from "./georeference.js";
 import { type Mask, type MaskPart, maskParts } from "./mask_rings.js";
 import type { Bounds, GeoTransform } from "./raster.js";
-import { areSimple, convexHull, cutAt, signedArea, simplifyRing } from "./rings.js";
+import { areSimple, convexHull, cutAt, signedArea, simplifyRing, withoutStairs } from "./rings.js";
 
 export interface Footprint {
   geometry: { type: "Polygon"; coordinates: Point[][] } | { type: "MultiPolygon"; coordinates: Point[][][] };
@@ -66,7 +66,7 @@ export async function footprintOf(
     const [outer, ...holes] = outlines;
     if (!outer) continue;
     const box = wgs84Bbox(outer);
-    const cut = onGlobe(outer, holes, options.precision ?? 7);
+    const cut = onGlobe(outer, holes, options.precision ?? 7).map(valid);
     if (!box || cut.length === 0) continue;
     boxes.push(box);
     polygons.push(...cut);
@@ -90,10 +90,11 @@ function maskOutline(mask: Mask, options: FootprintOptions): Point[][][] {
   const area = all.reduce((sum, part) => sum + part.area, 0);
   const parts = all.filter((part) => part.area >= area * min_part_share);
   if (parts.length === 0) return [];
-  const kept = parts.map(({ outer, holes }: MaskPart) => [
-    outer,
-    ...(options.keep_holes ? holes.filter((hole) => -signedArea(hole) >= area * min_part_share) : []),
-  ]);
+  const kept = parts.map(({ outer, holes }: MaskPart) =>
+    [outer, ...(options.keep_holes ? holes.filter((hole) => -signedArea(hole) >= area * min_part_share) : [])].map(
+      withoutStairs,
+    ),
+  );
   if (kept.length <= max_parts) {
     for (let tolerance = 0.75; tolerance < Math.max(mask.width, mask.height) / 8; tolerance *= 1.5) {
       const simple = kept.map((rings) => rings.map((ring) => simplifyRing(ring, tolerance)));
@@ -103,6 +104,13 @@ function maskOutline(mask: Mask, options: FootprintOptions): Point[][][] {
     }
   }
   return [[simplifyHull(convexHull(parts.flatMap(({ outer }) => outer)), max_vertices)]];
+}
+
+/** The projection and the rounding may lay what was apart on each other: what is around it is never invalid. */
+function valid(polygon: Point[][]): Point[][] {
+  if (areSimple(polygon)) return polygon;
+  const [outer] = polygon as [Point[]];
+  return areSimple([outer]) ? [outer] : [convexHull(outer)];
 }
 
 function simplifyHull(hull: Point[], max_vertices: number): Point[] {

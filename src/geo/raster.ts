@@ -102,6 +102,8 @@ export interface CogOptions {
   /** Given when the source has none, or another is wanted. */
   source_nodata?: number | "nan";
   nodata?: number | "nan";
+  /** What a reprojection leaves empty is told by an alpha band, or by a mask where the codec has none; for want of a nodata value. */
+  add_alpha?: boolean;
   /** 1-based; default: all. */
   bands?: number[];
   band_names?: (string | null)[];

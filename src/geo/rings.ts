@@ -23,6 +23,30 @@ export function simplifyRing(ring: readonly Point[], tolerance: number): Point[]
   return [...there, ...back.slice(1)];
 }
 
+/**
+ * A slanting edge comes out of a mask as stairs. Each step of one pixel, which goes on in the direction it came from, is its middle
+ * instead: no farther than half a pixel from the edge, and in line with the others. Where the outline turns back it stays as it is, so
+ * that its box does.
+ */
+export function withoutStairs(ring: readonly Point[]): Point[] {
+  const open = ring.slice(0, -1);
+  const at = (i: number) => open[(i + open.length) % open.length]!;
+  const turn = (i: number) => Math.sign(cross(at(i - 1), at(i), at(i + 1)));
+  const isStep = (i: number) => {
+    const [from, to] = [at(i), at(i + 1)];
+    const goes_on = turn(i) * turn(i + 1) < 0;
+    // The runs before and after go on as well: none of them is the outermost.
+    return goes_on && distance2(from, to) === 1 && turn(i - 1) * turn(i) < 0 && turn(i + 1) * turn(i + 2) < 0;
+  };
+  const smooth: Point[] = [];
+  for (let i = 0; i < open.length; i++) {
+    if (isStep(i)) smooth.push([(at(i)[0] + at(i + 1)[0]) / 2, (at(i)[1] + at(i + 1)[1]) / 2]);
+    else if (!isStep(i - 1)) smooth.push(at(i));
+  }
+  if (smooth.length < 3) return [...ring];
+  return [...smooth, smooth[0]!];
+}
+
 function simplifyLine(line: Point[], tolerance: number): Point[] {
   const keep = new Uint8Array(line.length);
   keep[0] = keep[line.length - 1] = 1;

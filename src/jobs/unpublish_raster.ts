@@ -28,7 +28,7 @@ export const unpublishRaster = defineJob({
         .boolean()
         .default(false)
         .describe(
-          "also delete files that were there before the items, or that another job has made; an item's own files always go with it",
+          "also delete files that were there before the items, or that another job has made; an item's own files always go with it, but a file that another item has too stays",
         ),
       delete_collection: z.boolean().default(false).describe("also remove the collection, once nothing is left in it"),
       reason: z.string().max(1000).optional().describe("why, for the record"),

@@ -51,10 +51,12 @@ export interface WorkerOptions {
   secrets_dir?: string;
   /** What handlers may call besides the public internet over TLS. Tenants can only narrow it. */
   outbound?: Partial<OutboundPolicy>;
-  /** FANFOLD_RASTER_ENGINE, FANFOLD_SOURCE_CACHE_MB and PATH when left out. */
+  /** FANFOLD_RASTER_ENGINE, FANFOLD_SOURCE_CACHE_MB, FANFOLD_SOURCE_MAX_MB and PATH when left out. */
   raster?: {
     engine?: RasterEngineChoice;
     source_cache_mb?: number;
+    source_max_mb?: number;
+    catalog?: CatalogSetting;
     path?: string;
     env?: Readonly<Record<string, string>>;
   };
@@ -117,9 +119,10 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
 
 /** Beside the scratch directories, on the same disk: a source is then in both places and there once. */
 function rasterSettings(given: WorkerOptions["raster"], scratch_dir: string): RasterSettings {
-  const { source_cache_mb, ...rest } = { ...rasterFromEnvironment(), ...withoutUndefined(given ?? {}) };
+  const { source_cache_mb, source_max_mb, ...rest } = { ...rasterFromEnvironment(), ...withoutUndefined(given ?? {}) };
   const bytes = source_cache_mb * 2 ** 20;
-  return { ...rest, source_cache: bytes > 0 ? { dir: join(scratch_dir, "sources"), bytes } : null };
+  const source_max_bytes = source_max_mb * 2 ** 20;
+  return { ...rest, source_max_bytes, source_cache: bytes > 0 ? { dir: join(scratch_dir, "sources"), bytes } : null };
 }
 
 /** The rest is for this process, the system, and what a database on the same machine needs. */
@@ -186,8 +189,8 @@ const rules: Record<keyof WorkerOptions, Rule> = {
 function rasterProblems(name: string, value: unknown): string[] {
   if (value === undefined) return [];
   if (!isRecord(value)) return must(false, name, "an object", value);
-  const known = ["engine", "source_cache_mb", "catalog", "path", "env"];
-  const { engine, source_cache_mb, catalog, path, env } = value;
+  const known = ["engine", "source_cache_mb", "source_max_mb", "catalog", "path", "env"];
+  const { engine, source_cache_mb, source_max_mb, catalog, path, env } = value;
   return [
     ...Object.keys(value)
       .filter((key) => !known.includes(key))
@@ -203,6 +206,12 @@ function rasterProblems(name: string, value: unknown): string[] {
       `${name}.source_cache_mb`,
       "a whole number",
       source_cache_mb,
+    ),
+    ...must(
+      source_max_mb === undefined || (isCount(source_max_mb) && source_max_mb !== 0),
+      `${name}.source_max_mb`,
+      "a whole number from 1",
+      source_max_mb,
     ),
     ...must(
       catalog === undefined || catalog_settings.includes(catalog as CatalogSetting),

@@ -353,6 +353,23 @@ describe("a footprint", () => {
     ).toBeNull();
   });
 
+  test("has straight edges where those of the data are, whatever their slope, and no stairs", async () => {
+    // A scene that was turned a little, as a reprojection leaves it: four edges, with a few points where they meet.
+    for (const degrees_turned of [0.7, 2, 5, 13, 27, 45, 61, 84]) {
+      const angle = (degrees_turned * Math.PI) / 180;
+      const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+      const turned = drawn(400, 400, (x, y) => {
+        const [dx, dy] = [x + 0.5 - 200, y + 0.5 - 200];
+        return Math.abs(dx * cos + dy * sin) < 120 && Math.abs(dy * cos - dx * sin) < 90;
+      });
+      const footprint = await footprintOf(turned, raster, degrees);
+      expectValid(footprint);
+      expect(footprint.geometry.coordinates[0]!.length).toBeLessThanOrEqual(12);
+      // A pixel of the mask is 0.025 degrees a side, and the outline is 840 of them long.
+      expect(Math.abs(areaOf(footprint) - 240 * 180 * 0.025 ** 2)).toBeLessThan(840 * 0.5 * 0.025 ** 2);
+    }
+  });
+
   test("drops or keeps holes, and drops specks", async () => {
     const lake = drawn(100, 100, (x, y) => Math.hypot(x - 50, y - 50) > 20);
     const without = await footprintOf(lake, raster, degrees);

@@ -2,6 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { checkValue } from "../../dashboard/src/form/checks.js";
+import { readSchema, type Shape } from "../../dashboard/src/form/schema.js";
+import { readValue } from "../../dashboard/src/form/values.js";
 import { tenantPrefix } from "../../src/core/store.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
 import { fanfold } from "../cli/fake_terminal.js";
@@ -40,6 +43,20 @@ test.skipIf(skip)(`parameters that are wrong are refused at submit, all at once,
     "$.source",
     "$.target_crs",
   ]);
+  for (const [source, why] of [
+    ["bronze:../x.tif", '".." begins with a dot'],
+    ["bronze:a//b.tif", "empty part"],
+    ["bronze:/etc/passwd", "empty part"],
+    ["bronze:a\\b.tif", "backslash"],
+  ]) {
+    const { status, body } = await submit("process_raster", { source, collection: "c" });
+    expect([status, body.problems.map(({ path }: { path: string }) => path)]).toEqual([400, ["$.source"]]);
+    expect(body.problems[0].problem).toContain(why);
+    const nested = await submit("process_raster_collection", { sources: { list: [source] }, collection: "c" });
+    expect([nested.status, JSON.stringify(nested.body.problems)]).toEqual([400, expect.stringContaining("$.sources")]);
+  }
+  const up = await submit("stack_bands", { prefix: "bronze:../", pattern: "{a}_{b}.tif", band: "b", collection: "c" });
+  expect([up.status, up.body.problems[0].path]).toEqual([400, "$.prefix"]);
   const together = await submit("process_raster", {
     ...{ source: "bronze:in/scene.tif", collection: "c", tile_px: 1000, overlap_px: 600, quality: 50 },
     ...{ datetime: "2024-01-01T00:00:00Z", start_datetime: "2024-01-01T00:00:00Z" },
@@ -70,13 +87,90 @@ test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked 
   expect(status).toBe(201);
   let job = await service.call("GET", `/api/jobs/status/${body.job_id}?wait=true`);
   while (job.status === 202) job = await service.call("GET", `/api/jobs/status/${body.job_id}?wait=true`);
-  expect(job.body).toMatchObject({ status: "completed", result: { item_count: 1 } });
+  // What the checks found and let pass is told with the result.
+  expect(job.body).toMatchObject({
+    status: "completed",
+    result: { item_count: 1, warning_counts: expect.any(Object) },
+  });
   const { links } = job.body.result;
   const items = await service.call("GET", links.items);
   expect(items.body.features).toMatchObject([{ id: "scene", properties: { "fanfold:job_id": body.job_id } }]);
   const found = await service.call("GET", links.search);
   expect(found).toMatchObject({ status: 200, body: { features: [{ id: "scene" }] } });
 });
+
+/** Every parameter of every raster job, with a value that is not its default. */
+const all_parameters = {
+  process_raster: {
+    ...{ source: "bronze:in/scene.tif", item_id: "one", overwrite: "replace" },
+    ...aboutCollection(),
+    ...aboutRaster(),
+    ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
+  },
+  process_raster_collection: {
+    ...{ sources: { collection: "a", asset: "b", bbox: [1, 2, 3, 4], datetime: "2024-01-01T00:00:00Z/.." } },
+    ...{ homogeneity: "warn", max_broken_percent: 5, overwrite: "replace" },
+    ...aboutCollection(),
+    ...aboutRaster(),
+    ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
+  },
+  stack_bands: {
+    ...{ prefix: "bronze:in/", pattern: "{kind}_{rp}.tif", band: "rp", band_order: ["5", "20"], incomplete: "skip" },
+    ...{ overwrite: "replace" },
+    ...aboutCollection(),
+    ...aboutRaster(),
+  },
+  register_rasters: {
+    ...{ sources: { prefix: "gold:legacy/", pattern: "*.tif" }, check: "warn", overwrite: "replace" },
+    ...{ raster_type: "dem", start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
+    ...aboutCollection(),
+    datetime: undefined,
+  },
+  unpublish_raster: {
+    ...{ collection: "c", item_ids: ["a"], job_id: "ab".repeat(32), dry_run: false, delete_files: true },
+    ...{ delete_collection: true, reason: "wrong scene" },
+  },
+} satisfies Record<string, Record<string, unknown>>;
+
+function aboutCollection() {
+  return { collection: "c", title: "T", description: "D", license: "CC-BY-4.0", keywords: ["k"] };
+}
+
+function aboutRaster() {
+  return {
+    ...{ start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
+    ...{ source_crs: "EPSG:32636", raster_type: "dem", nodata: "nan", bands: [1], band_names: ["h"], strict: true },
+    ...{ target_crs: "EPSG:3857", resolution: [10, 20], resampling: "cubic", overview_resampling: "mode" },
+    ...{ purpose: "archive", compression: "webp", quality: 70, block_size: 256 },
+  };
+}
+
+/** Those that stand in place of others. */
+const either = new Set(["datetime"]);
+
+test.skipIf(skip).each(Object.entries(all_parameters))(
+  `every parameter of %s is reached over HTTP, by the command line and by the form${name}`,
+  async (type, given) => {
+    const { body: blueprint } = await service.call("GET", `/api/blueprints/${type}`);
+    const names = Object.keys(blueprint.parameters.properties).sort();
+    const wanted = Object.fromEntries(
+      Object.entries(given).filter(([field, value]) => value !== undefined && names.includes(field)),
+    );
+    expect(Object.keys(wanted).sort()).toEqual(names.filter((field) => !either.has(field)));
+    const { status, body } = await submit(type, { parameters: wanted, dry_run: true });
+    expect({ status, told: body.problems }).toEqual({ status: 200, told: undefined });
+    expect(body.parameters).toMatchObject(wanted);
+    const env = { DATABASE_URL: service.database_url };
+    const pairs = Object.entries(wanted).map(([field, value]) => `${field}=${JSON.stringify(value)}`);
+    const typed = await fanfold(["submit", type, ...pairs, "--dry-run", "--json"], { env });
+    expect({ err: typed.err, parameters: typed.json().parameters }).toEqual({ err: "", parameters: body.parameters });
+    const form = readSchema(blueprint.parameters, blueprint.parameters).shape as Extract<Shape, { kind: "object" }>;
+    expect(form.properties.map((one) => one.name).sort()).toEqual(names);
+    const raw = form.properties.filter(({ schema }) => readSchema(schema, blueprint.parameters).shape.kind === "json");
+    expect(raw.map((one) => one.name)).toEqual([]);
+    expect(checkValue(blueprint.parameters, readValue(JSON.stringify(wanted)), blueprint.parameters)).toEqual([]);
+  },
+);
 
 test.skipIf(skip)(`the command line shows every parameter with its meaning${name}`, async () => {
   const env = { DATABASE_URL: service.database_url };

@@ -171,6 +171,13 @@ test.skipIf(skip)(
       assets: { data: { "fanfold:ref": cog } },
     });
 
+    // The collection that made it goes; the file stays for the other one, which is told.
+    const first_gone = await world.run("unpublish_raster", { collection: "own", dry_run: false });
+    const why = "the item scene of the collection own-again has it too";
+    expect(first_gone.result).toMatchObject({ removed_items: 1, removed_files: 1, kept: [{ file: cog, why }] });
+    expect(there(cog!)).toBe(true);
+    expect(await recorded()).toContain(cog);
+
     const removed = await world.run("unpublish_raster", {
       collection: "legacy-2",
       dry_run: false,
@@ -178,7 +185,11 @@ test.skipIf(skip)(
     });
     expect(removed).toMatchObject({
       status: "completed",
-      result: { removed_items: 2, collections: [{ collection: "legacy-2", items_left: 0, removed: true }] },
+      result: {
+        removed_items: 2,
+        kept_count: 1,
+        collections: [{ collection: "legacy-2", items_left: 0, removed: true }],
+      },
     });
     expect(await world.catalog.collection(world.db, "legacy-2")).toBeNull();
     expect(there("gold:legacy/a.tif") && there("gold:legacy/b.tif")).toBe(true);

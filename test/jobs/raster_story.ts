@@ -120,7 +120,7 @@ export class RasterStory {
         () => this.database.db.sql<{ n: number }>`select count(*)::integer as n from app.results`,
       );
       return row!.n >= count || isTerminal((await this.patiently(() => this.engine.status(job_id))).status);
-    });
+    }, 100);
   }
 
   async killOne(): Promise<void> {
@@ -133,7 +133,7 @@ export class RasterStory {
   }
 
   async ended(job_id: string) {
-    await eventually(async () => isTerminal((await this.patiently(() => this.engine.status(job_id))).status));
+    await eventually(async () => isTerminal((await this.patiently(() => this.engine.status(job_id))).status), 250);
     return this.patiently(() => this.engine.status(job_id));
   }
 

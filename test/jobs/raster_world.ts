@@ -23,13 +23,16 @@ import { openFolderStore } from "../../src/storage/folder_store.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
-import { withoutPostgis } from "../catalog_packages.js";
+import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
 import { eventually } from "../worker/shop.js";
 
 const typescript = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url));
 
 export const isolation_node_args = ["--import", typescript];
+
+/** The built-in catalogue on a server or on the embedded database, or pgSTAC on a server. */
+export type WorldKind = "server" | "embedded" | "pgstac";
 
 export class RasterWorld {
   private readonly workers: Worker[] = [];
@@ -43,11 +46,11 @@ export class RasterWorld {
     private readonly gone: () => Promise<void>,
   ) {}
 
-  static async open(kind: "server" | "embedded"): Promise<RasterWorld> {
+  static async open(kind: WorldKind): Promise<RasterWorld> {
     const dir = mkdtempSync(join(tmpdir(), "fanfold-raster-"));
     const registry = createRegistry(builtinRegistry());
-    if (kind === "server") {
-      const { db, url, drop } = await freshDatabase({ variant: "stac" });
+    if (kind !== "embedded") {
+      const { db, url, drop } = await freshDatabase({ variant: kind === "server" ? "stac" : "pgstac" });
       const engine = await openEngine({ database_url: url, storage_dir: dir, registry });
       return new RasterWorld(engine, db, dir, await openCatalog(db, { tenant: "default" }), drop);
     }
@@ -94,7 +97,8 @@ export class RasterWorld {
   }
 
   async ended(job_id: string): Promise<JobRecord> {
-    await eventually(async () => isTerminal((await this.engine.status(job_id)).status));
+    // Asked more often, the answers would take the time that the work needs.
+    await eventually(async () => isTerminal((await this.engine.status(job_id)).status), 100);
     return this.engine.status(job_id);
   }
 
@@ -138,7 +142,7 @@ export function scene(
 }
 
 /** Whether this machine can have such a database, and what is added to a test's name when it cannot. */
-export async function catalogHere(kind: "server" | "embedded"): Promise<{ skip: boolean; name: string }> {
-  const reason = kind === "embedded" ? null : await withoutPostgis();
+export async function catalogHere(kind: WorldKind): Promise<{ skip: boolean; name: string }> {
+  const reason = kind === "embedded" ? null : kind === "server" ? await withoutPostgis() : await withoutPgstac();
   return { skip: reason !== null, name: reason === null ? "" : ` (skipped: ${reason})` };
 }

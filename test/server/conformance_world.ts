@@ -100,6 +100,8 @@ export class World {
 
 /** How to get a valid value for a path parameter; asked for anew for each call, since a call may use it up. */
 export const ids: Record<string, (world: World) => Promise<string>> = {
+  zone: async () => "silver",
+  key: async ({ tenant }) => `${tenant}/scene/cog.tif`,
   job_id: (world) => world.ended(),
   task_id: (world) => world.task(),
   job_type: async () => "greet",
@@ -134,7 +136,7 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
 };
 
 /** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
-export const shared_ids = new Set(["job_type", "task_type", "stage", "connector"]);
+export const shared_ids = new Set(["zone", "job_type", "task_type", "stage", "connector"]);
 
 /** Calls that make what they name, or change it: the same name is another thing in another tenant. */
 export const makers = new Set([

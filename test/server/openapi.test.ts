@@ -1,6 +1,7 @@
 // The document is true to OpenAPI 3.1 as far as its rules can be checked here, and the page made of it is a page.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { zone_files_api } from "../../src/core/api/zone_files.js";
 import { error_table } from "../../src/core/errors.js";
 import { allRoutes } from "../../src/server/routes/index.js";
 import { openService, type TestService } from "./service.js";
@@ -32,7 +33,8 @@ function walk(value: unknown, visit: (key: string, value: unknown) => void): voi
 }
 
 test("every route of the server is in the document, and no other", () => {
-  const served = allRoutes().map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`);
+  const endpoints = [...allRoutes().map(({ endpoint }) => endpoint), ...Object.values(zone_files_api)];
+  const served = endpoints.map(({ method, path }) => `${method.toLowerCase()} ${path}`);
   expect(
     operations()
       .map(({ path, method }) => `${method} ${path}`)

@@ -75,8 +75,8 @@ export function attemptsOf(
 }
 
 /** Waits for a condition the database will meet; the test's own time-out is the limit. */
-export async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
+export async function eventually(holds: () => Promise<boolean> | boolean, every_ms = 10): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, every_ms));
 }
 
 /** A promise one can keep from outside: how tests hold a handler at a known place. */

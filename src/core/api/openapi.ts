@@ -16,6 +16,7 @@ const status_words: Record<number, string> = {
   413: "The body is too large",
   414: "A part of the path is too long",
   415: "The body is not of a media type this call takes",
+  416: "There are no such bytes in the file",
   422: "A limit of the tenant's forbids this very call",
   429: "A limit of the tenant's forbids this now; Retry-After says when to come back",
   500: "Our fault; `request_id` finds it in the log",

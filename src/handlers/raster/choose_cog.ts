@@ -34,6 +34,10 @@ export function cogFindings(wanted: Wanted, info: RasterInfo, { codecs }: Codecs
       wanted.nodata === undefined ? bands : bands.map((band) => ({ ...band, nodata: wanted.nodata! }));
     const problem = compressionProblem(wanted.compression, with_nodata, codecs);
     if (problem !== null) refuse("compression_impossible", `${problem}.`, "Give another compression, or none.");
+    else if (wanted.compression === "jpeg" && bands.length === 1 && isReprojected(wanted, info)) {
+      const message = "jpeg of one band has no way to tell the empty corners of a reprojection from black.";
+      refuse("compression_impossible", message, "Give another compression, or target_crs=source.");
+    }
   }
   return findings;
 }
@@ -47,16 +51,17 @@ export function chooseCog(
   { codecs }: Codecs,
 ): CogOptions {
   const treatment = treatmentOf(type, bands, codecs, wanted.purpose);
-  const own_crs = wanted.source_crs ?? info.crs?.code ?? info.crs?.wkt ?? "";
+  const own_crs = ownCrs(wanted, info);
   const target_crs = wanted.target_crs === "source" ? own_crs : wanted.target_crs;
   const compression = wanted.compression ?? treatment.compression;
   const is_lossy = compression === "jpeg" || compression === "webp";
   const quality = is_lossy ? (wanted.quality ?? treatment.quality ?? 85) : undefined;
   const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
   const has_nodata = wanted.nodata !== undefined || bands.some(({ nodata }) => nodata !== null);
-  // A reprojection leaves corners without data: they need a value that no pixel has.
-  const corners = target_crs !== own_crs && !has_nodata && !has_alpha && !is_lossy;
-  const nodata = wanted.nodata ?? (corners ? suggestNodata(bands[0]!.data_type, statistics) : null);
+  // A reprojection leaves corners without data: they need a value that no pixel has. Of a lossy codec none is safe, and of a picture
+  // that has every value there is none: an alpha band tells then.
+  const corners = target_crs !== own_crs && !has_nodata && !has_alpha;
+  const nodata = wanted.nodata ?? (corners && !is_lossy ? suggestNodata(bands[0]!.data_type, statistics) : null);
   return {
     ...(wanted.source_crs === undefined ? {} : { source_crs: wanted.source_crs }),
     target_crs,
@@ -67,7 +72,16 @@ export function chooseCog(
     block_size: wanted.block_size,
     ...(wanted.nodata === undefined ? {} : { source_nodata: wanted.nodata }),
     ...(nodata === null ? {} : { nodata }),
+    ...(corners && nodata === null ? { add_alpha: true } : {}),
     ...(wanted.bands === undefined ? {} : { bands: wanted.bands }),
     ...(wanted.band_names === undefined ? {} : { band_names: wanted.band_names }),
   };
+}
+
+function ownCrs({ source_crs }: Wanted, { crs }: RasterInfo): string {
+  return source_crs ?? crs?.code ?? crs?.wkt ?? "";
+}
+
+function isReprojected(wanted: Wanted, info: RasterInfo): boolean {
+  return wanted.target_crs !== "source" && wanted.target_crs !== ownCrs(wanted, info);
 }

@@ -22,7 +22,8 @@ export async function fetchSource(
   { source_crs, strict = false }: { source_crs?: string | undefined; strict?: boolean } = {},
 ): Promise<FetchedSource> {
   const engine = await engineFor(ctx.raster);
-  const { file, findings } = await openSource(ctx, source, engine, { source_crs: source_crs ?? null });
+  const limits = { source_crs: source_crs ?? null, max_bytes: ctx.raster.source_max_bytes };
+  const { file, findings } = await openSource(ctx, source, engine, limits);
   if (file === null) {
     refuseFindings(source, findings, strict);
     throw new Error("a source without a file has findings that say why");

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { Permanent } from "../../core/errors.js";
-import type { BandStatistics, Bounds, CogOptions, GeoTransform, RasterInfo } from "../../geo/raster.js";
+import type { Bounds, CogOptions, GeoTransform, RasterInfo } from "../../geo/raster.js";
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { info_options, readInfo } from "./gdal_info.js";
 import { checkOptions, placeOptions, warpOptions } from "./gdal_options.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
-import { readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
+import { maskedText, readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
 import { checkedSource, freeTarget } from "./local_file.js";
 import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
 import { type Pixels, readRawPixels } from "./raw_pixels.js";
@@ -55,8 +55,15 @@ export class GdalEngine implements RasterEngine {
   async statistics(file: string, { approximate }: { approximate: boolean }, signal: Signal) {
     const source = await checkedSource(file);
     // Computed anew by a translation into text: what a file says about itself may be old, or wrong on purpose.
-    const vrt = await this.asText(source, [approximate ? "-approx_stats" : "-stats"], signal);
-    return readStatistics(vrt) as (BandStatistics | null)[];
+    const wanted = [approximate ? "-approx_stats" : "-stats"];
+    const vrt = await this.asText(source, wanted, signal);
+    const masked = maskedText(vrt);
+    if (masked === null) return readStatistics(vrt);
+    // GDAL counts what a mask or an alpha band hides: it is asked again about the rest.
+    return this.throughText(file, async (hidden) => {
+      await writeFile(hidden, masked, { flag: "wx" });
+      return readStatistics(await this.asText({ file: hidden, driver: "VRT", needs: [file] }, wanted, signal));
+    });
   }
 
   transform(points: [number, number][], from_crs: string, to_crs: string): Promise<([number, number] | null)[]> {

@@ -26,10 +26,11 @@ export function placeOptions(options: Pick<CogOptions, "source_crs" | "target_cr
 }
 
 export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: boolean }): string[] {
-  const { bounds, resolution, source_nodata, nodata } = options;
+  const { bounds, resolution, source_nodata, nodata, add_alpha = false } = options;
   const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
-  // What is hidden by a mask would come out as black.
-  const needs_alpha = info.has_mask && !has_alpha && nodata === undefined && source_nodata === undefined;
+  // What is hidden by a mask would come out as black. GDAL makes a mask of it where the COG is of JPEG in colour.
+  const is_masked = info.has_mask && nodata === undefined && source_nodata === undefined;
+  const needs_alpha = (is_masked || add_alpha) && !has_alpha;
   return [
     ...placeOptions(options),
     ...(bounds === undefined ? [] : ["-te", ...bounds.map(gdalNumber)]),

@@ -38,6 +38,24 @@ export function stackText(bands: readonly StackBand[]): string {
   return `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">${system}${place}${parts.join("")}</VRTDataset>\n`;
 }
 
+/**
+ * From a VRT of GDAL's own over one file: the same bands with nothing where a mask or an alpha band hides them. Null when none does.
+ * Not a number is a value that no pixel of any type loses by it; the alpha band itself has all of its values.
+ */
+export function maskedText(vrt: string): string | null {
+  if (!/<MaskBand>|<ColorInterp>Alpha</.test(vrt)) return null;
+  const [, width = "", height = ""] = /rasterXSize="(\d+)" rasterYSize="(\d+)"/.exec(vrt) ?? [];
+  const [filename = ""] = /<SourceFilename[^>]*>[^<]*<\/SourceFilename>/.exec(vrt) ?? [];
+  const own = vrt.replace(/<MaskBand>[\s\S]*?<\/MaskBand>/, "");
+  const rect = `xOff="0" yOff="0" xSize="${width}" ySize="${height}"`;
+  const parts = [...own.matchAll(/<VRTRasterBand\b[^>]*>([\s\S]*?)<\/VRTRasterBand>/g)].map(([, body = ""], at) => {
+    const source = `${filename}<SourceBand>${at + 1}</SourceBand><SrcRect ${rect}/><DstRect ${rect}/>`;
+    const mask = body.includes("<ColorInterp>Alpha<") ? "" : "<UseMaskBand>true</UseMaskBand>";
+    return `<VRTRasterBand dataType="Float64" band="${at + 1}"><NoDataValue>nan</NoDataValue><ComplexSource>${source}${mask}</ComplexSource></VRTRasterBand>`;
+  });
+  return `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">${parts.join("")}</VRTDataset>\n`;
+}
+
 /** Pixels are always x first, whatever the authority says. */
 function axisOrder({ wkt }: { wkt: string }): string {
   const [first = ""] = /AXIS\["[^"]*",\s*(\w+)/i.exec(wkt)?.slice(1) ?? [];

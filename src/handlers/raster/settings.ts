@@ -6,27 +6,45 @@ import { parseZoneRef } from "../../core/zones.js";
 import { compileNamePattern } from "../../geo/name_pattern.js";
 import { compressions, raster_types, resamplings } from "../../geo/raster.js";
 import { purposes } from "../../geo/raster_treatment.js";
+import { readableProblem } from "../../storage/keys.js";
 import { parsePeriod } from "../stac/periods.js";
 
 /** Ids are parts of keys and of URLs. */
 const id_rule = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const id_words = "must begin with a letter or a digit, then letters, digits, . _ and -, at most 128";
-const zone_key = (text: string) => (parseZoneRef(text)?.key ?? "") !== "";
 
-export const source_ref = z
-  .string()
-  .max(2000)
-  .refine(
-    (text) => zone_key(text) || isHttps(text),
-    "is neither zone:key, such as bronze:scenes/dem.tif, nor an https URL",
-  );
+/** Text of which something may be wrong, in words. */
+function told(most: number, problem: (text: string) => string | null) {
+  return z
+    .string()
+    .max(most)
+    .refine((text) => problem(text) === null, { error: ({ input }) => problem(String(input)) ?? "" });
+}
 
-export const zone_object = z.string().max(2000).refine(zone_key, "is not zone:key, such as silver:dem/scene-1.tif");
+/** What a store would refuse is refused here, where whoever wrote it is still there. */
+function keyProblem(key: string): string | null {
+  const problem = readableProblem(key);
+  return problem === null ? null : `has a key that no zone can have: ${problem}`;
+}
 
-export const zone_prefix = z
-  .string()
-  .max(1000)
-  .refine((text) => parseZoneRef(text) !== null, "is not zone:prefix, such as bronze:scenes/");
+function objectProblem(text: string, otherwise: string): string | null {
+  const key = parseZoneRef(text)?.key ?? "";
+  return key === "" ? otherwise : keyProblem(key);
+}
+
+export const source_ref = told(2000, (text) =>
+  isHttps(text) ? null : objectProblem(text, "is neither zone:key, such as bronze:scenes/dem.tif, nor an https URL"),
+);
+
+export const zone_object = told(2000, (text) => objectProblem(text, "is not zone:key, such as silver:dem/scene-1.tif"));
+
+export const zone_prefix = told(1000, (text) => {
+  const ref = parseZoneRef(text);
+  if (ref === null) return "is not zone:prefix, such as bronze:scenes/";
+  // The beginning of a key, or nothing.
+  const beginning = ref.key.replace(/\/$/, "");
+  return ref.key === "" ? null : keyProblem(beginning);
+});
 
 /** Authority and code only: a PROJ string or WKT may name files. */
 const crs = z
@@ -160,18 +178,15 @@ export const tile_fields = {
 /** `*` within a folder, `**` across folders, `?` one character. No regular expression: whoever writes one can make it take for ever. */
 const glob = z.string().min(1).max(500);
 
-export const name_pattern = z
-  .string()
-  .max(500)
-  .refine((text) => patternProblem(text) === null, { error: ({ input }) => patternProblem(String(input)) ?? "" });
+export const name_pattern = told(500, patternProblem);
 
 function patternProblem(text: string): string | null {
   try {
     compileNamePattern(text);
     return null;
   } catch (error) {
-    const told = isFanfoldError(error) ? error.problems.map(({ problem, fix }) => `${problem}: ${fix}`) : [];
-    return told.join("; ") || "is not a pattern";
+    const problems = isFanfoldError(error) ? error.problems.map(({ problem, fix }) => `${problem}: ${fix}`) : [];
+    return problems.join("; ") || "is not a pattern";
   }
 }
 

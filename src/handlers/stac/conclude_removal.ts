@@ -4,36 +4,44 @@ import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
+import type { KeptFile } from "./leaving_files.js";
 import type { Removed } from "./remove_items.js";
 import type { Selection } from "./select_items.js";
 
 export interface Removal {
   dry_run: boolean;
   /** What a run that is not dry would take away; null when this one was none. */
-  would_remove: Pick<Selection, "item_count" | "file_count" | "items"> | null;
+  would_remove: Pick<Selection, "item_count" | "file_count" | "items" | "kept"> | null;
   removed_items: number;
   removed_files: number;
+  /** Files that the items had and that stay, with why; the first of them. */
+  kept_count: number;
+  kept: KeptFile[];
   /** Asked for, but not there; the first of them. */
   missing_count: number;
   missing: string[];
   collections: { collection: string; items_left: number; removed: boolean }[];
 }
 
+const most_named = 100;
+
 export const stacConcludeRemoval = defineHandler(
   "stac.conclude_removal",
   { parameters: z.object({ collection: stac_id.optional(), delete_collection: z.boolean() }) },
   async ({ collection: wanted, delete_collection }, ctx): Promise<Removal> => {
     const { missing_count, missing, batches, dry_run, ...selected } = await ctx.previous("select").one<Selection>();
-    const { item_count, file_count, items } = selected;
+    const { item_count, file_count, items, kept } = selected;
     const removal: Removal = {
-      ...{ dry_run, would_remove: dry_run ? { item_count, file_count, items } : null },
-      ...{ removed_items: 0, removed_files: 0, missing_count, missing, collections: [] },
+      ...{ dry_run, would_remove: dry_run ? { item_count, file_count, items, kept } : null },
+      ...{ removed_items: 0, removed_files: 0, kept_count: 0, kept: [], missing_count, missing, collections: [] },
     };
     if (dry_run) return removal;
     for await (const { result } of ctx.previous("remove")) {
-      const { removed, files } = result as Removed;
+      const { removed, files, kept } = result as Removed;
       removal.removed_items += removed.length;
       removal.removed_files += files.length;
+      removal.kept_count += kept.length;
+      removal.kept.push(...kept.slice(0, most_named - removal.kept.length));
     }
     const catalog = await catalogOf(ctx);
     // The one that was named too: it may have been empty before.

@@ -7,7 +7,8 @@ import type { CogResult } from "../raster/facts.js";
 import { overwrite_field, stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
 import { itemOf } from "./items.js";
-import { filesOf, findItems, ownFiles, refuseTaken, zoneRef } from "./taken_items.js";
+import { leavingFiles } from "./leaving_files.js";
+import { filesOf, findItems, refuseTaken, zoneRef } from "./taken_items.js";
 
 export interface Registered {
   collection: string;
@@ -37,7 +38,8 @@ export const stacRegister = defineHandler(
     const before = await findItems(ctx, catalog, collection, ids);
     refuseTaken(ctx, given, before);
     const kept = new Set(items.flatMap(filesOf));
-    const replaced = (await ownFiles(ctx, before)).filter((ref) => !kept.has(ref));
+    const { leaving } = await leavingFiles(ctx, catalog, before, { delete_files: false });
+    const replaced = leaving.filter((ref) => !kept.has(ref));
     for (const file of replaced) await ctx.zones.retract(zoneRef(file));
     const writer = await ctx.db((session) => catalog.prepare(session, collection));
     await ctx.db((session) => writer.put(session, items), { with_finish: true });

@@ -4,12 +4,15 @@ import { z } from "zod";
 import { defineHandler } from "../../core/declare.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
-import { filesOf, findItems, ownFiles, zoneRef } from "./taken_items.js";
+import { type KeptFile, leavingFiles } from "./leaving_files.js";
+import { findItems, zoneRef } from "./taken_items.js";
 
 export interface Removed {
   collection: string;
   removed: string[];
   files: string[];
+  /** Files of these items that stay, and why. */
+  kept: KeptFile[];
   /** Gone before this task looked. */
   missing_count: number;
 }
@@ -21,9 +24,9 @@ export const stacRemoveItems = defineHandler(
     const catalog = await catalogOf(ctx);
     const items = await findItems(ctx, catalog, collection, item_ids);
     const removed = items.map(({ id }) => id);
-    const files = delete_files ? [...new Set(items.flatMap(filesOf))] : await ownFiles(ctx, items);
+    const { leaving: files, kept } = await leavingFiles(ctx, catalog, items, { delete_files });
     const missing_count = item_ids.length - removed.length;
-    if (removed.length === 0) return { collection, removed, files, missing_count };
+    if (removed.length === 0) return { collection, removed, files, kept, missing_count };
     for (const file of files) await ctx.zones.retract(zoneRef(file), { remove_adopted: delete_files });
     const told = JSON.stringify({ collection, item_ids: removed, files, task_id: ctx.task_id });
     const reason = (ctx.job?.parameters.reason as string | undefined) ?? null;
@@ -35,6 +38,6 @@ export const stacRemoveItems = defineHandler(
       { with_finish: true },
     );
     ctx.deliver({ name: "removed_items", count: removed.length, location: `/stac/collections/${collection}` });
-    return { collection, removed, files, missing_count };
+    return { collection, removed, files, kept, missing_count };
   },
 );

@@ -8,6 +8,7 @@ import { Permanent } from "../../core/errors.js";
 import type { StacItem } from "../../geo/stac.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
+import { type KeptFile, leavingFiles } from "./leaving_files.js";
 import { filesOf, findItems } from "./taken_items.js";
 
 export interface Selection {
@@ -20,6 +21,8 @@ export interface Selection {
   batches: { collection: string; item_ids: string[] }[];
   /** The first of them, with their files. */
   items: { collection: string; item_id: string; files: string[] }[];
+  /** Files of those that would stay all the same, and why; only looked for in a dry run. */
+  kept: KeptFile[];
 }
 
 const batch = 100;
@@ -33,6 +36,7 @@ const parameters = z.object({
   item_ids: z.array(stac_id).optional(),
   job_id: z.string().optional(),
   dry_run: z.boolean(),
+  delete_files: z.boolean(),
 });
 
 type Wanted = z.output<typeof parameters>;
@@ -52,8 +56,10 @@ export const stacSelectItems = defineHandler(
         missing_count: 0,
         batches: [],
         items: [],
+        kept: [],
       },
     };
+    const named: StacItem[] = [];
     const seen = new Set<string>();
     for await (const item of wantedItems(ctx, catalog, wanted)) {
       const files = filesOf(item);
@@ -61,6 +67,7 @@ export const stacSelectItems = defineHandler(
       selection.file_count += files.length;
       if (selection.items.length < most_named) {
         selection.items.push({ collection: item.collection, item_id: item.id, files });
+        named.push(item);
       }
       seen.add(item.id);
       const ids = by_collection.get(item.collection) ?? [];
@@ -81,6 +88,7 @@ export const stacSelectItems = defineHandler(
         selection.batches.push({ collection, item_ids: ids.slice(at, at + batch) });
       }
     }
+    if (wanted.dry_run) selection.kept = (await leavingFiles(ctx, catalog, named, wanted)).kept;
     if (wanted.dry_run) ctx.log.info("nothing was removed: give dry_run=false", { item_count: selection.item_count });
     return selection;
   },

@@ -64,26 +64,6 @@ export function filesOf(item: StacItem): string[] {
   });
 }
 
-/**
- * Those files of the items that go with them: what the item's own job has made or recorded. A file that another job has recorded may be
- * named by that job's items too.
- */
-export async function ownFiles(ctx: TaskContext, items: readonly StacItem[]): Promise<string[]> {
-  const named = items.flatMap((item) =>
-    filesOf(item).map((file) => ({ file, job_id: item.properties["fanfold:job_id"] })),
-  );
-  return ctx.db(async (session) => {
-    const own = new Set<string>();
-    for (const { file, job_id } of named) {
-      const { zone, key } = zoneRef(file);
-      const [row] = await session.sql<{ reply: { job_id: string | null } | null }>`
-        select app.find_asset(${zone}::text, ${key}::text, ${ctx.tenant_id}::text) as reply`;
-      if (row?.reply?.job_id === job_id) own.add(file);
-    }
-    return [...own];
-  });
-}
-
 export function zoneRef(text: string): ZoneRef {
   return parseZoneRef(text)!;
 }

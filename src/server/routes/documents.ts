@@ -5,6 +5,7 @@ import { package_version } from "../../config.js";
 import { documents_api } from "../../core/api/documents.js";
 import type { Endpoint } from "../../core/api/endpoint.js";
 import { openApi } from "../../core/api/openapi.js";
+import { zone_files_api } from "../../core/api/zone_files.js";
 import { docsPage, own_address } from "../docs_page.js";
 import { type Route, routes } from "../route.js";
 
@@ -13,7 +14,8 @@ const policy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function documentsRoutes(others: readonly Route[]): Route[] {
-  const endpoints: Endpoint[] = [...others.map(({ endpoint }) => endpoint), ...Object.values(documents_api)];
+  const described_elsewhere = [...Object.values(zone_files_api), ...Object.values(documents_api)];
+  const endpoints: Endpoint[] = [...others.map(({ endpoint }) => endpoint), ...described_elsewhere];
   let document: { openapi: string } | undefined;
   let page: string | undefined;
   const described = () => {

@@ -113,6 +113,50 @@ withBothEngines("a raster engine", (name) => {
     }
   });
 
+  test("what an alpha band hides is in no statistics", async () => {
+    const engine = await engineOf(name);
+    const { bands, ...rest } = scene("rgb");
+    const hidden = (at: number) => at % 4 === 0;
+    const alpha = Uint8Array.from(bands[0]!, (_, at) => (hidden(at) ? 0 : 255));
+    const black = bands.map((band) => Uint8Array.from(band, (value, at) => (hidden(at) ? 0 : Math.max(1, value))));
+    const file = await written(
+      writeGeoTiff({ ...rest, nodata: undefined, bands: [...black, alpha], descriptions: [] }),
+    );
+    const found = await engine.statistics(file, { approximate: false }, signal);
+    for (const [at, band] of black.entries()) {
+      const seen = Array.from(band).filter((_, i) => !hidden(i));
+      const mean = seen.reduce((sum, value) => sum + value, 0) / seen.length;
+      expect(found[at]).toMatchObject({ minimum: Math.min(...seen), maximum: Math.max(...seen) });
+      expect(found[at]!.mean).toBeCloseTo(mean, 6);
+      expect(found[at]!.valid_percent).toBeCloseTo(75, 0);
+    }
+    expect(found[3]).toMatchObject({ minimum: 0, maximum: 255, valid_percent: 100 });
+    expect(await readdir(dirname(file))).toEqual(["source.tif"]);
+  });
+
+  test.each(["jpeg", "webp", "deflate"] as const)(
+    "the corners that a reprojection leaves in a picture of %s are not black, but nothing",
+    async (compression) => {
+      const engine = await engineOf(name);
+      if (!engine.codecs.has(compression)) return;
+      const { nodata: _, ...picture } = scene("rgb");
+      const file = await written(writeGeoTiff(picture));
+      const target = await newPath("cog.tif");
+      await engine.cog(file, target, { ...plain, target_crs: "EPSG:3035", compression, add_alpha: true }, signal);
+      await headerOf(target);
+      const { bands, width, height } = await engine.info(target, signal);
+      // JPEG has a mask in its place: GDAL's way, and what rio-cogeo makes.
+      expect(bands).toHaveLength(compression === "jpeg" ? 3 : 4);
+      const mask = await engine.validMask(target, { size: Math.max(width, height) }, signal);
+      const corners = [0, width - 1, width * (height - 1), width * height - 1].map((at) => mask.data[at]);
+      expect(corners).toEqual([0, 0, 0, 0]);
+      expect(mask.data[(height >> 1) * width + (width >> 1)]).toBe(1);
+      const statistics = await engine.statistics(target, { approximate: false }, signal);
+      const share = mask.data.reduce((sum, one) => sum + one, 0) / mask.data.length;
+      expect(statistics[0]!.valid_percent).toBeCloseTo(share * 100, 1);
+    },
+  );
+
   test("a band without a valid pixel has no statistics", async () => {
     const engine = await engineOf(name);
     const bands = [new Float32Array(150 * 110).fill(-9999), new Float32Array(150 * 110).fill(4)];
