@@ -29,6 +29,9 @@ export const sessionsRoutes = () =>
       }
       const opened =
         key === undefined ? await byCode({ service, request }, code!) : await byKey({ service, request }, key);
+      // The browser forgets it now: nobody else shall find it.
+      const before = sessionTokenOf(request);
+      if (before !== null) await endSession(service.engine.db, before);
       setSessionCookie(request, reply, opened.token, service.basePath(request));
       const principal = await service.authenticator.authenticate(sessionAuthorization(opened.token));
       return described(service, principal);
@@ -53,7 +56,7 @@ export const sessionsRoutes = () =>
         });
       }
       const { code, expires_at } = await createSignInLink(service.engine.db, { tenant_id, key_id });
-      return { url: `${service.publicUrl(request)}/sign-in?code=${code}`, key_id, expires_at };
+      return { url: `${service.publicUrl(request)}/sign-in#code=${code}`, key_id, expires_at };
     },
   });
 
