@@ -119,6 +119,41 @@ test("of one tenant's calls of the catalogue four are under way, the others wait
   }
 });
 
+test("of one tenant's long reads four are with the database, and others' are answered meanwhile", async () => {
+  const engine = await openEngine({
+    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: createRegistry({}) },
+    connections: 6,
+  });
+  const app = createApp({ engine, authenticator: inside().authenticator });
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    let came = 0;
+    app.server.on("request", () => came++);
+    const ask = async (path: string, key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await fetch(url + path, { headers, signal: AbortSignal.timeout(30_000) })).status;
+    };
+    let held: Promise<number>[] = [];
+    await service.db.transaction(async (tx) => {
+      await tx.script("lock table app.events in access exclusive mode");
+      held = Array.from({ length: 8 }, () => ask("/api/audit", key));
+      await until(() => came === 8);
+      for (let waiting = 0; waiting < 4; ) {
+        const [row] = await service.engine.db.sql<{ n: number }>`
+          select count(*)::integer as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like '%list_audit%'`;
+        waiting = row!.n;
+      }
+      expect(await ask("/api/jobs/counts", other)).toBe(200);
+    });
+    expect(await Promise.all(held)).toEqual(new Array(8).fill(200));
+  } finally {
+    await app.close();
+    await engine.close();
+  }
+});
+
 test("callers who go while it is found out who they are leave no place taken", async () => {
   const { passed, open: letIn } = gate();
   const known = inside().authenticator;

@@ -56,7 +56,7 @@ export interface CallOptions {
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app", connections = 4 }: { variant?: Variant; connections?: number } = {},
+  { variant = "app" }: { variant?: Variant } = {},
 ): Promise<TestService> {
   const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
@@ -66,7 +66,7 @@ export async function openService(
   as_server.username = login;
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
-    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections },
+    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
     secret_keys: [randomBytes(32)],
   });
   // Tests fail to get in far more often than a caller should: without this they would be told to wait.
