@@ -48,6 +48,9 @@ describe("calls of one tenant", () => {
       expect(refused.body.detail).toBe("a tenant may have 3 calls under way at a time");
       expect(refused.headers.get("retry-after")).toBe("1");
       expect((await service.call("GET", "/api/keys", { key: other })).status).toBe(200);
+      expect((await service.call("GET", "/api/session", { key })).status, "who is signed in").toBe(429);
+      const sign_in = { key: null, body: { key } };
+      expect((await service.call("POST", "/api/session", sign_in)).status, "signing in").toBe(429);
     });
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200]);
     await until(() => inside().calls.taken("busy").under_way === 0);

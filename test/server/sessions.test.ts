@@ -180,7 +180,7 @@ describe("a session", () => {
       status: 401,
       body: { code: "unauthenticated", detail: "the key of this session has ended" },
     });
-    clock += 4_999;
+    clock += 3_999;
     await sessions.authenticate(sessionAuthorization(token));
     clock += 1;
     await expect(sessions.authenticate(sessionAuthorization(token))).rejects.toMatchObject({ code: "unauthenticated" });
