@@ -1,7 +1,7 @@
 // Around every page: where one can go, whether what is shown is live, and who is signed in.
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { signOut, useSession } from "./api/session.js";
+import { signOut, useForbidden, useSession } from "./api/session.js";
 import { useLive } from "./live/live.js";
 import { to } from "./routes.js";
 import { chooseTheme, type ThemeChoice, useThemeChoice } from "./theme/theme.js";
@@ -123,11 +123,23 @@ const live_words = {
   stale: "Stale",
   connecting: "Connecting",
   signed_out: "Signed out",
+  forbidden: "Not live",
 };
 
 function LiveMark() {
   const { state, since, toggle } = useLive();
+  const missing = useForbidden("read");
   const now = useNow();
+  if (state === "forbidden") {
+    const why = missing ?? "The server does not let this page follow what happens.";
+    return (
+      <span className="live ends" data-state={state} title={why}>
+        <span className="live-dot" aria-hidden="true" />
+        {missing === null ? live_words.forbidden : "Not live: no scope read"}
+        <span className="sr-only">. {why}</span>
+      </span>
+    );
+  }
   const how = state === "live" || state === "connecting" ? "" : ` ${relativeTime(since, now).replace(" ago", "")}`;
   return (
     <button

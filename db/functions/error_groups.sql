@@ -10,7 +10,7 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 declare
-  c_looks_at constant integer := 20000;
+  c_looks_at constant integer := app.failures_seen();
   c_most_groups constant integer := 200;
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), error_groups.job_id);
 begin

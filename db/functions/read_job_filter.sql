@@ -14,6 +14,7 @@ declare
   v_unknown text;
   v_moment text;
   v_only app.job_status[];
+  v_retrying text[];
   f app.job_filter;
 begin
   select s into v_unknown from unnest(v_statuses) s where s <> all (enum_range(null::app.job_status)::text[]) limit 1;
@@ -65,8 +66,8 @@ begin
   end if;
   f.among := app.texts_of(request -> 'job_ids');
   if f.retrying then
-    f.among := case when f.among is null then app.retrying_jobs(tenant)
-      else array(select a from unnest(f.among) a where a = any (app.retrying_jobs(tenant))) end;
+    v_retrying := app.retrying_jobs(tenant);
+    f.among := case when f.among is null then v_retrying else array(select a from unnest(f.among) a where a = any (v_retrying)) end;
   end if;
   f.source := app.job_source(f);
   return f;

@@ -1,6 +1,7 @@
 -- Opens an ended job again, under its id, in a new epoch: the one way in which what is terminal changes. See repair_plan for
 -- kind and target. A stage opened again waits for those before it that are opened too; one with nothing to do closes again as it
--- was. Two at once: one opens the epoch, the other is told.
+-- was. Two at once: one opens the epoch, the other is told. A dry run of a group looks at so many failures as error_groups does:
+-- `at_least` says that there may be more.
 create or replace function app.repair_job(job app.jobs, kind text, target text, dry_run boolean, reason text, actor text)
 returns json
 language plpgsql
@@ -14,6 +15,7 @@ declare
   v_from integer;
   v_row record;
   v_last app.events;
+  v_at_least boolean := false;
 begin
   perform app.lock_job_for_verbs(job);
   perform app.lock_waiting_job(job);
@@ -25,6 +27,13 @@ begin
     raise exception 'job % is %', left(v_job.job_id, 12), v_job.status || coalesce(
         format(': %s opened epoch %s at %s', v_last.actor, v_job.epoch, to_char(v_last.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')), '')
       using errcode = 'FF003', hint = 'follow it: fanfold watch ' || left(v_job.job_id, 12);
+  end if;
+  if dry_run and kind = 'group' then
+    kind := 'seen_group';
+    v_at_least := exists (
+      select from app.stages s
+        join app.stage_progress p on p.stage_id = s.stage_id
+       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and p.failed > app.failures_seen());
   end if;
   select array_agg(p.number order by p.number), min(p.number), coalesce(sum(app.held_count(p.again)), 0), coalesce(sum(p.kept), 0),
       coalesce(json_agg(json_build_object('number', p.number, 'stage', p.name, 'again', app.held_count(p.again),
@@ -72,5 +81,6 @@ begin
     select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;
   end if;
   return json_build_object('job_id', v_job.job_id, 'status', v_job.status, 'epoch', v_job.epoch, 'resume_count', v_job.resume_count,
-    'from_stage', v_from, 'again', v_again, 'kept', v_kept, 'stages', v_stages, 'dry_run', dry_run, 'changed', not dry_run);
+    'from_stage', v_from, 'again', v_again, 'at_least', v_at_least, 'kept', v_kept, 'stages', v_stages, 'dry_run', dry_run,
+    'changed', not dry_run);
 end $$;

@@ -21,14 +21,15 @@ begin
      where (since is null or s.finished_at >= since) and (until is null or s.started_at <= until) and s.status in ('completed', 'failed')
   ),
   binned as materialized (
-    select b.n,
+    select b.n::integer as n,
         count(*) filter (where b.is_start) as started, count(*) filter (where not b.is_start) as ended,
         count(*) filter (where not b.is_start and b.status = 'failed') as failed
       from (
-        select floor(date_part('epoch', s.started_at - bins_from) / v_width)::integer as n, true as is_start, s.status from seen s
+        -- A window may be narrow and years away: such a number is no integer, and in no bin.
+        select floor(date_part('epoch', s.started_at - bins_from) / v_width) as n, true as is_start, s.status from seen s
          where s.duration_ms is not null
         union all
-        select floor(date_part('epoch', s.finished_at - bins_from) / v_width)::integer, false, s.status from seen s
+        select floor(date_part('epoch', s.finished_at - bins_from) / v_width), false, s.status from seen s
          where s.duration_ms is not null) b
      where b.n between 0 and c_bins
      group by b.n

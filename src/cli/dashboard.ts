@@ -61,7 +61,7 @@ function fromDatabase(cli: Cli, url: string, as: string | undefined): Promise<Li
 /** `key_id`: whose rights it gives. */
 export async function signInLink(engine: Engine, url: string, key_id: string): Promise<Link> {
   const { code, expires_at } = await createSignInLink(engine.db, { tenant_id: engine.tenant, key_id });
-  return { url: `${url}/sign-in?code=${code}`, key_id, expires_at };
+  return { url: `${url}/sign-in#code=${code}`, key_id, expires_at };
 }
 
 /** Whoever has the database at hand may do everything: so may the key whose rights they sign in with. Made where there is none. */

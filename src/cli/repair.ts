@@ -42,7 +42,7 @@ export async function sayRepair(
 function* repairLines(reply: RepairReply, verb: { done: string; would: string }, width: number): Generator<string> {
   const epoch = reply.dry_run ? reply.epoch + 1 : reply.epoch;
   yield `${reply.dry_run ? verb.would : verb.done}  ${reply.job_id}`;
-  yield `  ${reply.dry_run ? "it would be " : ""}epoch ${epoch}, from stage ${reply.from_stage}: ${tasks(reply.again)} again, ${count(reply.kept)} kept`;
+  yield `  ${reply.dry_run ? "it would be " : ""}epoch ${epoch}, from stage ${reply.from_stage}: ${reply.at_least ? "at least " : ""}${tasks(reply.again)} again, ${count(reply.kept)} kept`;
   const rows = reply.stages.map(({ number, stage, again, at_most, kept, follows }) => [
     `  ${number}`,
     stage,

@@ -90,6 +90,11 @@ const other_words: Record<string, string> = {
   blocked: "waiting",
 };
 
+/** Whatever is typed: `constructor` is no word of ours. */
+function own<Found>(words: Record<string, Found>, word: string): Found | undefined {
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
 export function noTerms(): JobTerms {
   const any = () => ({ from: null, to: null });
   const none = { words: [], types: [], statuses: [], labels: [], conditions: [] };
@@ -122,7 +127,7 @@ class Reader {
     if (term.key === null) return this.#word(term);
     const known = Object.hasOwn(filter_keys, term.key);
     if (!known) {
-      const close = other_keys[term.key];
+      const close = own(other_keys, term.key);
       const fix = close === undefined ? suggestion(term.key, Object.keys(filter_keys)) : `Did you mean "${close}:"?`;
       return this.#say(term, `"${shorten(term.key)}:" is not known`, `${fix} To look for the text, put it in quotes.`);
     }
@@ -180,7 +185,7 @@ class Reader {
     for (const { text, from, to } of parts(term)) {
       const found = words.find((word) => word === text.toLowerCase());
       if (found === undefined) {
-        const meant = other_words[text.toLowerCase()];
+        const meant = own(other_words, text.toLowerCase());
         const close = words.find((word) => word === meant);
         const fix = close === undefined ? suggestion(text, words) : `Did you mean "${close}"?`;
         this.#say({ from, to }, `"${shorten(text)}" is no ${what} of a job`, fix);

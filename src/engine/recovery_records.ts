@@ -9,6 +9,8 @@ export interface RepairReply {
   from_stage: number;
   /** Tasks that run again in any case; what follows them runs again as far as its input changes. */
   again: number;
+  /** Of a dry run: there may be more, of an error group with very many failures. */
+  at_least: boolean;
   kept: number;
   stages: { number: number; stage: string; again: number; at_most: number; kept: number; follows: boolean }[];
   dry_run: boolean;

@@ -27,7 +27,10 @@ export async function openSession(db: Queryable, key: KeyOfTenant): Promise<Open
   return { ...(await open(db, key, token, "session")), token };
 }
 
-/** A code that signs in once, within ten minutes: for the address <service>/sign-in?code=<code>. */
+/**
+ * A code that signs in once, within ten minutes: for the address <service>/sign-in#code=<code>. Behind the # it is sent to nobody: no
+ * proxy writes it down, and no call names it as its Referer.
+ */
 export async function createSignInLink(
   db: Queryable,
   key: KeyOfTenant,

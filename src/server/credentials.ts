@@ -71,14 +71,20 @@ function cookieName({ host }: FastifyRequest): string {
   return port === undefined ? "fanfold_session" : `fanfold_session_${port}`;
 }
 
-/** null: there is none, or it is none of ours. */
+/** A browser takes a cookie of such a name from this very host only, over TLS: a neighbour under the same domain can plant none. */
+const guard = "__Host-";
+
+/** null: there is none, or it is none of ours. One that was planted beside our own does not count. */
 export function sessionTokenOf(request: FastifyRequest): string | null {
   const name = cookieName(request);
+  let found: string | null = null;
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const [key, value = ""] = pair.split("=", 2).map((part) => part.trim());
-    if (key === name && isSessionToken(value)) return value;
+    if (!isSessionToken(value)) continue;
+    if (key === guard + name) return value;
+    if (key === name) found ??= value;
   }
-  return null;
+  return found;
 }
 
 /** As the server bounds it: what is left in a browser longer than that opens nothing. */
@@ -93,9 +99,11 @@ export function setSessionCookie(
 ): void {
   // Anything else could say more than a path.
   const path = /^[\w.~%/-]+$/.test(base_path) ? base_path : "/";
+  const is_over_tls = isOverTls(request);
   const attributes = [`Path=${path}`, `Max-Age=${token === null ? 0 : LASTS_S}`, "HttpOnly", "SameSite=Strict"];
-  if (isOverTls(request)) attributes.push("Secure");
-  reply.header("set-cookie", [`${cookieName(request)}=${token ?? ""}`, ...attributes].join("; "));
+  if (is_over_tls) attributes.push("Secure");
+  const name = is_over_tls && path === "/" ? guard + cookieName(request) : cookieName(request);
+  reply.header("set-cookie", [`${name}=${token ?? ""}`, ...attributes].join("; "));
 }
 
 /** The page's own Origin knows also where a proxy says nothing of TLS. */

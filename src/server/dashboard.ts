@@ -41,7 +41,7 @@ const page_headers = {
   "x-frame-options": "DENY",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // A link that signs in has its code in the address.
+  // What is looked for stands in the address.
   "referrer-policy": "same-origin",
   // Nothing of a tenant's is in it, but the next sign-in must find the files of the present build.
   "cache-control": "no-store",

@@ -18,6 +18,10 @@ const PROBED = 20;
 const FRESH_MS = 400;
 /** Nobody has looked for so long: its states are let go. */
 const FORGOTTEN_MS = 60_000;
+/** Of all states that are kept, with the boxes they hold on to: whoever looks at stage after stage does not fill the memory. */
+const MOST_LOOKED_BYTES = 128 * 1024 * 1024;
+const BYTES_PER_TASK = 43;
+const BYTES_PER_STAGE = 1000;
 
 const code_of = Object.fromEntries(footprint_states.map((state, code) => [state, code])) as Record<
   FootprintState,
@@ -56,6 +60,8 @@ interface Kept {
 interface Looked {
   at: number;
   took: number;
+  /** 0 until it is read. */
+  bytes: number;
   footprints: Promise<StageFootprints>;
 }
 
@@ -63,17 +69,27 @@ export class Footprints {
   readonly #looked = new Map<string, Looked>();
   readonly #kept = new Map<string, Kept>();
 
+  constructor(private readonly most_bytes = MOST_LOOKED_BYTES) {}
+
+  /** For tests: how many stages are known. */
+  get size(): number {
+    return this.#looked.size;
+  }
+
   of(engine: Engine, job_id: string, stage: string): Promise<StageFootprints> {
     const key = JSON.stringify([engine.tenant, job_id, stage]);
     const known = this.#looked.get(key);
     const now = performance.now();
     if (known !== undefined && now - known.at < Math.max(FRESH_MS, 10 * known.took)) return known.footprints;
     const footprints = this.#read(engine, job_id, stage, known?.footprints);
-    const looked: Looked = { at: now, took: Number.POSITIVE_INFINITY, footprints };
+    const looked: Looked = { at: now, took: Number.POSITIVE_INFINITY, bytes: 0, footprints };
+    // The one that was read last is the last to go.
+    this.#looked.delete(key);
     this.#looked.set(key, looked);
     looked.footprints.then(
-      () => {
+      ({ total }) => {
         looked.took = performance.now() - now;
+        looked.bytes = BYTES_PER_STAGE + total * BYTES_PER_TASK;
         this.#forgetOld();
       },
       () => {
@@ -165,8 +181,13 @@ export class Footprints {
 
   #forgetOld(): void {
     const now = performance.now();
-    for (const [key, { at, took }] of this.#looked) {
-      if (now - at > Math.max(FORGOTTEN_MS, 10 * took)) this.#looked.delete(key);
+    let bytes = [...this.#looked.values()].reduce((sum, looked) => sum + looked.bytes, 0);
+    for (const [key, looked] of this.#looked) {
+      const is_old = now - looked.at > Math.max(FORGOTTEN_MS, 10 * looked.took);
+      const is_too_much = bytes > this.most_bytes && looked.bytes > 0 && this.#looked.size > 1;
+      if (!is_old && !is_too_much) continue;
+      this.#looked.delete(key);
+      bytes -= looked.bytes;
     }
   }
 }

@@ -22,8 +22,8 @@ import { basePath, publicUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
 import { Turns } from "./turns.js";
 
-/** Of one tenant: fewer than half of the connections a server has, because a search may take as long as a statement may. */
-const CATALOG_CALLS = 4;
+/** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
+const LONG_CALLS = 4;
 
 export interface ServiceOptions {
   engine: Engine;
@@ -58,7 +58,8 @@ export class Service {
   readonly counts = new CountedJobs();
   readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
-  readonly catalog_turns = new Turns(CATALOG_CALLS);
+  /** Of the catalogue, and of whatever else may take long. */
+  readonly turns = new Turns(LONG_CALLS);
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */

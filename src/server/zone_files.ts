@@ -155,11 +155,11 @@ function isForOwnPage({ bytes }: AssetRecord, request: FastifyRequest): boolean 
 }
 
 function headersOf(asset: AssetRecord, etag: string, request: FastifyRequest, reply: FastifyReply) {
-  const cors = Object.entries(reply.getHeaders()).filter(
-    ([name]) => name.startsWith("access-control-") || name === "vary",
-  );
+  const cors = Object.entries(reply.getHeaders()).filter(([name]) => name.startsWith("access-control-"));
   return {
     ...(Object.fromEntries(cors) as Record<string, string>),
+    // What a browser keeps is for whoever was signed in, and for nobody after them.
+    vary: [reply.getHeader("vary"), "authorization, cookie"].filter(Boolean).join(", "),
     "accept-ranges": "bytes",
     etag,
     "last-modified": new Date(asset.created_at).toUTCString(),

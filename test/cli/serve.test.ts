@@ -185,12 +185,12 @@ test("dashboard prints a link that signs in once: asked for with a key, or made 
   const url = urlIn(server.out());
   expect(server.out(), "what a server writes is read by many").not.toContain("code=");
   const signedIn = async (link: string) => {
-    const code = new URL(link.trim()).searchParams.get("code");
+    const code = new URL(link.trim()).hash.replace("#code=", "");
     return (await post(`${url}/api/session`, { code })).json();
   };
   const asked = await fanfold(["dashboard", "--url", `${url}/`], { env: { ...env, FANFOLD_KEY: key } });
   expect(asked).toMatchObject({ code: 0, err: expect.stringContaining("signs in once") });
-  expect(asked.out).toMatch(new RegExp(`^${url}/sign-in\\?code=ffl_[\\w-]{43}\n$`));
+  expect(asked.out).toMatch(new RegExp(`^${url}/sign-in#code=ffl_[\\w-]{43}\n$`));
   expect(await signedIn(asked.out)).toMatchObject({ key_name: "test", scopes: ["submit", "read", "admin"] });
   const made = (await fanfold(["dashboard", "--json"], { env: { ...env, FANFOLD_PUBLIC_URL: url } })).json();
   expect(await signedIn(made.url)).toMatchObject({ key_name: "dashboard", operator: true });
@@ -231,8 +231,8 @@ describe("up", () => {
     await again.until('"http"');
     expect(again.out()).not.toContain("ff_live_");
     const { http, sign_in } = JSON.parse(again.out());
-    expect(sign_in).toMatch(new RegExp(`^${http.url}/sign-in\\?code=ffl_[\\w-]{43}$`));
-    const code = new URL(sign_in).searchParams.get("code");
+    expect(sign_in).toMatch(new RegExp(`^${http.url}/sign-in#code=ffl_[\\w-]{43}$`));
+    const code = new URL(sign_in).hash.replace("#code=", "");
     const signIn = () => post(`${http.url}/api/session`, { code });
     expect(await (await signIn()).json()).toMatchObject({ tenant_id: "default", operator: true });
     expect((await signIn()).status, "it signs in once").toBe(401);

@@ -91,6 +91,14 @@ describe("problems", () => {
     ]);
   });
 
+  test("a word that every object of JavaScript has is none of ours", () => {
+    for (const text of ["constructor:x", "__proto__:x", "status:constructor", "is:__proto__"]) {
+      const [[, told] = []] = wrong(text);
+      expect(told, text).not.toMatch(/native code|\[object/);
+      expect(told, text).toMatch(/is not known|is no (status|condition)/);
+    }
+  });
+
   test("what is read beside a problem stays read", () => {
     const { terms, problems } = parseJobFilter('status:failed,oops tile error:"never ends');
     expect(problems).toHaveLength(2);

@@ -30,8 +30,11 @@ describeInBrowser("the sign-in page", { worker: false }, (dashboard) => {
       key: await dashboard.service.key("acme"),
     });
     const page = await (await dashboard.browser(null)).newPage();
-    await page.goto(`${body.url}&next=${encodeURIComponent("//evil.example/jobs")}`);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url(), request.headers().referer ?? ""));
+    await page.goto(body.url.replace("#", `?next=${encodeURIComponent("//evil.example/jobs")}#`));
     await page.getByText("acme").first().waitFor();
+    expect(asked.join(" "), "a proxy writes down what it sees").not.toContain("ffl_");
     expect(page.url()).toMatch(new RegExp(`^${dashboard.url}/`));
     await page.goBack();
     expect(page.url()).not.toContain("code=");
@@ -41,6 +44,12 @@ describeInBrowser("the sign-in page", { worker: false }, (dashboard) => {
     await late.getByRole("alert").getByText("This link signs in no more").waitFor();
     expect(late.url()).toBe(`${dashboard.url}/sign-in`);
     await late.getByLabel("API key").waitFor();
+    // Pasted into the page that is there already.
+    const { body: another } = await dashboard.service.call("POST", "/api/session/link", {
+      key: await dashboard.service.key("acme"),
+    });
+    await late.evaluate(`location.href = ${JSON.stringify(another.url)}`);
+    await late.getByText("acme").first().waitFor();
   });
 
   test("is usable on a phone, light and dark", async () => {

@@ -48,6 +48,9 @@ describe("calls of one tenant", () => {
       expect(refused.body.detail).toBe("a tenant may have 3 calls under way at a time");
       expect(refused.headers.get("retry-after")).toBe("1");
       expect((await service.call("GET", "/api/keys", { key: other })).status).toBe(200);
+      expect((await service.call("GET", "/api/session", { key })).status, "who is signed in").toBe(429);
+      const sign_in = { key: null, body: { key } };
+      expect((await service.call("POST", "/api/session", sign_in)).status, "signing in").toBe(429);
     });
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200]);
     await until(() => inside().calls.taken("busy").under_way === 0);
@@ -116,6 +119,39 @@ test("of one tenant's calls of the catalogue four are under way, the others wait
   } finally {
     for (const go of held) go();
     await app.close();
+  }
+});
+
+test("of one tenant's long reads four are with the database, and others' are answered meanwhile", async () => {
+  const engine = await openEngine({
+    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: createRegistry({}) },
+    connections: 6,
+  });
+  const app = createApp({ engine, authenticator: inside().authenticator });
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    let came = 0;
+    app.server.on("request", () => came++);
+    const ask = async (path: string, key: string) =>
+      (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).status;
+    let held: Promise<number>[] = [];
+    await service.db.transaction(async (tx) => {
+      await tx.script("lock table app.events in access exclusive mode");
+      held = Array.from({ length: 8 }, () => ask("/api/audit", key));
+      await until(() => came === 8);
+      for (let waiting = 0; waiting < 4; ) {
+        const [row] = await service.engine.db.sql<{ n: number }>`
+          select count(*)::integer as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like '%list_audit%'`;
+        waiting = row!.n;
+      }
+      expect(await ask("/api/jobs/counts", other)).toBe(200);
+    });
+    expect(await Promise.all(held)).toEqual(new Array(8).fill(200));
+  } finally {
+    await app.close();
+    await engine.close();
   }
 });
 

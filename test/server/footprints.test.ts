@@ -5,6 +5,7 @@ import { type FootprintState, footprint_states, most_boxes } from "../../src/cor
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import { type UnpackedBox, unpackBoxes, unpackLetters } from "../../src/geo/packed_boxes.js";
+import { Footprints } from "../../src/server/footprints.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -200,6 +201,18 @@ describe("more boxes than can be drawn", () => {
     expect(view.body).toMatchObject({ kind: "boxes", in_view: 1, bins: null });
     expect(shown(view.body)).toEqual([{ ordinal: 777, box: [2.7, 0.3, 2.8, 0.4], state: "failed" }]);
   });
+});
+
+test("what is kept for those who look is bounded, under however many names they ask for it", async () => {
+  const { job_id } = await service.engine.submit("wide", { kept: true });
+  const room_for_two = 2.5 * (1000 + 43 * (most_boxes + 5000));
+  const kept = new Footprints(room_for_two);
+  const names = [20, 30, 40, 50, 60].map((length) => job_id.slice(0, length));
+  for (const name of names) await kept.of(service.engine, name, "tiles");
+  expect(kept.size).toBe(2);
+  const again = kept.of(service.engine, names.at(-1)!, "tiles");
+  expect(kept.of(service.engine, names.at(-1)!, "tiles"), "who looks now shares what was read").toBe(again);
+  await again;
 });
 
 describe("who asks wrongly, or for what is not theirs", () => {

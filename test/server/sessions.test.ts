@@ -66,6 +66,29 @@ describe("signing in", () => {
     expect(answer.headers.get("set-cookie")).toMatch(/; Secure$/);
   });
 
+  test("over TLS a browser takes the cookie from this host only, and one that a neighbour planted does not stand in for it", async () => {
+    const origin = `https://${new URL(service.url).host}`;
+    const own_session = await signIn({ key: await service.key("acme") }, { origin });
+    expect(own_session.cookie).toMatch(/^__Host-fanfold_session_\d+=/);
+    const planted = await signIn({ key: await service.key("globex") });
+    // A planted cookie with a longer path comes first.
+    const both = `${planted.cookie}; ${own_session.cookie}`;
+    expect((await as(both, "GET", "/api/session")).body).toMatchObject({ tenant_id: "acme" });
+    const out = await as(both, "DELETE", "/api/session", { ...own, origin });
+    expect(out.headers.get("set-cookie")).toMatch(/^__Host-fanfold_session_\d+=; Path=\/; Max-Age=0; .*; Secure$/);
+    expect((await as(own_session.cookie, "GET", "/api/session")).status).toBe(401);
+  });
+
+  test("what the browser was signed in with before is over when it signs in again", async () => {
+    const first = await signIn({ key: await service.key("acme") });
+    const second = await signIn({ key: await service.key("globex") }, { cookie: first.cookie });
+    expect((await as(first.cookie, "GET", "/api/session")).status).toBe(401);
+    expect((await as(second.cookie, "GET", "/api/session")).body).toMatchObject({ tenant_id: "globex" });
+    const wrong = { key: null, body: { key: "let me in" }, headers: { cookie: second.cookie } };
+    expect((await service.call("POST", "/api/session", wrong)).status).toBe(401);
+    expect((await as(second.cookie, "GET", "/api/session")).status, "but not by a try that fails").toBe(200);
+  });
+
   test("only hashes are kept", async () => {
     const key = await service.key();
     const { token } = await signIn({ key });
@@ -157,7 +180,7 @@ describe("a session", () => {
       status: 401,
       body: { code: "unauthenticated", detail: "the key of this session has ended" },
     });
-    clock += 4_999;
+    clock += 3_999;
     await sessions.authenticate(sessionAuthorization(token));
     clock += 1;
     await expect(sessions.authenticate(sessionAuthorization(token))).rejects.toMatchObject({ code: "unauthenticated" });
@@ -263,8 +286,8 @@ describe("a link", () => {
   test("is made with a key, and its code signs in once", async () => {
     const { status, body } = await service.call("POST", "/api/session/link", { key: await service.key("acme") });
     expect(status).toBe(201);
-    expect(body.url).toMatch(new RegExp(`^${service.url}/sign-in\\?code=ffl_[\\w-]{43}$`));
-    const code = new URL(body.url).searchParams.get("code")!;
+    expect(body.url).toMatch(new RegExp(`^${service.url}/sign-in#code=ffl_[\\w-]{43}$`));
+    const code = new URL(body.url).hash.replace("#code=", "");
     // A preview of the link looks at the page, and uses nothing up.
     await fetch(body.url, { headers: { accept: "text/html" } });
     const { cookie } = await signIn({ code });

@@ -338,6 +338,17 @@ describe("timeline", () => {
     expect(path).toMatchObject([{ task_id: expect.stringMatching(/-29999$/) }]);
   });
 
+  test("of a window that is narrow and far from everything, or ends before it begins, has nothing in its bins", async () => {
+    for (const window of [
+      "from=2020-01-01T00:00:00Z&to=2020-01-01T00:00:00.001Z",
+      "from=9999-01-01T00:00:00Z&to=2020-01-01T00:00:00Z",
+    ]) {
+      const { stages } = await get(`/api/jobs/${job_id}/timeline?limit=1&${window}`);
+      const { bins } = stages.find(({ name }: { name: string }) => name === "cut");
+      expect(new Set([...bins.started, ...bins.ended]), window).toEqual(new Set([0]));
+    }
+  });
+
   test("reads no more of a stage than it may, and says so", async () => {
     const wider = await wideJob(150_000);
     const { stages } = await get(`/api/jobs/${wider}/timeline`);

@@ -260,7 +260,7 @@ describe("for web pages", () => {
       "access-control-allow-origin": "https://maps.example.com",
       "access-control-expose-headers": expect.stringContaining("content-range"),
       "cross-origin-resource-policy": "cross-origin",
-      vary: "Origin",
+      vary: "Origin, authorization, cookie",
     });
     const none = await get(`${service.url}/assets/silver/none`, from("https://maps.example.com"));
     expect([none.status, none.headers.get("access-control-allow-origin")]).toEqual([404, "https://maps.example.com"]);

@@ -4,7 +4,9 @@
 import { EventReader } from "../../../src/client/sse.js";
 import type { StreamedEvent, StreamedProgress } from "../../../src/core/api/stream.js";
 
-export type LiveState = "connecting" | "live" | "stale" | "paused" | "signed_out";
+/** The last two end it: nobody is signed in, or who is may not read. */
+export type LiveState = "connecting" | "live" | "stale" | "paused" | "signed_out" | "forbidden";
+type Refused = Extract<LiveState, "signed_out" | "forbidden">;
 export type StageCounts = StreamedProgress["stages"][number];
 
 export type FromHub =
@@ -35,8 +37,8 @@ export class Hub {
 
   join(tell: (message: FromHub) => void): (message: ToHub) => void {
     this.#tabs.set(tell, true);
-    // Whoever comes has signed in again.
-    if (this.#state === "signed_out") this.#become("connecting");
+    // Whoever comes has signed in again, or looks whether the key may now.
+    if (this.#isRefused()) this.#become("connecting");
     tell({ type: "state", state: this.#state, since: this.#since });
     this.#settle();
     return (message) => {
@@ -51,10 +53,14 @@ export class Hub {
     const is_seen = [...this.#tabs.values()].some(Boolean);
     if (this.#hide !== null) clearTimeout(this.#hide);
     this.#hide = null;
-    if (this.#state === "signed_out") return;
+    if (this.#isRefused()) return;
     if (this.#paused) this.#close();
     else if (is_seen) this.#open ?? void this.#read();
     else if (this.#open !== null) this.#hide = setTimeout(() => this.#close(), HIDDEN_MS);
+  }
+
+  #isRefused(): boolean {
+    return this.#state === "signed_out" || this.#state === "forbidden";
   }
 
   #close(): void {
@@ -72,9 +78,9 @@ export class Hub {
       if (this.#state !== "stale") this.#become("connecting");
       try {
         const heard = await this.#connection(open.signal);
-        if (heard === "signed_out") {
+        if (typeof heard === "string") {
           this.#open = null;
-          this.#become("signed_out");
+          this.#become(heard);
           return;
         }
         if (heard) failures = 0;
@@ -86,7 +92,7 @@ export class Hub {
   }
 
   /** Resolves when the connection is over, with whether anything was heard. */
-  async #connection(signal: AbortSignal): Promise<boolean | "signed_out"> {
+  async #connection(signal: AbortSignal): Promise<boolean | Refused> {
     const silent = new AbortController();
     let alarm = setTimeout(() => silent.abort(), SILENT_MS);
     try {
@@ -96,7 +102,8 @@ export class Hub {
         cache: "no-store",
         signal: AbortSignal.any([signal, silent.signal]),
       });
-      if (response.status === 401 || response.status === 403) return "signed_out";
+      if (response.status === 401) return "signed_out";
+      if (response.status === 403) return "forbidden";
       // A position that the server no longer knows: from now on.
       if (response.status === 400) this.#last_id = "";
       if (!response.ok || response.body === null) return false;

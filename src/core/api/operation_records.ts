@@ -12,6 +12,7 @@ export const repaired = z
     resume_count: z.int(),
     from_stage: z.int(),
     again: z.int().describe("Tasks that run again in any case"),
+    at_least: z.boolean().describe("In a dry run of an error group with very many failures: there may be more"),
     kept: z.int(),
     stages: z.array(
       z.object({

@@ -9,6 +9,7 @@ import { documentsRoutes } from "./documents.js";
 import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
+import { inTurn, isLong } from "./in_turn.js";
 import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
@@ -58,6 +59,6 @@ export function allRoutes(): Route[] {
     ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
-  ];
+  ].map((route) => (isLong(route.endpoint) ? inTurn(route) : route));
   return [...described, ...documentsRoutes(described)];
 }

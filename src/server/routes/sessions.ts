@@ -11,11 +11,12 @@ import {
   takeSignInLink,
 } from "../../engine/sessions.js";
 import type { Principal } from "../auth.js";
+import { leaveWith } from "../call_places.js";
 import { sessionTokenOf, setSessionCookie } from "../credentials.js";
 import { type Call, routes } from "../route.js";
 import { sessionAuthorization } from "../sessions.js";
 
-type Calling = Pick<Call, "service" | "request">;
+type Calling = Pick<Call, "service" | "request" | "reply">;
 
 export const sessionsRoutes = () =>
   routes(sessions_api, {
@@ -28,13 +29,17 @@ export const sessionsRoutes = () =>
         });
       }
       const opened =
-        key === undefined ? await byCode({ service, request }, code!) : await byKey({ service, request }, key);
+        key === undefined ? await byCode({ service, request }, code!) : await byKey({ service, request, reply }, key);
+      // The browser forgets it now: nobody else shall find it.
+      const before = sessionTokenOf(request);
+      if (before !== null) await endSession(service.engine.db, before);
       setSessionCookie(request, reply, opened.token, service.basePath(request));
       const principal = await service.authenticator.authenticate(sessionAuthorization(opened.token));
       return described(service, principal);
     },
-    async get({ service, request }) {
-      return described(service, await service.authenticator.authenticate(service.authorizationOf(request), request.ip));
+    async get({ service, request, reply }) {
+      const principal = await known({ service, request, reply }, service.authorizationOf(request));
+      return described(service, principal);
     },
     async end({ service, request, reply }) {
       // Asked for what it checks: another's page signs nobody out.
@@ -53,12 +58,20 @@ export const sessionsRoutes = () =>
         });
       }
       const { code, expires_at } = await createSignInLink(service.engine.db, { tenant_id, key_id });
-      return { url: `${service.publicUrl(request)}/sign-in?code=${code}`, key_id, expires_at };
+      return { url: `${service.publicUrl(request)}/sign-in#code=${code}`, key_id, expires_at };
     },
   });
 
-async function byKey({ service, request }: Calling, key: string): Promise<OpenedSession> {
-  const { tenant_id, key_id } = await service.authenticator.authenticate(`Bearer ${key}`, request.ip);
+/** Whoever it is takes a place among the calls of their tenant, as with every other call. */
+async function known({ service, request, reply }: Calling, authorization: string | undefined): Promise<Principal> {
+  const principal = await service.authenticator.authenticate(authorization, request.ip);
+  leaveWith(reply.raw, service.calls.take(principal.tenant_id));
+  return principal;
+}
+
+async function byKey(calling: Calling, key: string): Promise<OpenedSession> {
+  const { service } = calling;
+  const { tenant_id, key_id } = await known(calling, `Bearer ${key}`);
   if (key_id === null) {
     throw new Forbidden("a browser signs in with an API key, and this is a token", {
       hint: "make a key: fanfold keys create",
@@ -67,7 +80,7 @@ async function byKey({ service, request }: Calling, key: string): Promise<Opened
   return openSession(service.engine.db, { tenant_id, key_id });
 }
 
-async function byCode({ service, request }: Calling, code: string): Promise<OpenedSession> {
+async function byCode({ service, request }: Omit<Calling, "reply">, code: string): Promise<OpenedSession> {
   const wait_s = service.wrong_codes.wait(request.ip);
   if (wait_s > 0) {
     throw new OverLimit("too many links that did not work came from this address", {

@@ -7,15 +7,17 @@ import type { Repaired } from "./records.js";
 import "./why.css";
 
 export function RepairTold({ told }: { told: Repaired }) {
-  const { dry_run, again, kept, stages, epoch } = told;
+  const { dry_run, again, at_least, kept, stages, epoch } = told;
   const follow = stages.reduce((sum, { at_most }) => sum + at_most, 0) - again;
   return (
     <div className="stack">
       <p>
         <strong>
+          {at_least && "at least "}
           {tasks(again)} {dry_run ? "would run again" : again === 1 ? "runs again" : "run again"}
         </strong>
-        {follow > 0 && `, and at most ${count(follow)} that follow from ${again === 1 ? "it" : "them"}`}
+        {follow > 0 &&
+          `, and ${at_least ? "those" : `at most ${count(follow)}`} that follow from ${again === 1 ? "it" : "them"}`}
         {kept > 0 && `; ${count(kept)} that completed ${kept === 1 ? "stays as it is" : "stay as they are"}`}.
         {!dry_run && ` This is epoch ${count(epoch)} of the job.`}
       </p>

@@ -29,15 +29,26 @@ function signInByCode(code: string, next: string | null): Promise<void> {
   return known;
 }
 
+/** Behind the #, so that neither a proxy nor a server ever sees it on the way to this page. */
+function codeHere(): string | null {
+  return new URLSearchParams(window.location.hash.slice(1)).get("code");
+}
+
 export function SignInPage() {
   useDocumentTitle("Sign in");
-  const [given] = useState(() => new URLSearchParams(window.location.search));
-  const [code, setCode] = useState(given.get("code"));
-  const next = given.get("next");
+  const [code, setCode] = useState(codeHere);
+  const [next] = useState(() => new URLSearchParams(window.location.search).get("next"));
   const [key, setKey] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const form = useRef<HTMLFormElement>(null);
+
+  // A link that is pasted into this very page loads nothing anew.
+  useEffect(() => {
+    const look = () => setCode((known) => codeHere() ?? known);
+    window.addEventListener("hashchange", look);
+    return () => window.removeEventListener("hashchange", look);
+  }, []);
 
   useEffect(() => {
     if (code === null) return;

@@ -12,6 +12,7 @@ import { formatProblems, quoted } from "../../../core/problems.js";
 import { stac_version } from "../../../geo/stac.js";
 import type { Route } from "../../route.js";
 import { routes } from "../../route.js";
+import { inTurn } from "../in_turn.js";
 import { conforms_to } from "./conformance.js";
 import { unlessKnown } from "./etag.js";
 import { bodyPageLinks, pageLinks } from "./links.js";
@@ -115,12 +116,8 @@ export function stacRoutes(): Route[] {
       return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
     },
   });
-  return all.map(({ endpoint, answer }) => ({ endpoint, answer: endpoint.scope === null ? answer : inTurn(answer) }));
-}
-
-/** What a search costs is the caller's choice: no tenant keeps the others from the database with theirs. */
-function inTurn(answer: Route["answer"]): Route["answer"] {
-  return (call) => call.service.catalog_turns.within(call.engine.tenant, call.signal, () => answer(call));
+  // What a search costs is the caller's choice.
+  return all.map((route) => (route.endpoint.scope === null ? route : inTurn(route)));
 }
 
 function notOfThis(id: string): BadRequest {
