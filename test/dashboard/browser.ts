@@ -136,7 +136,10 @@ export class Dashboard {
     const dialog = page.locator("dialog[open]").last();
     const shown = await dialog.locator("h2").first().innerText();
     await dialog.locator(".dialog-body").getByRole("button", { name: "Close", exact: true }).click();
-    await page.locator("dialog[open]").getByRole("heading", { name: shown, exact: true }).waitFor({ state: "detached" });
+    await page
+      .locator("dialog[open]")
+      .getByRole("heading", { name: shown, exact: true })
+      .waitFor({ state: "detached" });
   }
 
   /** Another browser: nothing is shared with the test's but the service. null: nobody is signed in. */
