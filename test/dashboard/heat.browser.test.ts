@@ -168,8 +168,11 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
       await map(page).scrollIntoViewIfNeeded();
       const box = (await map(page).boundingBox())!;
       const [x, y] = [box.x + position.x, box.y + position.y];
-      await fingers.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
-      await fingers.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+      // In one go: a finger that stays is a long press.
+      await Promise.all([
+        fingers.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] }),
+        fingers.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] }),
+      ]);
     };
     await tap(4);
     await page.locator(".heat-card").getByText(`Task ${stage_id}-4`).waitFor();
