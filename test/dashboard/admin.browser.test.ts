@@ -203,7 +203,7 @@ describeInBrowser(
       await button(page, "Count them first").click();
       await page.locator("[data-counted='1']").waitFor();
       await button(page, "Replay").click();
-      await dialog(page).getByText("1 deliveries are sent again.").waitFor();
+      await dialog(page).getByText("1 delivery is sent again.").waitFor();
       await dashboard.closeDialog();
       await button(page, "Rotate secret").click();
       await button(page, "Rotate").click();
