@@ -2,10 +2,9 @@ import { defineConfig } from "vitest/config";
 import { CountReporter } from "./test/count_reporter.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
- * `--mode browser`: walks through the dashboard with Chromium. `--mode screenshots`: pictures of it. */
+ * `--mode screenshots`: pictures of the dashboard. */
 const included: Record<string, string> = {
   soak: "test/**/*.soak.ts",
-  browser: "test/dashboard/*.browser.ts",
   screenshots: "test/dashboard/*.shots.ts",
 };
 

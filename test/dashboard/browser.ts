@@ -12,8 +12,11 @@
 // browser complained of: console errors, errors of scripts, violations of the Content-Security-Policy, requests that failed, answers
 // above 399 and requests to anywhere else. What a test provokes on purpose it names first: dashboard.allow(/404 .*\/api\/jobs/).
 // Where there is no Chromium the block is skipped and says why. Strings given to `evaluate` may use the DOM.
+//
+// A busy machine is no failure: wait for what is to come (`waitFor`, `expect.poll`), look at once only for what must not be there.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject } from "vitest";
 import { type Scope, scopes } from "../../src/core/api/endpoint.js";
@@ -44,10 +47,13 @@ export interface Who {
 
 export type Theme = "light" | "dark";
 
-/** Patience, not hope: the machine may be busy. */
-const PATIENCE_MS = 30_000;
+/** Patience, not hope: the machine may be busy. For one thing that is waited for; for a whole test; for all that a file needs first. */
+const PATIENCE_MS = 60_000;
+const TEST_PATIENCE_MS = 300_000;
+const START_PATIENCE_MS = 600_000;
 
 const chromium_found = await findChromium();
+const axe_source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export function describeInBrowser(
   name: string,
@@ -55,11 +61,13 @@ export function describeInBrowser(
   tests: (dashboard: Dashboard) => void,
 ): void {
   const reason = "reason" in chromium_found ? chromium_found.reason : null;
-  describe.skipIf(reason !== null)(reason === null ? name : `${name} (skipped: ${reason})`, () => {
+  if (reason !== null) process.stderr.write(`tests of ${name} in a browser are skipped: ${reason}\n`);
+  const title = reason === null ? name : `${name} (skipped: ${reason})`;
+  describe.skipIf(reason !== null)(title, { timeout: TEST_PATIENCE_MS }, () => {
     const dashboard = new Dashboard(options);
-    beforeAll(() => dashboard.start());
-    afterEach(({ task }) => dashboard.settle(task.result?.state === "fail" ? task.name : null));
-    afterAll(() => dashboard.close());
+    beforeAll(() => dashboard.start(), START_PATIENCE_MS);
+    afterEach(({ task }) => dashboard.settle(task.result?.state === "fail" ? task.name : null), TEST_PATIENCE_MS);
+    afterAll(() => dashboard.close(), TEST_PATIENCE_MS);
     tests(dashboard);
   });
 }
@@ -116,10 +124,22 @@ export class Dashboard {
     return page;
   }
 
-  /** Goes to a path of the dashboard and waits until its page is there. */
+  /** Goes to a path of the dashboard and waits until its page is there, with what it first asks for. */
   async go(path: string, page: Page = this.page): Promise<void> {
-    await page.goto(this.url + path);
+    await page.goto(this.url + path, { waitUntil: "commit" });
     await page.locator("h1").first().waitFor();
+    await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+  }
+
+  /** Closes the dialog once it says what was done: by its button, as the cross would also close it before. */
+  async closeDialog(page: Page = this.page): Promise<void> {
+    const dialog = page.locator("dialog[open]").last();
+    const shown = await dialog.locator("h2").first().innerText();
+    await dialog.locator(".dialog-body").getByRole("button", { name: "Close", exact: true }).click();
+    await page
+      .locator("dialog[open]")
+      .getByRole("heading", { name: shown, exact: true })
+      .waitFor({ state: "detached" });
   }
 
   /** Another browser: nothing is shared with the test's but the service. null: nobody is signed in. */
@@ -163,8 +183,8 @@ export class Dashboard {
       ...{ preload: false, resultTypes: ["violations"] },
       ...(rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } }),
     };
-    // By the debugger, which the page's policy does not bind.
-    await page.evaluate(axe.source);
+    // By the debugger, which the page's policy does not bind. It stays until the page is left.
+    if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe_source);
     const found = await page.evaluate<AxeFinding[]>(
       `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations
          .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -178,7 +198,7 @@ export class Dashboard {
     // Pictures are drawn anew a moment after the window has changed.
     const sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     const message = `${page.url()} is wider than the window`;
-    await expect.poll(() => page.evaluate<number>(sideways), { message, timeout: 5_000 }).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate<number>(sideways), { message }).toBeLessThanOrEqual(0);
   }
 
   /** For this test: what the browser will complain of, and is meant to. */
@@ -266,9 +286,13 @@ function heightFor(width: number): number {
 
 export function launchChromium(): Promise<Browser> {
   if ("reason" in chromium_found) throw new Error(chromium_found.reason);
+  // Only WebGL needs a graphics card, and a software one will do. All else is painted without: Debian's Chromium would otherwise paint
+  // every page with it, too.
+  const painting = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+  const plainly = ["--disable-gpu-rasterization", "--disable-gpu-compositing"];
   return chromium.launch({
     executablePath: chromium_found.path,
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...painting, ...plainly],
     timeout: PATIENCE_MS,
   });
 }

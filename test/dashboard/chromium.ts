@@ -16,10 +16,10 @@ let found: Promise<{ path: string } | { reason: string }> | null = null;
 /** Where it is, or why there is none. */
 export function findChromium(): Promise<{ path: string } | { reason: string }> {
   found ??= (async () => {
-    const here = chromiumPath();
+    const here = await chromiumPath();
     if (here !== null) return { path: here };
     const refusal = await install();
-    const now = chromiumPath();
+    const now = await chromiumPath();
     return now === null
       ? { reason: `there is no Chromium: ${refusal ?? "installing it did not help"}` }
       : { path: now };
@@ -27,8 +27,13 @@ export function findChromium(): Promise<{ path: string } | { reason: string }> {
   return found;
 }
 
-function chromiumPath(): string | null {
-  return places.find((path) => existsSync(path)) ?? null;
+/** One that starts: what lies there may be a stub that only says how to get one. */
+async function chromiumPath(): Promise<string | null> {
+  for (const path of places.filter((place) => existsSync(place))) {
+    const starts = await run(path, ["--version"], { timeout: patience_ms }).catch(() => null);
+    if (starts !== null) return path;
+  }
+  return null;
 }
 
 /** Gives why it was not done. */
@@ -45,7 +50,8 @@ async function install(): Promise<string | null> {
     )
       break;
     // Another process of this run installs it, or one that was killed meant to.
-    if (chromiumPath() !== null || tries > patience_ms / 500) return null;
+    if ((await chromiumPath()) !== null) return null;
+    if (tries > patience_ms / 500) return `another run has been at it for minutes (if there is none, remove ${lock})`;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   try {

@@ -112,9 +112,9 @@ export const world_parts = {
         log.error("band B08 is empty", { valid_pixels: 0 });
         throw new Permanent(`tile ${index}: band B08 holds no data`, { code: "no_data" });
       }
-      for (let done = 0; done < seconds * 4; done++) {
-        ctx.progress({ done, total: seconds * 4, message: "classifying" });
-        await sleep(250, undefined, { signal });
+      for (let done = 0; done < seconds; done++) {
+        ctx.progress({ done, total: Math.ceil(seconds), message: "classifying" });
+        await sleep(1_000, undefined, { signal });
       }
       log.debug("confidence", { forest: 0.91, rock: 0.77, ice: 0.64 });
       ctx.deliver({ name: "tiles", location: "gold/land-cover" });

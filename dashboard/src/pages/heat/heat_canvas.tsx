@@ -49,6 +49,23 @@ interface HeatCanvasProps {
   onClear(): void;
 }
 
+interface Drag {
+  from: number;
+  to: number;
+  shape: DragShape;
+}
+
+/** A button or a finger that is down, and what it has dragged so far. */
+interface Press {
+  cell: number;
+  x: number;
+  y: number;
+  timer: number;
+  long: boolean;
+  touch: boolean;
+  drag: Drag | null;
+}
+
 const TARGET_HEIGHT = 500;
 const LONG_PRESS_MS = 450;
 const DRAG_FROM = 5;
@@ -64,10 +81,8 @@ export function HeatCanvas(props: HeatCanvasProps) {
   const { width, ratio } = useWidth(box);
   const [cursor, setCursor] = useState<number | null>(null);
   const [hovered, setHovered] = useState<number | null>(null);
-  const [drag, setDrag] = useState<{ from: number; to: number; shape: DragShape } | null>(null);
-  const press = useRef<{ cell: number; x: number; y: number; timer: number; long: boolean; touch: boolean } | null>(
-    null,
-  );
+  const [drag, setDrag] = useState<Drag | null>(null);
+  const press = useRef<Press | null>(null);
 
   const grid = useMemo(() => layOut(cells.cells, width, TARGET_HEIGHT, ratio), [cells.cells, width, ratio]);
   const [least, most] = by === "status" || by === "worker" ? [1, 255] : extent(valuesOf(by, cells));
@@ -131,7 +146,7 @@ export function HeatCanvas(props: HeatCanvasProps) {
       press.current.long = true;
       props.onLongPress(cell);
     }, LONG_PRESS_MS);
-    press.current = { cell, x: event.clientX, y: event.clientY, timer, long: false, touch };
+    press.current = { cell, x: event.clientX, y: event.clientY, timer, long: false, touch, drag: null };
     if (!touch || selecting) event.currentTarget.setPointerCapture(event.pointerId);
   };
   const onPointerMove = (event: PointerEvent) => {
@@ -143,16 +158,18 @@ export function HeatCanvas(props: HeatCanvasProps) {
         letGo();
       return;
     }
-    if (drag === null && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < DRAG_FROM) return;
+    if (pressed.drag === null && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < DRAG_FROM) return;
     window.clearTimeout(pressed.timer);
     pointAt(null, false);
-    setDrag({ from: pressed.cell, to: nearestCell(grid, x, y), shape: event.altKey ? "run" : shape });
+    // Kept with the press, too: whoever lets go at once does so before it is drawn.
+    pressed.drag = { from: pressed.cell, to: nearestCell(grid, x, y), shape: event.altKey ? "run" : shape };
+    setDrag(pressed.drag);
   };
   const onPointerUp = (event: PointerEvent) => {
     const pressed = press.current;
-    const dragged = drag;
     letGo();
     if (pressed === null || pressed.long) return;
+    const dragged = pressed.drag;
     if (dragged !== null) {
       const chosen = cellsBetween(grid, dragged.from, dragged.to, dragged.shape);
       props.onSelect(chosen, event.shiftKey || event.ctrlKey || event.metaKey || pressed.touch ? "add" : "set");

@@ -310,8 +310,8 @@ function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: Endpoint
           <Button onClick={count}>Count them first</Button>
           {counted !== null && (
             <span role="status" data-counted={counted.deliveries}>
-              <Count n={counted.deliveries} /> deliveries{counted.more ? ", and more after these" : ""}. Nothing was
-              sent.
+              <Count n={counted.deliveries} /> {counted.deliveries === 1 ? "delivery" : "deliveries"}
+              {counted.more ? ", and more after these" : ""}. Nothing was sent.
             </span>
           )}
           {problem !== null && <span className="problem">{problem}</span>}
@@ -321,7 +321,7 @@ function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: Endpoint
       onDone={() => void client.invalidateQueries()}
       done={({ deliveries, more }) => (
         <p role="status">
-          <Count n={deliveries} /> deliveries are sent again.
+          <Count n={deliveries} /> {deliveries === 1 ? "delivery is" : "deliveries are"} sent again.
           {more && " There are more: replay again from where these end."}
         </p>
       )}

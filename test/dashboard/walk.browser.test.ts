@@ -92,6 +92,8 @@ describeInBrowser(
     test("one group of errors is retried, then the job is resumed, then a stage is run again", async () => {
       mending.done = false;
       const job_id = await submit("station_import", { stations: 80, day: "2031-05-14" });
+      const ended = (epoch: number, status: string) =>
+        expect.poll(() => dashboard.service.engine.status(job_id)).toMatchObject({ epoch, status });
       const page = await dashboard.open(`/jobs/${job_id}/errors`);
       await verdict(page, /failed/i);
       const groups = page.locator("[data-signature]");
@@ -100,13 +102,18 @@ describeInBrowser(
       await groups.first().getByRole("button", { name: "Retry this group" }).click();
       await confirm(page);
       await expect.poll(() => groups.count()).toBe(2);
+      // The rest stays failed: before that is told again, there is nothing to resume.
+      await ended(2, "failed");
+      await page.locator("h1").getByText("epoch 2").waitFor();
       await verdict(page, /failed/i);
       await page.getByRole("button", { name: "Resume", exact: true }).click();
       await confirm(page);
       await verdict(page, /complete/i);
+      await ended(3, "completed");
       await page.getByRole("button", { name: "Retry a stage" }).click();
       await confirm(page);
-      await expect.poll(async () => (await dashboard.service.engine.status(job_id)).epoch).toBeGreaterThan(2);
+      await ended(4, "completed");
+      await page.locator("h1").getByText("epoch 4").waitFor();
       await verdict(page, /complete/i);
     });
 

@@ -86,7 +86,7 @@ describeInBrowser(
       await page.getByLabel("Search in the log").fill("SLOW");
       await expect.poll(() => page.locator(".log-line").count()).toBe(2);
       await expect.poll(() => page.locator(".log-line mark").first().innerText()).toBe("slow");
-      expect(new URL(page.url()).searchParams.get("q")).toBe("SLOW");
+      await page.waitForURL((url) => url.searchParams.get("q") === "SLOW");
       await page.getByRole("link", { name: "0 (completed)" }).waitFor();
       await dashboard.axe();
       await dashboard.width(360);
@@ -107,7 +107,7 @@ describeInBrowser(
       await page.getByText(/fanfold tasks reschedule .* 2040-01-01T11:00:00/).waitFor();
       await page.locator("[data-verb=run]").click();
       await page.getByText("It does not start before").waitFor();
-      await page.getByRole("button", { name: "Close" }).last().click();
+      await dashboard.closeDialog();
       await page.getByText("later", { exact: true }).waitFor();
     });
 
@@ -127,7 +127,7 @@ describeInBrowser(
       await page.getByText("It would run 1 task again").waitFor();
       await page.locator("[data-verb=run]").click();
       await page.getByText("It runs 1 task again").waitFor();
-      await page.getByRole("button", { name: "Close" }).last().click();
+      await dashboard.closeDialog();
       await page.getByText('"mended"').or(page.getByText("mended:")).first().waitFor();
       await dashboard.go("/tasks?type=t.mend");
       await page.getByRole("link", { name: mend.task_id }).waitFor();

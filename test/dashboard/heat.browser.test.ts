@@ -32,15 +32,11 @@ async function prepare({ db }: TestService): Promise<void> {
 
 const map = (page: Page) => page.getByRole("application", { name: "Tasks of tile" });
 
-/** The middle of a cell, in the window. */
-async function place(page: Page, cell: number): Promise<[x: number, y: number]> {
-  const canvas = map(page);
-  await canvas.waitFor();
-  await canvas.scrollIntoViewIfNeeded();
-  const box = (await canvas.boundingBox())!;
-  const columns = Number(await canvas.getAttribute("data-columns"));
-  const pitch = Number(await canvas.getAttribute("data-pitch"));
-  return [box.x + ((cell % columns) + 0.5) * pitch, box.y + (Math.floor(cell / columns) + 0.5) * pitch];
+/** The middle of a cell, in the map. Given to `hover` and `click`, which wait until the map stands still. */
+async function place(page: Page, cell: number): Promise<{ position: { x: number; y: number } }> {
+  const columns = Number(await map(page).getAttribute("data-columns"));
+  const pitch = Number(await map(page).getAttribute("data-pitch"));
+  return { position: { x: ((cell % columns) + 0.5) * pitch, y: (Math.floor(cell / columns) + 0.5) * pitch } };
 }
 
 /** Waits until the corner of a cell has the colour of a status. */
@@ -69,7 +65,7 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     const page = await dashboard.open(`/jobs/${job_id}/tasks`);
     await untilColour(page, 0, "--st-completed");
     await untilColour(page, 7, "--st-failed");
-    await page.mouse.move(...(await place(page, 27)));
+    await map(page).hover(await place(page, 27));
     const card = page.locator(".heat-card");
     await card.getByText(`Task ${stage_id}-27`).waitFor();
     await card.getByText("onerror").waitFor();
@@ -83,18 +79,17 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     await page.waitForURL(/by=duration/);
     await page.getByRole("img", { name: /^From / }).waitFor();
     await dashboard.axe();
-    await page.mouse.click(...(await place(page, 27)));
+    await map(page).click(await place(page, 27));
     await page.waitForURL(new RegExp(`/tasks/${stage_id}-27$`));
   });
 
   test("a box is dragged, shift adds to it, and the table says the same in words", async () => {
     const page = await dashboard.open(`/jobs/${job_id}/tasks`);
-    await place(page, 0);
     const columns = Number(await map(page).getAttribute("data-columns"));
     const drag = async (from: number, to: number) => {
-      await page.mouse.move(...(await place(page, from)));
+      await map(page).hover(await place(page, from));
       await page.mouse.down();
-      await page.mouse.move(...(await place(page, to)), { steps: 3 });
+      for (const cell of [from + 1, to]) await map(page).hover(await place(page, cell));
       await page.mouse.up();
     };
     const bar = selected(page);
@@ -137,7 +132,7 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     await dialog.getByLabel(/^Why/).fill("the tiles are there now");
     await dialog.getByRole("button", { name: "Run again" }).click();
     await dialog.getByText("5 tasks run again (5 failed).").waitFor();
-    await dialog.getByText("Close", { exact: true }).click();
+    await dashboard.closeDialog();
     await untilColour(page, 7, "--st-queued");
     // Nobody touches the page any more.
     await drain(dashboard.service.db, worker, ["t.tile"]);
@@ -150,7 +145,7 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     await untilColour(page, 3, "--st-failed");
     await untilColour(page, 12_000, "--st-queued");
     expect(await map(page).getAttribute("data-cells")).toBe("12500");
-    await page.mouse.click(...(await place(page, 3)));
+    await map(page).click(await place(page, 3));
     await page.getByRole("heading", { name: "Tasks 6 to 7" }).waitFor();
     const rows = page.getByRole("table", { name: "Tasks 6 to 7" }).locator("tbody tr");
     await rows.nth(1).waitFor();
@@ -169,9 +164,15 @@ describeInBrowser("the heat map", { worker: false, prepare }, (dashboard) => {
     const fingers = await page.context().newCDPSession(page);
     await fingers.send("Emulation.setTouchEmulationEnabled", { enabled: true });
     const tap = async (cell: number) => {
-      const [x, y] = await place(page, cell);
-      await fingers.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] });
-      await fingers.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+      const { position } = await place(page, cell);
+      await map(page).scrollIntoViewIfNeeded();
+      const box = (await map(page).boundingBox())!;
+      const [x, y] = [box.x + position.x, box.y + position.y];
+      // In one go: a finger that stays is a long press.
+      await Promise.all([
+        fingers.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x, y }] }),
+        fingers.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] }),
+      ]);
     };
     await tap(4);
     await page.locator(".heat-card").getByText(`Task ${stage_id}-4`).waitFor();

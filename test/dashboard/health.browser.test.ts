@@ -76,7 +76,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 describeInBrowser(
   "workers, queues and health",
-  { parts, worker: { slots: 2, types: served, lease_s: 3 }, prepare },
+  { parts, worker: { slots: 2, types: served, lease_s: 9 }, prepare },
   (dashboard) => {
     const told = (page: Page, name: string) => page.locator(`[data-told=${name}]`);
 
@@ -116,7 +116,7 @@ describeInBrowser(
       await dialog.getByText("fanfold pause --type t.quick --reason").waitFor();
       await dialog.getByRole("button", { name: "Pause it" }).click();
       await dialog.getByText("Paused: 0 tasks of it wait.").waitFor();
-      await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+      await dashboard.closeDialog();
       await row("t.quick").getByText("<img src=x onerror=alert(1)>").waitFor();
       await dashboard.axe();
       await row("t.quick").getByRole("button", { name: "Continue t.quick" }).click();

@@ -40,6 +40,12 @@ const hostile_parts = {
   ],
 };
 
+/** Where it stands on the page, and is waited for. */
+const shows_hostile = (job_id: string, failed: string, done: string) => [
+  ...["/jobs", `/jobs/${job_id}`, `/jobs/${job_id}/parameters`, `/tasks/${failed}`, `/tasks/${done}`],
+  ...["/submit", "/submit/hostile", "/submit/evil", "/schedules/evil", "/webhooks", "/keys", "/audit"],
+];
+
 const without_catalog = await withoutPostgis();
 const shown = views.filter(({ catalog }) => catalog !== true || without_catalog === null);
 let world: World;
@@ -86,7 +92,7 @@ describeInBrowser(
         }
         expect(found).toEqual([]);
       },
-      240_000,
+      600_000,
     );
 
     test("hostile text stays text", async () => {
@@ -129,27 +135,21 @@ describeInBrowser(
         void dialog.dismiss();
       });
       dashboard.allow(/404 GET .*\/(api|stac)\//);
-      let seen = 0;
-      const paths = [
-        ...shown.map(({ path }) => path(evil)),
-        `/tasks/${done}`,
-        "/submit/hostile",
-        "/submit/evil",
-        "/schedules/evil",
-      ];
+      // Some show the same job: once is enough.
+      const paths = new Set([...shown.map(({ path }) => path(evil)), ...shows_hostile(job_id, failed, done)]);
       for (const path of paths) {
         await dashboard.go(path);
-        await page.locator(".skeleton").first().waitFor({ state: "detached" });
+        if (shows_hostile(job_id, failed, done).includes(path)) {
+          await page.getByText("hostilemark").first().waitFor({ state: "attached" });
+        }
         const [hacked, forged, text] = await page.evaluate<[unknown, number, string]>(
           `[window.hacked, document.querySelectorAll("img[src=x], svg[onload], a[href^='javascript:'], main script").length, document.body.innerText]`,
         );
         expect({ path, hacked, forged }).toEqual({ path, hacked: undefined, forged: 0 });
         expect(text.includes("\u202e"), `${path} runs backwards`).toBe(false);
         expect(text.includes("\u001b"), `${path} has control characters`).toBe(false);
-        if (text.includes("hostilemark")) seen++;
       }
       expect(dialogs).toEqual([]);
-      expect(seen, "views that show it").toBeGreaterThan(8);
-    }, 240_000);
+    }, 600_000);
   },
 );

@@ -14,11 +14,7 @@ describeInBrowser(
     const button = (name: string) => dashboard.page.getByRole("button", { name, exact: true });
     const dialog = () => dashboard.page.getByRole("dialog");
     const act = () => dashboard.page.locator("[data-verb=run]").click();
-    /** Once it says what was done. */
-    const close = async () => {
-      await dialog().locator(".note.ok").waitFor();
-      await dialog().getByRole("button", { name: "Close" }).last().click();
-    };
+    const close = () => dashboard.closeDialog();
 
     test("is watched live, paused and continued with a reason, approved in place, and ends", async () => {
       const job_id = await scene.atlas("slow", 12, { labels: { team: "hydro" } });
@@ -70,7 +66,7 @@ describeInBrowser(
       await page.locator("[data-kind='job.paused'] blockquote").getByText("it's full").waitFor();
       await button("The job").click();
       await page.locator("[data-kind='stage.approved']").waitFor({ state: "detached" });
-      expect(new URL(page.url()).search).toBe("?kind=job");
+      await page.waitForURL((url) => url.search === "?kind=job");
       await dashboard.axe();
     });
 
@@ -137,7 +133,8 @@ describeInBrowser(
       await button("Verify").click();
       await dialog().getByText("All is as it should be.").waitFor();
       await dashboard.axe();
-      await close();
+      await page.keyboard.press("Escape");
+      await dialog().waitFor({ state: "detached" });
       // Cancelled, and told so.
       await button("Cancel").click();
       await dialog().getByText("1 task that waits would be dropped").waitFor();
@@ -197,11 +194,13 @@ describeInBrowser(
       await dashboard.expectNoSideways();
       await dashboard.theme("dark");
       await dashboard.axe();
-      for (const tab of ["errors", "events", "parameters"]) {
-        await dashboard.go(`/jobs/${job_id}/${tab}`);
-        await page.locator(".group, .story, .facts").first().waitFor();
+      for (const tab of ["Errors", "Events", "Parameters"]) {
+        await page.locator("nav.tabs").getByRole("link", { name: tab }).click();
+        await page.waitForURL(new RegExp(`/jobs/${job_id}/${tab.toLowerCase()}`));
+        await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+        await page.locator({ Errors: ".group", Events: ".story", Parameters: ".facts" }[tab]!).first().waitFor();
         await dashboard.expectNoSideways();
-        await dashboard.axe();
+        await dashboard.axe(page, ["color-contrast"]);
       }
       const [download] = await Promise.all([
         page.waitForEvent("download"),
