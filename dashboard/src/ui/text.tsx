@@ -1,6 +1,6 @@
 // Text, numbers and times. Job text is hostile: control characters and marks that turn the reading direction are shown, not obeyed.
 import { Fragment, useSyncExternalStore } from "react";
-import { count, seconds } from "../../../src/core/figures.js";
+import { count, took } from "../../../src/core/figures.js";
 import { printable } from "../../../src/core/printable.js";
 
 const unsafe =
@@ -41,7 +41,7 @@ export function Duration({ ms }: { ms: number | null | undefined }) {
 }
 
 export function durationText(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000);
+  return ms < 1000 ? `${Math.round(ms)} ms` : took(ms / 1000);
 }
 
 let now_ms = Date.now();
@@ -87,6 +87,6 @@ export function relativeTime(at: number, now: number): string {
   const s = (now - at) / 1000;
   const size = Math.abs(s);
   if (size < 1.5) return "now";
-  const text = size < 60 ? `${Math.round(size)} s` : seconds(size);
+  const text = size < 9.95 ? `${Math.round(size)} s` : took(size);
   return s >= 0 ? `${text} ago` : `in ${text}`;
 }

@@ -18,6 +18,15 @@ export function chosenStage(job: Job, wanted: string): Stage | undefined {
   );
 }
 
+/** Where a map may open when no stage was asked for: the likeliest first, then those with the most tasks. */
+export function stagesInTurn(job: Job): Stage[] {
+  const first = chosenStage(job, "");
+  const others = job.stages
+    .filter((one) => one !== first && (one.total ?? 0) > 0)
+    .sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
+  return first === undefined ? [] : [first, ...others];
+}
+
 export function StagePicker({ job, tab, stage }: { job: Job; tab: JobTab; stage: Stage }) {
   if (job.stages.length < 2) return null;
   return (
