@@ -17,7 +17,8 @@ import { Overview } from "./overview.js";
 import { ParametersTab } from "./parameters_tab.js";
 import type { Job } from "./records.js";
 import { JobMap, JobTimeline, StageHeat } from "./slots.js";
-import { chosenStage, StagePicker, stagesInTurn } from "./stage_picker.js";
+import { StagePicker } from "./stage_picker.js";
+import { chosenStage, stagesInTurn } from "./stages_in_turn.js";
 
 const LATELY_MS = 300_000;
 const crumbs = [{ href: to.jobs(), text: "Jobs" }];
