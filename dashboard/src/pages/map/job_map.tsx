@@ -5,7 +5,7 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { footprints_api } from "../../../../src/core/api/footprints.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
-import { BoxSet, touches } from "../../../../src/geo/boxes.js";
+import { touches } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { call } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
@@ -19,7 +19,7 @@ import { useItems, useMapItems } from "./items.js";
 import { LazyMap } from "./lazy_map.js";
 import { MapTools } from "./map_tools.js";
 import { usePictureOnMap } from "./picture_on_map.js";
-import { type Hit, missing_states, ordinalIn, withSurroundings } from "./shapes.js";
+import { around, type Hit, missing_states, ordinalIn, withSurroundings } from "./shapes.js";
 import { ItemsTold, TasksTold } from "./told.js";
 import { useFootprints, useSelectedIds } from "./use_footprints.js";
 
@@ -244,12 +244,6 @@ function selectedExtent(boxes: readonly { id: number; box: Bounds }[], selected:
 
 function extentOfItems(items: ReturnType<typeof useMapItems>): Bounds | null {
   return around(items.map(({ box }) => box));
-}
-
-function around(boxes: readonly Bounds[]): Bounds | null {
-  const set = new BoxSet(boxes.length);
-  for (const [i, box] of boxes.entries()) set.set(i, box);
-  return set.extent();
 }
 
 /** Beside the pointer, on the side where there is room. */

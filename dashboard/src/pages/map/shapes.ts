@@ -2,6 +2,7 @@
 // the globe more than once. Pure.
 import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
 import type { FootprintState } from "../../../../src/core/api/footprints.js";
+import { BoxSet } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 
 export interface MapBox {
@@ -148,6 +149,13 @@ export function roughly(ranges: readonly Range[], most = MOST_RANGES): readonly 
     else out.push([lo, hi]);
   }
   return out;
+}
+
+/** The box that holds all of them; null: there are none. */
+export function around(boxes: readonly Bounds[]): Bounds | null {
+  const set = new BoxSet(boxes.length);
+  for (const [i, box] of boxes.entries()) set.set(i, box);
+  return set.extent();
 }
 
 /** Of the task's id, when it is one of this stage. */
