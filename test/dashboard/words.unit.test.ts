@@ -86,7 +86,13 @@ describe("the map", () => {
   });
 
   test("tries the stage that matters first, then those with the most tasks, and never one without any", () => {
-    const stage = (name: string, total: number | null, more = {}) => ({ name, total, failed: 0, status: "completed", ...more });
+    const stage = (name: string, total: number | null, more = {}) => ({
+      name,
+      total,
+      failed: 0,
+      status: "completed",
+      ...more,
+    });
     const stages = [stage("find", 1), stage("tiles", 300, { failed: 2 }), stage("shrink", 40), stage("later", null)];
     expect(stagesInTurn({ stages } as never).map(({ name }) => name)).toEqual(["tiles", "shrink", "find"]);
   });
