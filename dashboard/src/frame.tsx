@@ -116,7 +116,7 @@ export function Frame({ children }: { children: ReactNode }) {
           <ThemeSwitch />
           <Button onClick={() => void signOut()}>Sign out</Button>
           <div className="side-links muted small">
-            <span>Fanfold {session.version}</span>
+            <span title={`Fanfold ${session.version}`}>{session.version}</span>
             <span className="nowrap">
               <kbd>?</kbd> keys
             </span>
@@ -164,9 +164,9 @@ function LiveMark() {
 function ThemeSwitch() {
   const choice = useThemeChoice();
   const choices: { value: ThemeChoice; text: string }[] = [
-    { value: "system", text: "Colours: system" },
-    { value: "light", text: "Colours: light" },
-    { value: "dark", text: "Colours: dark" },
+    { value: "system", text: "System colours" },
+    { value: "light", text: "Light" },
+    { value: "dark", text: "Dark" },
   ];
   return (
     <label className="theme-switch">
