@@ -31,6 +31,8 @@ const pages: readonly { path: string; shown: AnyPage }[] = [
   { path: "/", shown: page("jobs", "JobsPage") },
   { path: "/jobs", shown: page("jobs", "JobsPage") },
   { path: "/jobs/:job_id/:tab?", shown: page("job", "JobPage") },
+  { path: "/groups/:group_id?", shown: page("groups", "GroupsPage") },
+  { path: "/connectors", shown: page("connectors", "ConnectorsPage") },
   { path: "/tasks", shown: page("task", "TasksPage") },
   { path: "/tasks/:task_id", shown: page("task", "TaskPage") },
   { path: "/workers", shown: page("workers", "WorkersPage") },

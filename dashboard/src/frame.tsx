@@ -8,7 +8,7 @@ import { chooseTheme, type ThemeChoice, useThemeChoice } from "./theme/theme.js"
 import { Announcer } from "./ui/announce.js";
 import { Button, IconButton } from "./ui/button.js";
 import { KeyHelp, useKeys } from "./ui/keys.js";
-import { relativeTime, useNow } from "./ui/text.js";
+import { relativeTime, Safe, useNow } from "./ui/text.js";
 
 interface Place {
   text: string;
@@ -21,6 +21,7 @@ const groups: { title: string; places: Place[] }[] = [
     title: "Work",
     places: [
       { text: "Jobs", href: to.jobs(), keys: "g j" },
+      { text: "Groups", href: to.groups() },
       { text: "Submit", href: to.submit(), keys: "g n" },
       { text: "Catalogue", href: to.catalog(), keys: "g c" },
       { text: "Schedules", href: to.schedules(), keys: "g s" },
@@ -37,6 +38,7 @@ const groups: { title: string; places: Place[] }[] = [
   {
     title: "Around it",
     places: [
+      { text: "Connectors", href: to.connectors() },
       { text: "Webhooks", href: to.webhooks() },
       { text: "Keys", href: to.keys() },
       { text: "Limits", href: to.limits() },
@@ -97,14 +99,28 @@ export function Frame({ children }: { children: ReactNode }) {
           </div>
         ))}
         <div className="side-foot">
-          <div className="who">
-            <span className="muted">Tenant</span> <strong>{session.tenant_id}</strong>
-            <div className="muted small mono">{session.actor}</div>
+          <div className="who" title={`Tenant ${session.tenant_id}, ${session.actor}`}>
+            <strong>
+              <Safe text={session.tenant_name ?? session.tenant_id} limit={60} />
+            </strong>
+            <span className="muted small">
+              {session.key_name === null ? (
+                <Safe text={session.actor} limit={60} />
+              ) : (
+                <>
+                  with the key <Safe text={session.key_name} limit={60} />
+                </>
+              )}
+            </span>
           </div>
           <ThemeSwitch />
           <Button onClick={() => void signOut()}>Sign out</Button>
-          <div className="muted small">
-            Fanfold {session.version} · <kbd>?</kbd> keys · <a href={new URL("api/docs", document.baseURI).href}>API</a>
+          <div className="side-links muted small">
+            <span title={`Fanfold ${session.version}`}>{session.version}</span>
+            <span className="nowrap">
+              <kbd>?</kbd> keys
+            </span>
+            <a href={new URL("api/docs", document.baseURI).href}>API</a>
           </div>
         </div>
       </nav>
@@ -160,7 +176,7 @@ function LiveMark() {
 function ThemeSwitch() {
   const choice = useThemeChoice();
   const choices: { value: ThemeChoice; text: string }[] = [
-    { value: "system", text: "As the system" },
+    { value: "system", text: "System colours" },
     { value: "light", text: "Light" },
     { value: "dark", text: "Dark" },
   ];

@@ -1,6 +1,8 @@
 // Addresses of the pages, and the query of the address as state: what a person sees can be sent to another by its link.
 import { useCallback, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
+import { type JobTerms, noTerms } from "../../src/core/job_filter.js";
+import { formatJobFilter } from "../../src/core/job_filter_text.js";
 
 /** The path under which the server is reached, without a slash at its end. */
 export const base_path = new URL(document.baseURI).pathname.replace(/\/$/, "");
@@ -29,6 +31,8 @@ export const to = {
     address(["jobs", job_id, tab === "overview" ? undefined : tab], query),
   task: (task_id: string) => address(["tasks", task_id]),
   tasks: (query?: Query) => address(["tasks"], query),
+  groups: (group_id?: string, query?: Query) => address(["groups", group_id], query),
+  connectors: () => address(["connectors"]),
   workers: () => address(["workers"]),
   queues: () => address(["queues"]),
   health: () => address(["health"]),
@@ -42,6 +46,11 @@ export const to = {
     address(["catalog", collection_id, item_id], query),
   signIn: (next?: string) => address(["sign-in"], { next }),
 };
+
+/** The filter of the list of jobs, as it is typed. */
+export function filterOf(terms: Partial<JobTerms>): string {
+  return formatJobFilter({ ...noTerms(), ...terms });
+}
 
 /** The values of the address' query; those equal to their default are left out of it. `replace` for what is typed. */
 export function useQueryState<T extends Record<string, string>>(

@@ -1,22 +1,32 @@
-// fanfold cancel: stops a job. Tasks that run are told to stop; what is done stays.
+// fanfold cancel: stops a job, or all that fit a filter. Tasks that run are told to stop; what is done stays.
 import type { CancelReply } from "../engine/records.js";
+import { addFilterOption, type FilterFlags, onAllThatFit } from "./bulk.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, tasks } from "./figures.js";
 import { withSession } from "./session.js";
-import { addVerbOptions, type VerbFlags, verbOptions } from "./verb.js";
+import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";
 
 export function addCancel(cli: Cli): void {
   const command = cli.program
     .command("cancel")
-    .summary("cancel a job")
+    .summary("cancel a job, or all that fit a filter")
     .description(
       "Cancels a job: waiting tasks are dropped, running ones are told to stop, finished ones stay as they are.",
     )
-    .argument("<job>", "job id, or the first characters of it");
-  addVerbOptions(command)
-    .addHelpText("after", examples('fanfold cancel 3f2a9c --reason "wrong folder"', "fanfold cancel 3f2a9c --dry-run"))
-    .action(async (job: string, flags: VerbFlags) => {
+    .argument("[job]", "job id, or the first characters of it");
+  addVerbOptions(addFilterOption(command))
+    .addHelpText(
+      "after",
+      examples(
+        'fanfold cancel 3f2a9c --reason "wrong folder"',
+        "fanfold cancel 3f2a9c --dry-run",
+        "fanfold cancel --filter 'type:process_raster label:team=hydro' --dry-run",
+      ),
+    )
+    .action(async (job: string | undefined, flags: VerbFlags & FilterFlags) => {
+      exactlyOne("cancel", { "<job>": job, "--filter": flags.filter }, "fanfold cancel <job>; fanfold jobs lists them");
+      if (job === undefined) return onAllThatFit(cli, "cancel", flags);
       const { reason, ...options } = verbOptions(cli, flags);
       await withSession(cli, async ({ engine }) => {
         const { job_id } = await engine.status(job);

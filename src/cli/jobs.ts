@@ -1,11 +1,10 @@
 // fanfold jobs: the newest jobs.
-import { filter_keys, parseJobFilter } from "../core/job_filter.js";
-import { type DayStart, whenAt } from "../core/job_filter_time.js";
 import type { Problem } from "../core/problems.js";
 import { job_statuses } from "../core/statuses.js";
-import type { JobFilter, ListedJobs } from "../engine/records.js";
+import type { ListedJobs } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
+import { filter_help, readFilter } from "./job_filter.js";
 import { oneOf, wholeNumber } from "./options.js";
 import { withSession } from "./session.js";
 import { moment, table } from "./summary.js";
@@ -22,12 +21,7 @@ export function addJobs(cli: Cli): void {
   cli.program
     .command("jobs")
     .summary("list jobs, newest first")
-    .description(
-      "Lists jobs, newest first. The filter is that of the dashboard: words, and\n" +
-        `${Object.entries(filter_keys)
-          .map(([key, about]) => `  ${`${key}:`.padEnd(13)}${about}`)
-          .join("\n")}`,
-    )
+    .description(`Lists jobs, newest first. The filter is that of the dashboard: words, and\n${filter_help}`)
     .argument("[filter...]", "such as status:failed created:>-1d")
     .option("--status <status>", `only these: ${job_statuses.join(", ")}`)
     .option("--type <type>", "only this job type")
@@ -60,30 +54,6 @@ async function listJobs(cli: Cli, filter: string[], options: JobsOptions): Promi
     answer(cli, { jobs: page.jobs, next: page.next }, () => pageLines(page, cli.io.width()));
   });
 }
-
-/** The same text that the dashboard takes, in the days of this machine. */
-function readFilter(text: string, problems: Problem[]): JobFilter {
-  const read = parseJobFilter(text);
-  for (const { from, to, problem, fix } of read.problems)
-    problems.push({ path: text.slice(from, to).slice(0, 60), problem, fix });
-  const { words, types, statuses, labels, conditions, id, error, group, correlation, created, finished, priority } =
-    read.terms;
-  const now = new Date();
-  const at = (when: string | null) => (when === null ? null : whenAt(when, now, localDay).toISOString());
-  const some = <One>(list: One[]) => (list.length === 0 ? null : list);
-  return {
-    ...{ words: some(words), type: some(types), status: some(statuses), id, error, group_id: group },
-    correlation_id: correlation,
-    labels: Object.fromEntries(labels.flatMap(({ key, value }) => (value === null ? [] : [[key, value]]))),
-    label_keys: labels.flatMap(({ key, value }) => (value === null ? [key] : [])),
-    ...{ created_after: at(created.from), created_before: at(created.to) },
-    ...{ finished_after: at(finished.from), finished_before: at(finished.to) },
-    ...{ priority_from: priority.from, priority_to: priority.to },
-    ...Object.fromEntries(conditions.map((condition) => [condition, true])),
-  };
-}
-
-const localDay: DayStart = (year, month, day) => new Date(year, month - 1, day);
 
 function* pageLines({ jobs, next }: ListedJobs, width: number): Generator<string> {
   if (jobs.length === 0 && next === null) yield "no jobs; submit one: fanfold submit hello_world --wait";

@@ -1,6 +1,8 @@
 // Options out of text: numbers, labels, moments. Each reader adds to a list of problems instead of stopping at the first.
+import { job_webhooks } from "../core/api/webhooks.js";
 import { priority_range } from "../core/names.js";
 import { type Problem, quoted } from "../core/problems.js";
+import type { JobWebhook } from "../core/webhooks.js";
 
 export function wholeNumber(
   name: string,
@@ -44,6 +46,28 @@ export function oneOf<Word extends string>(
   if (text === undefined || (words as readonly string[]).includes(text)) return text as Word | undefined;
   problems.push({ path: name, problem: `${quoted(text)} is not known`, fix: `choose from ${words.join(", ")}` });
   return undefined;
+}
+
+/** Each is the id of an endpoint, or the JSON that the API takes. */
+export function webhooksOf(texts: readonly string[] | undefined, problems: Problem[]): JobWebhook[] | undefined {
+  if (texts === undefined || texts.length === 0) return undefined;
+  const read = job_webhooks.safeParse(texts.map(webhookOf));
+  if (read.success) return read.data;
+  const at = read.error.issues[0]?.path[0];
+  const which = typeof at === "number" ? quoted(texts[at] ?? "") : `${texts.length} of them`;
+  const problem = typeof at === "number" ? `${which} is no receiver` : `${which} are too many`;
+  const fix = `--webhook we_…, or --webhook '{"url":"https://…","secret":"secret://name"}'`;
+  problems.push({ path: "--webhook", problem, fix });
+  return undefined;
+}
+
+function webhookOf(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return { endpoint: text };
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Labels are texts, never JSON: a label "1.10" must not become 1.1. */

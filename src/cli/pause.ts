@@ -1,33 +1,34 @@
-// fanfold pause and fanfold continue: a job, or a task type of this tenant, stands still for a while.
-
+// fanfold pause and fanfold continue: a job, all that fit a filter, or a task type of this tenant, stands still for a while.
 import { printable } from "../core/printable.js";
 import type { JobPauseReply, TypePauseReply } from "../engine/recovery_records.js";
+import { addFilterOption, type FilterFlags, onAllThatFit } from "./bulk.js";
 import { answer, type Cli, examples } from "./command.js";
 import { tasks } from "./figures.js";
 import { withSession } from "./session.js";
 import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "./verb.js";
 import { shortId } from "./view.js";
 
-interface PauseFlags extends VerbFlags {
+interface PauseFlags extends VerbFlags, FilterFlags {
   type?: string;
 }
 
 export function addPause(cli: Cli): void {
   const command = cli.program
     .command("pause")
-    .summary("let a job or a task type stand still")
+    .summary("let a job, all that fit a filter, or a task type stand still")
     .description(
       "Pauses a job, or with --type all tasks of a type: nothing of it is started, what runs may finish. " +
         "A paused job's deadline waits with it.",
     )
     .argument("[job]", "job id, or the first characters of it")
     .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
-  addVerbOptions(command)
+  addVerbOptions(addFilterOption(command))
     .addHelpText(
       "after",
       examples(
         'fanfold pause 3f2a9c --reason "the disk is full"',
         "fanfold pause --type raster.cog --dry-run",
+        "fanfold pause --filter label:team=hydro",
         "fanfold continue 3f2a9c",
       ),
     )
@@ -41,17 +42,25 @@ export function addContinue(cli: Cli): void {
     .description("Lets a paused job, or with --type a paused task type, go on.")
     .argument("[job]", "job id, or the first characters of it")
     .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
-  addVerbOptions(command)
-    .addHelpText("after", examples("fanfold continue 3f2a9c", "fanfold continue --type raster.cog --dry-run"))
+  addVerbOptions(addFilterOption(command))
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold continue 3f2a9c",
+        "fanfold continue --type raster.cog --dry-run",
+        "fanfold continue --filter is:paused",
+      ),
+    )
     .action((job: string | undefined, flags: PauseFlags) => change(cli, "continue", job, flags));
 }
 
 async function change(cli: Cli, verb: "pause" | "continue", job: string | undefined, flags: PauseFlags): Promise<void> {
   exactlyOne(
     verb,
-    { "<job>": job, "--type": flags.type },
+    { "<job>": job, "--type": flags.type, "--filter": flags.filter },
     `fanfold ${verb} <job>, or fanfold ${verb} --type <task type>`,
   );
+  if (flags.filter !== undefined) return onAllThatFit(cli, verb, flags);
   const options = verbOptions(cli, flags);
   await withSession(cli, async ({ engine: { recovery } }) => {
     const reply =

@@ -10,7 +10,7 @@ import type { SubmitReply } from "../engine/records.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { problemsOf, usage } from "./failure.js";
 import { note } from "./io.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
+import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, webhooksOf } from "./options.js";
 import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
@@ -31,6 +31,7 @@ interface SubmitOptions extends WaitFlags {
   onDependencyFailure?: string;
   require?: string;
   group?: string;
+  webhook?: string[];
   dryRun?: boolean;
 }
 
@@ -57,6 +58,11 @@ export function addSubmit(cli: Cli): void {
     .option("--on-dependency-failure <what>", "when one of those does not end well: cancel this one (default), or run")
     .option("--require <how>", "of those: success (default), or completed, to which a partial success is not enough")
     .option("--group <group>", "the group it belongs to; it opens when it is first named")
+    .option(
+      "--webhook <receiver>",
+      "who else hears how it ends: an endpoint (we_…), or JSON with url and secret; may be repeated",
+      collect,
+    )
     .option("--dry-run", "only say what it would do, or why it would be refused")
     .addHelpText(
       "after",
@@ -90,6 +96,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     on_dependency_failure: oneOf("--on-dependency-failure", options.onDependencyFailure, ["cancel", "run"], problems),
     require: oneOf("--require", options.require, ["success", "completed"], problems),
     group_id: options.group,
+    webhooks: webhooksOf(options.webhook, problems),
   };
   if (options.dryRun && options.wait) {
     problems.push({ path: "--wait", problem: "a dry run makes nothing to wait for", fix: "leave one of them out" });

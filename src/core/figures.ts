@@ -19,6 +19,23 @@ export function seconds(s: number): string {
   return `${Math.floor(hours / 24)}d${hours % 24}h`;
 }
 
+/** How long something took: 0.8 s, 12 s, 4 min 12 s, 2 h 5 min, 3 d 4 h. */
+export function took(s: number): string {
+  const all = Math.max(0, s);
+  if (all < 9.95) return `${all.toFixed(1)} s`;
+  const whole = Math.round(all);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return pair(Math.floor(whole / 60), "min", whole % 60, "s");
+  const minutes = Math.round(all / 60);
+  if (minutes < 48 * 60) return pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  const hours = Math.round(all / 3600);
+  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+function pair(many: number, unit: string, few: number, small: string): string {
+  return few === 0 ? `${count(many)} ${unit}` : `${count(many)} ${unit} ${few} ${small}`;
+}
+
 export function rate(per_s: number): string {
   if (per_s >= 10) return `${count(Math.round(per_s))}/s`;
   if (per_s >= 0.1) return `${per_s.toFixed(1)}/s`;

@@ -1,6 +1,6 @@
 // How a job stands, in one sentence: for the page of a job and for the command line. The words are the same in both. Pure: the
 // caller gives what it knows and says what time it is.
-import { count } from "./figures.js";
+import { count, took } from "./figures.js";
 import { doneOf, type Pace } from "./pace.js";
 
 export interface VerdictStage {
@@ -267,23 +267,6 @@ function cut(text: string, longest = longest_quote): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   const letters = [...line];
   return letters.length > longest ? `${letters.slice(0, longest - 1).join("")}…` : line;
-}
-
-/** How long something took: 0.8 s, 12 s, 4 min 12 s, 2 h 5 min, 3 d 4 h. */
-export function took(s: number): string {
-  const all = Math.max(0, s);
-  if (all < 9.95) return `${all.toFixed(1)} s`;
-  const whole = Math.round(all);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return pair(Math.floor(whole / 60), "min", whole % 60, "s");
-  const minutes = Math.round(all / 60);
-  if (minutes < 48 * 60) return pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
-  const hours = Math.round(all / 3600);
-  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
-}
-
-function pair(many: number, unit: string, few: number, small: string): string {
-  return few === 0 ? `${count(many)} ${unit}` : `${count(many)} ${unit} ${few} ${small}`;
 }
 
 /** How long something may take: nobody knows it to the second. */

@@ -20,7 +20,7 @@ export const dashboard_folder = fileURLToPath(new URL("../../dist/dashboard", im
 /** The first parts of the page's own addresses. */
 const pages = [
   ...["jobs", "tasks", "workers", "queues", "health", "schedules", "webhooks", "keys", "limits", "audit"],
-  ...["submit", "catalog", "sign-in"],
+  ...["submit", "catalog", "sign-in", "groups", "connectors"],
 ];
 
 const policy = [

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { served } from "./served.js";
 
@@ -213,5 +214,52 @@ describe("who asked", () => {
     // A machine that knows no name leaves it to the database, which knows the login.
     expect(unknown[0]).not.toBe("tess");
     expect(unknown[0]).toMatch(/\w/);
+  });
+});
+
+describe("with --filter a verb is for all jobs that fit", () => {
+  /** Two jobs that wait for files, and one that has failed. */
+  async function lot(name: string) {
+    const gates = [path.join(await folder(), "gate"), path.join(await folder(), "gate")];
+    const label = ["--label", `lot=${name}`];
+    for (const gate of gates) await asked("submit", "fixture_wait", `gate=${gate}`, ...label);
+    await asked("submit", "fixture_mend", `folder=${await folder()}`, "n=1", ...label, "--wait");
+    return async () => {
+      const { jobs } = await asked("jobs", `label:lot=${name}`);
+      return (jobs as { status: string }[]).map(({ status }) => status).toSorted();
+    };
+  }
+
+  test("a dry run counts, and changes nothing", async () => {
+    const statuses = await lot("dry");
+    const { code, out } = await fanfold(["cancel", "--filter", "label:lot=dry", "--dry-run"]);
+    expect({ code, out }).toEqual({ code: 0, out: "2 jobs would be cancelled; nothing was changed\n" });
+    expect(await statuses()).not.toContain("cancelled");
+    expect((await fanfold(["resume", "--filter", "label:lot=none", "--dry-run"])).out).toBe(
+      "no job fits: nothing would be resumed; nothing was changed\n",
+    );
+    await asked("cancel", "--filter", "label:lot=dry");
+  });
+
+  test("cancels the open ones with the reason, and leaves those of others alone", async () => {
+    const other = await lot("other");
+    const statuses = await lot("cancel");
+    const done = await asked("cancel", "--filter", "label:lot=cancel", "--reason", "wrong folder", "--by", "ada");
+    expect(done).toMatchObject({ action: "cancel", dry_run: false, touched: 2, skipped: [], failed: [] });
+    expect(await statuses()).toEqual(["cancelled", "cancelled", "failed"]);
+    expect(await other()).not.toContain("cancelled");
+    expect((await fanfold(["cancel", "--filter", "label:lot=cancel"])).out).toBe("cancelled  0 jobs\n");
+    await asked("cancel", "--filter", "label:lot=other");
+  });
+
+  test("pauses, continues and resumes as well", async () => {
+    const statuses = await lot("hold");
+    expect((await fanfold(["pause", "--filter", "label:lot=hold"])).out).toBe("paused  2 jobs\n");
+    expect((await asked("jobs", "label:lot=hold is:paused")).jobs).toHaveLength(2);
+    expect((await fanfold(["continue", "--filter", "label:lot=hold"])).out).toBe("continued  2 jobs\n");
+    await asked("cancel", "--filter", "label:lot=hold");
+    expect((await fanfold(["resume", "--filter", "label:lot=hold status:cancelled"])).out).toBe("resumed  2 jobs\n");
+    expect(await statuses()).not.toContain("cancelled");
+    await asked("cancel", "--filter", "label:lot=hold");
   });
 });

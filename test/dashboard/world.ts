@@ -174,13 +174,21 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
   mending.done = false;
   const key = await service.key(tenant);
   const engine = service.engine.forTenant(tenant);
-  const submit = async (type: string, parameters: Record<string, unknown>, labels: Record<string, string>) =>
-    (await engine.submit(type, parameters, { labels, correlation_id: `${type}-1` })).job_id;
+  const submit = async (
+    type: string,
+    parameters: Record<string, unknown>,
+    labels: Record<string, string>,
+    of: { group_id?: string } = {},
+  ) => (await engine.submit(type, parameters, { labels, correlation_id: `${type}-1`, ...of })).job_id;
   const covered = await submit("land_cover", { region: "Alps", tiles: 288 }, { team: "land", stage: "production" });
   const broken = await submit("station_import", { stations: 400, day: "2031-05-14" }, { team: "climate" });
   const gated = await submit("replace_index", { version: "2031-05" }, { team: "search" });
   const stuck = await submit("soil_samples", { site: "Davos" }, { team: "soil" });
-  for (let n = 0; n < 6; n++) await submit("land_cover", { region: `Valley ${n + 1}`, tiles: 12 }, { team: "land" });
+  await engine.groups.create({ group_id: "valleys", name: "Valleys of the south", expected: 8, actor: "Mara" });
+  for (let n = 0; n < 6; n++) {
+    const valley = { region: `Valley ${n + 1}`, tiles: 12 };
+    await submit("land_cover", valley, { team: "land" }, { group_id: "valleys" });
+  }
   const cancelled = await submit("soil_samples", { site: "Chur" }, { team: "soil" });
   await engine.cancelJob(cancelled, "the site is closed", { actor: "Mara" });
   for (const job_id of [covered, broken]) await engine.wait(job_id);
@@ -211,6 +219,9 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
     description: "the team's chat",
   });
   await call("POST", `/api/webhooks/${(hook.body as { endpoint_id: string }).endpoint_id}/ping`);
+  await call("PUT", "/api/connectors/http.request/archive", {
+    config: { base_url: "https://archive.example.com/v1", limits: { max_concurrent: 4, rate_per_s: 10 } },
+  });
   await engine.keys.create({ name: "nightly import", scopes: ["submit", "read"], actor: "Mara" });
   await engine.keys.create({ name: "map viewer", scopes: ["read"], actor: "Mara" });
   const { tasks } = await engine.tasks({ job_id: covered, status: "failed" });

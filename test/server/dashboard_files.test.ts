@@ -1,6 +1,6 @@
 // The dashboard's files as the server hands them out: the page at its own addresses and nowhere else, under a strict policy, under a
 // base path, and nothing of it where it was not built.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +47,15 @@ describe("the page", () => {
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     }
     expect((await service.call("HEAD", "/jobs", { key: null, headers: page })).status).toBe(200);
+  });
+
+  test("is at the address of every page the dashboard has", async () => {
+    const app = await readFile(new URL("../../dashboard/src/app.tsx", import.meta.url), "utf8");
+    const paths = Array.from(app.matchAll(/path: "(\/[^"]*)"/g), ([, path]) =>
+      (path as string).replace(/:\w+\??/g, "x"),
+    );
+    expect(paths).toContain("/groups/x");
+    for (const path of paths) expect({ path, status: (await get(path, page)).status }).toEqual({ path, status: 200 });
   });
 
   test("runs and loads nothing but our own files, and is framed nowhere", async () => {

@@ -186,6 +186,35 @@ export function typeVerbCommands(
   };
 }
 
+/** What an action is for at all: the filter of somebody who means every job. */
+const every_job = {
+  cancel: "status:queued,processing",
+  pause: "status:queued,processing",
+  continue: "is:paused",
+  resume: "status:failed,partial_success,cancelled",
+} as const;
+
+/** One verb for all jobs that fit a filter; of jobs that were picked by hand there is no command line. */
+export function bulkCommands(
+  base: string,
+  action: keyof typeof every_job,
+  target: { text: string; filter: unknown } | { job_ids: readonly string[] },
+  { reason, before }: { reason?: string | undefined; before?: string | undefined } = {},
+): Commands {
+  const of_filter = "text" in target;
+  const body = {
+    action,
+    ...(of_filter ? { filter: target.filter, before } : { job_ids: target.job_ids }),
+    ...verbBody({ reason }),
+  };
+  return {
+    cli: of_filter
+      ? cliLine([action], { filter: target.text.trim() === "" ? every_job[action] : target.text, reason })
+      : null,
+    curl: curlLine(base, { method: "POST", path: "/api/jobs/bulk", body }),
+  };
+}
+
 export interface SubmitGiven {
   parameters: Record<string, unknown>;
   mode?: "reuse" | "resume" | "force" | undefined;

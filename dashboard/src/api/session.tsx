@@ -6,7 +6,11 @@ import { tellOtherTabs } from "./other_tabs.js";
 
 export interface Session {
   tenant_id: string;
+  tenant_name: string | null;
   actor: string;
+  /** null: a token of an OpenID provider. */
+  key_id: string | null;
+  key_name: string | null;
   scopes: Scope[];
   /** Of whoever runs the service. */
   operator: boolean;

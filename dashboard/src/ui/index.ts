@@ -9,6 +9,7 @@ export { useKeys } from "./keys.js";
 export { Empty, ProblemNote, Skeleton } from "./note.js";
 export { Card, type Crumb, Page, Tabs, useDocumentTitle } from "./page.js";
 export { SecretOnce } from "./secret.js";
+export { Segments } from "./segments.js";
 export { type BarPart, ShapeIcon, Sparkline, StackedBar, StatusBadge } from "./status.js";
 export { type Column, Table } from "./table.js";
 export { absoluteTime, Count, Duration, durationText, relativeTime, Safe, Time, useNow } from "./text.js";

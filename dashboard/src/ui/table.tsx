@@ -72,6 +72,7 @@ export function Table<Row>({ columns, rows, rowKey, href, caption, rowClass }: T
               {columns.map(({ id, title, cell, align, minor }) => (
                 <td
                   key={id}
+                  data-column={id}
                   data-align={align}
                   data-minor={minor}
                   data-title={typeof title === "string" ? title : undefined}

@@ -1,6 +1,6 @@
 // Text, numbers and times. Job text is hostile: control characters and marks that turn the reading direction are shown, not obeyed.
 import { Fragment, useSyncExternalStore } from "react";
-import { count, seconds } from "../../../src/core/figures.js";
+import { count, took } from "../../../src/core/figures.js";
 import { printable } from "../../../src/core/printable.js";
 
 const unsafe =
@@ -41,7 +41,7 @@ export function Duration({ ms }: { ms: number | null | undefined }) {
 }
 
 export function durationText(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000);
+  return ms < 1000 ? `${Math.round(ms)} ms` : took(ms / 1000);
 }
 
 let now_ms = Date.now();
@@ -83,10 +83,16 @@ export function absoluteTime(date: Date): string {
   return `${date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })} (${date.toISOString()})`;
 }
 
+/** What is past, in one unit: it does not tick while it is read. What is to come, as exactly as a duration. */
 export function relativeTime(at: number, now: number): string {
   const s = (now - at) / 1000;
-  const size = Math.abs(s);
-  if (size < 1.5) return "now";
-  const text = size < 60 ? `${Math.round(size)} s` : seconds(size);
-  return s >= 0 ? `${text} ago` : `in ${text}`;
+  if (Math.abs(s) < 1.5) return "now";
+  return s >= 0 ? `${roundly(s)} ago` : `in ${took(-s).replace(/^(\d)\.\d s$/, "$1 s")}`;
+}
+
+function roundly(s: number): string {
+  if (s < 59.5) return `${Math.round(s)} s`;
+  if (s < 3600) return `${Math.max(1, Math.floor(s / 60))} min`;
+  if (s < 48 * 3600) return `${Math.floor(s / 3600)} h`;
+  return `${count(Math.floor(s / 86_400))} d`;
 }

@@ -1,11 +1,12 @@
 // The collections of the catalogue.
 import { useMemo } from "react";
 import { Link, useLocation } from "wouter";
+import type { Bounds } from "../../../../src/geo/raster.js";
 import { useSession } from "../../api/session.js";
 import { to } from "../../routes.js";
-import { Button, Card, CommandLine, Empty, Page, ProblemNote, Safe, Skeleton, Table } from "../../ui/index.js";
+import { Button, CommandLine, Empty, Page, ProblemNote, Safe, Skeleton, Table } from "../../ui/index.js";
 import { LazyMap } from "../map/lazy_map.js";
-import { boxText, polygonOf } from "../map/shapes.js";
+import { around, boxText, polygonOf, withSurroundings } from "../map/shapes.js";
 import {
   extentOf,
   isWholeGlobe,
@@ -48,6 +49,11 @@ function Collections() {
       }),
     [collections],
   );
+  const fit = useMemo(() => {
+    const boxes = collections.map((one) => extentOf(one)).filter((box) => box !== null && !isWholeGlobe(box));
+    const all = around(boxes as Bounds[]);
+    return all === null ? world : { box: withSurroundings(withSurroundings(all)), again: 0 };
+  }, [collections]);
   const counted = useMemo(() => new Set(collections.slice(0, COUNTED).map(({ id }) => id)), [collections]);
   if (found.error !== null) return <ProblemNote error={found.error} />;
   if (found.data === undefined) return <Skeleton lines={6} />;
@@ -70,52 +76,50 @@ function Collections() {
         <LazyMap
           label="Extents of the collections"
           items={places}
-          fit={world}
+          fit={fit}
           onPick={(hit) => {
             const collection = collections[hit?.ids[0] ?? -1];
             if (collection !== undefined) navigate(to.catalog(collection.id));
           }}
         />
       )}
-      <Card>
-        <Table
-          caption="Collections"
-          rows={collections}
-          rowKey={({ id }) => id}
-          href={({ id }) => to.catalog(id)}
-          columns={[
-            {
-              id: "collection",
-              title: "Collection",
-              cell: (collection) => (
-                <div>
-                  <Link href={to.catalog(collection.id)}>
-                    <strong>
-                      <Safe text={titleOfCollection(collection)} limit={120} />
-                    </strong>
-                  </Link>
-                  <div className="muted catalog-clip">
-                    <Safe text={collection.description ?? ""} limit={160} />
-                  </div>
+      <Table
+        caption="Collections"
+        rows={collections}
+        rowKey={({ id }) => id}
+        href={({ id }) => to.catalog(id)}
+        columns={[
+          {
+            id: "collection",
+            title: "Collection",
+            cell: (collection) => (
+              <div>
+                <Link href={to.catalog(collection.id)}>
+                  <strong>
+                    <Safe text={titleOfCollection(collection)} limit={120} />
+                  </strong>
+                </Link>
+                <div className="muted catalog-clip">
+                  <Safe text={collection.description ?? ""} limit={160} />
                 </div>
-              ),
-            },
-            {
-              id: "items",
-              title: "Items",
-              align: "right",
-              cell: ({ id }) => (counted.has(id) ? <ItemCount collection_id={id} /> : <span className="muted">–</span>),
-            },
-            { id: "when", title: "When", cell: (collection) => timesOf(collection) ?? "–" },
-            { id: "where", title: "Where", cell: (collection) => <Where collection={collection} />, minor: true },
-          ]}
-        />
-        {found.hasNextPage && (
-          <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            More collections
-          </Button>
-        )}
-      </Card>
+              </div>
+            ),
+          },
+          {
+            id: "items",
+            title: "Items",
+            align: "right",
+            cell: ({ id }) => (counted.has(id) ? <ItemCount collection_id={id} /> : <span className="muted">–</span>),
+          },
+          { id: "when", title: "When", cell: (collection) => timesOf(collection) ?? "–" },
+          { id: "where", title: "Where", cell: (collection) => <Where collection={collection} />, minor: true },
+        ]}
+      />
+      {found.hasNextPage && (
+        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+          More collections
+        </Button>
+      )}
     </>
   );
 }

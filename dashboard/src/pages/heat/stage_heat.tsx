@@ -6,7 +6,17 @@ import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { type CellStatus, type Cells, cell_codes, tasksOfCell } from "../../../../src/core/cells.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
-import { announce, Button, Checkbox, Empty, IconButton, ProblemNote, Skeleton, Time } from "../../ui/index.js";
+import {
+  announce,
+  Button,
+  Checkbox,
+  Empty,
+  IconButton,
+  ProblemNote,
+  Segments,
+  Skeleton,
+  Time,
+} from "../../ui/index.js";
 import { HeatCanvas, type Pointed } from "./heat_canvas.js";
 import { HoverCard } from "./hover_card.js";
 import { cellsOfOrdinals, cellsWith, type DragShape, ordinalsOfCells, toggled } from "./layout.js";
@@ -48,6 +58,11 @@ const by_names: Record<Colouring, string> = {
   attempts: "Attempts",
   worker: "Worker",
 };
+
+const drag_shapes: { value: DragShape; text: string; title: string }[] = [
+  { value: "box", text: "Box", title: "Drag a rectangle of cells" },
+  { value: "run", text: "Run", title: "Drag from one task to another, and all between them" },
+];
 
 interface HeatProps {
   job: StageHeatProps["job"];
@@ -99,39 +114,18 @@ function Heat({ job, cells, read_at, refetch }: HeatProps) {
 
   return (
     <div className="heat stack">
-      <div className="heat-tools">
-        <fieldset className="heat-switch">
-          <legend>Colour by</legend>
-          {colourings.map((one) => (
-            <Button key={one} className="heat-choice" aria-pressed={by === one} onClick={() => setQuery({ by: one })}>
-              {by_names[one]}
-            </Button>
-          ))}
-        </fieldset>
-        <fieldset className="heat-switch">
-          <legend>Select by</legend>
-          {(["box", "run"] as const).map((one) => (
-            <Button
-              key={one}
-              className="heat-choice"
-              aria-pressed={shape === one}
-              title={
-                one === "box" ? "Drag a rectangle of cells" : "Drag from one task to another, and all between them"
-              }
-              onClick={() => setShape(one)}
-            >
-              {one === "box" ? "Box" : "Run"}
-            </Button>
-          ))}
-          <Button
-            className="heat-choice heat-touch"
-            aria-pressed={selecting}
-            title="Each click or tap selects"
-            onClick={() => setSelecting(!selecting)}
-          >
+      <div className="view-tools">
+        <Segments
+          label="Colour by"
+          choices={colourings.map((value) => ({ value, text: by_names[value] }))}
+          current={by}
+          onChoose={(next) => setQuery({ by: next })}
+        />
+        <Segments label="Select by" choices={drag_shapes} current={shape} onChoose={(next) => setShape(next)}>
+          <Button aria-pressed={selecting} title="Each click or tap selects" onClick={() => setSelecting(!selecting)}>
             Tap to select
           </Button>
-        </fieldset>
+        </Segments>
         <Checkbox
           label="High contrast"
           checked={high_contrast}

@@ -8,7 +8,7 @@ import { askCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
-import { to } from "../../routes.js";
+import { to, useQueryState } from "../../routes.js";
 import {
   Button,
   CliAndCurl,
@@ -61,6 +61,7 @@ export function ErrorsTab({ job }: { job: Job }) {
 
 function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
   const { data, error } = useErrorGroups(job, true);
+  const [{ signature }, setQuery] = useQueryState({ signature: "" });
   const operate = useForbidden("operate");
   const commands = askCommands(pageBase(), ["errors", job.job_id.slice(0, 12)], "/api/jobs/{job_id}/errors", {
     job_id: job.job_id,
@@ -79,6 +80,7 @@ function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
     );
   }
   const { failed, looked_at, group_count, groups } = data;
+  const shown = signature === "" ? groups : groups.filter((group) => group.signature === signature);
   return (
     <section className="stack" aria-label="Error groups">
       <div className="row">
@@ -102,8 +104,18 @@ function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
           Retry all that failed
         </Button>
       </div>
+      {signature !== "" && (
+        <p className="note row" role="status">
+          {shown.length === 0
+            ? "The group that was asked for is not among these: its tasks may have been retried since."
+            : "Only the group that was asked for is shown."}
+          <Button className="small-button" onClick={() => setQuery({ signature: "" })}>
+            Show all groups
+          </Button>
+        </p>
+      )}
       <ol className="groups">
-        {groups.map((group) => (
+        {shown.map((group) => (
           <Group
             key={`${group.signature} ${group.category} ${group.code}`}
             job={job}

@@ -5,7 +5,7 @@ import { count } from "../../../../src/core/figures.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
-import { to } from "../../routes.js";
+import { filterOf, to } from "../../routes.js";
 import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
 import type { Job } from "./records.js";
 import { redactedStatus } from "./redacted_status.js";
@@ -78,14 +78,14 @@ export function JobFacts({ job }: { job: Job }) {
       )}
       {group_id !== null && (
         <Fact name="Group">
-          <Link href={to.jobs({ q: `group:${quotedWord(group_id)}` })}>
+          <Link href={to.groups(group_id)}>
             <Safe text={group_id} />
           </Link>
         </Fact>
       )}
       {correlation_id !== null && (
         <Fact name="Correlation">
-          <Link href={to.jobs({ q: `correlation:${quotedWord(correlation_id)}` })}>
+          <Link href={to.jobs({ q: filterOf({ correlation: correlation_id }) })}>
             <Safe text={correlation_id} limit={80} />
           </Link>
         </Fact>
@@ -107,7 +107,7 @@ export function JobFacts({ job }: { job: Job }) {
         <Fact name="Labels">
           <span className="row">
             {Object.entries(labels).map(([key, value]) => (
-              <Link key={key} className="chip" href={to.jobs({ q: `label:${quotedWord(key)}=${quotedWord(value)}` })}>
+              <Link key={key} className="chip" href={to.jobs({ q: filterOf({ labels: [{ key, value }] }) })}>
                 <Safe text={`${key}=${value}`} limit={120} />
               </Link>
             ))}
@@ -116,11 +116,6 @@ export function JobFacts({ job }: { job: Job }) {
       )}
     </dl>
   );
-}
-
-/** As the filter of the list is typed. */
-function quotedWord(text: string): string {
-  return /^[\w.-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

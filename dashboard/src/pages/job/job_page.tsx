@@ -1,5 +1,5 @@
 // The page of a job: what it is and how it stands above, and one of its sides below.
-import { Suspense, useEffect, useRef } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/figures.js";
@@ -17,7 +17,8 @@ import { Overview } from "./overview.js";
 import { ParametersTab } from "./parameters_tab.js";
 import type { Job } from "./records.js";
 import { JobMap, JobTimeline, StageHeat } from "./slots.js";
-import { chosenStage, StagePicker } from "./stage_picker.js";
+import { StagePicker } from "./stage_picker.js";
+import { chosenStage, stagesInTurn } from "./stages_in_turn.js";
 
 const LATELY_MS = 300_000;
 const crumbs = [{ href: to.jobs(), text: "Jobs" }];
@@ -104,8 +105,9 @@ function useStillRunning(job: Job, now_ms: number): number {
 function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   switch (tab) {
     case "tasks":
+      return <TasksSide job={job} />;
     case "map":
-      return <StageSide job={job} tab={tab} />;
+      return <MapSide key={job.job_id} job={job} />;
     case "timeline":
       return (
         <Suspense fallback={<Skeleton lines={6} />}>
@@ -123,19 +125,38 @@ function Side({ live, job, tab }: { live: LiveJob; job: Job; tab: JobTab }) {
   }
 }
 
-function StageSide({ job, tab }: { job: Job; tab: "tasks" | "map" }) {
+function TasksSide({ job }: { job: Job }) {
   const [{ stage: wanted }] = useQueryState({ stage: "" });
   const stage = chosenStage(job, wanted);
   if (stage === undefined) return null;
   return (
     <>
-      <StagePicker job={job} tab={tab} stage={stage} />
+      <StagePicker job={job} tab="tasks" stage={stage} />
       <Suspense fallback={<Skeleton lines={6} />}>
-        {tab === "tasks" ? (
-          <StageHeat key={stage.stage_id} job={job} stage={stage} />
-        ) : (
-          <JobMap key={stage.stage_id} job={job} stage={stage} />
-        )}
+        <StageHeat key={stage.stage_id} job={job} stage={stage} />
+      </Suspense>
+    </>
+  );
+}
+
+/** Unless a stage is asked for, one that is somewhere on the globe. */
+function MapSide({ job }: { job: Job }) {
+  const [{ stage: wanted }] = useQueryState({ stage: "" });
+  const [empty, setEmpty] = useState<ReadonlySet<number>>(new Set());
+  const turn = wanted === "" ? stagesInTurn(job) : [];
+  const stage = turn.find(({ stage_id }) => !empty.has(stage_id)) ?? chosenStage(job, wanted);
+  if (stage === undefined) return null;
+  const is_last = turn.every(({ stage_id }) => stage_id === stage.stage_id || empty.has(stage_id));
+  return (
+    <>
+      <StagePicker job={job} tab="map" stage={stage} />
+      <Suspense fallback={<Skeleton lines={6} />}>
+        <JobMap
+          key={stage.stage_id}
+          job={job}
+          stage={stage}
+          onNowhere={is_last ? null : () => setEmpty(new Set([...empty, stage.stage_id]))}
+        />
       </Suspense>
     </>
   );

@@ -1,22 +1,8 @@
 // Which stage a tab is about: part of the address.
 import { Link } from "wouter";
-import { isTerminal } from "../../../../src/core/statuses.js";
 import { type JobTab, to } from "../../routes.js";
 import { Safe, ShapeIcon } from "../../ui/index.js";
 import type { Job, Stage } from "./records.js";
-
-/** The one that is asked for; else where something fails, runs, or ran last. */
-export function chosenStage(job: Job, wanted: string): Stage | undefined {
-  const planned = job.stages.filter(({ total }) => total !== null && total > 0);
-  return (
-    job.stages.find(({ name, number }) => name === wanted || String(number) === wanted) ??
-    planned.find(({ status }) => !isTerminal(status)) ??
-    planned.find(({ failed }) => failed > 0) ??
-    planned.findLast(({ total }) => (total ?? 0) > 1) ??
-    planned.at(-1) ??
-    job.stages[0]
-  );
-}
 
 export function StagePicker({ job, tab, stage }: { job: Job; tab: JobTab; stage: Stage }) {
   if (job.stages.length < 2) return null;

@@ -71,16 +71,16 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
         <h2>{forgiven ? "What is missing" : codeWords(code)}</h2>
         {since !== null && (
           <span className="muted small">
-            since <Time at={since} />
+            began <Time at={since} />
           </span>
         )}
       </header>
       <p className="why-reason">
-        <Safe text={reason} />
+        <Safe text={sentence(reason)} />
       </p>
       {(heals !== null || heals_at !== null) && (
         <p className="muted small">
-          {heals !== null && <Safe text={heals} />}
+          {heals !== null && <Safe text={sentence(heals.replace(/^not by itself/, "it does not go on by itself"))} />}
           {heals_at !== null && (
             <>
               {heals === null ? "" : " · "}expected <Time at={heals_at} />
@@ -103,6 +103,11 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
       )}
     </section>
   );
+}
+
+/** Answers are clauses, for a terminal; here they stand alone. Names of types and files at their beginning stay as they are. */
+function sentence(text: string): string {
+  return /^[a-z]+[ ,;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
 function hasRows(evidence: unknown): boolean {

@@ -5,7 +5,7 @@ import type { BodyIn, ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { BulkAction, job_bulk_api } from "../../../../src/core/api/job_bulk.js";
 import type { JobQuery } from "../../../../src/core/job_filter_query.js";
 import { call } from "../../api/call.js";
-import { curlLine } from "../../api/commands.js";
+import { bulkCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { announce, Button, CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, TextArea } from "../../ui/index.js";
@@ -190,7 +190,10 @@ export function BulkDialog({ action, target, onClose }: { action: BulkAction; ta
         />
       )}
       <CliAndCurl
-        curl={curlLine(pageBase(), { method: "POST", path: "/api/jobs/bulk", body: { action, ...who, ...reason } })}
+        {...bulkCommands(pageBase(), action, "text" in target ? target : { job_ids: target.job_ids }, {
+          reason: reason.reason,
+          before: counted?.before,
+        })}
       />
       <footer className="dialog-foot row">
         {state === "running" ? (

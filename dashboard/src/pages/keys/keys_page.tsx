@@ -30,7 +30,7 @@ export function KeysPage() {
 
 function Keys() {
   const [{ cursor }, set] = useQueryState({ cursor: "" });
-  const { key_id: own } = useOwnKey();
+  const { key_id: own } = useSession();
   const [doing, setDoing] = useState<Doing | null>(null);
   const { data, error } = useGet<typeof keys_api.list>(
     "/api/keys",
@@ -147,12 +147,6 @@ function Keys() {
       )}
     </Page>
   );
-}
-
-/** The key behind the session, as its actor names it. */
-function useOwnKey(): { key_id: string | null } {
-  const { actor } = useSession();
-  return { key_id: /^key:([a-z0-9]{12})/.exec(actor)?.[1] ?? null };
 }
 
 function KeyButtons({ key_record: key, onDo }: { key_record: KeyRecord; onDo(doing: Doing): void }) {

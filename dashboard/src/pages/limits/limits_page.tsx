@@ -215,7 +215,7 @@ function Tenants() {
           <li key={tenant_id}>
             <strong className="mono">{tenant_id}</strong> {name !== null && <Safe text={name} limit={100} />}{" "}
             <span className="muted small">
-              since <Time at={created_at} />
+              made <Time at={created_at} />
             </span>
           </li>
         ))}

@@ -5,11 +5,11 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { footprints_api } from "../../../../src/core/api/footprints.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
-import { BoxSet, touches } from "../../../../src/geo/boxes.js";
+import { touches } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { call } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
-import { joined, type Range, useSelection } from "../../selection.js";
+import { joined, type Range, type Selection, useSelection } from "../../selection.js";
 import { announce, Button, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
 import { VerbsBar } from "../heat/verbs_bar.js";
 import "../heat/heat.css";
@@ -19,15 +19,22 @@ import { useItems, useMapItems } from "./items.js";
 import { LazyMap } from "./lazy_map.js";
 import { MapTools } from "./map_tools.js";
 import { usePictureOnMap } from "./picture_on_map.js";
-import { type Hit, missing_states } from "./shapes.js";
+import { around, type Hit, missing_states, ordinalIn, withSurroundings } from "./shapes.js";
 import { ItemsTold, TasksTold } from "./told.js";
 import { useFootprints, useSelectedIds } from "./use_footprints.js";
 
 type Job = ReplyOf<typeof jobs_api.get>;
 export type Stage = Job["stages"][number];
 
-export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
-  const [{ layer }, setQuery] = useQueryState({ layer: "tasks" });
+interface JobMapProps {
+  job: Job;
+  stage: Stage;
+  /** When none of its tasks says where it is: another stage may. null: it is shown all the same. */
+  onNowhere: (() => void) | null;
+}
+
+export function JobMap({ job, stage, onNowhere }: JobMapProps) {
+  const [{ layer, task }, setQuery] = useQueryState({ layer: "tasks", task: "" });
   const show_outputs = layer === "outputs" && job.items_url !== null;
   const selection = useSelection(stage.stage_id);
   const [view, setView] = useState<Bounds | null>(null);
@@ -69,6 +76,13 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
     [data, selected],
   );
 
+  useAskedTask(task, stage.stage_id, selection, selected_extent, (box) => setWantedFit({ box, again: again() }));
+  const is_nowhere = !show_outputs && data !== undefined && data.with_box === 0 && data.unread === 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once
+  useEffect(() => {
+    if (is_nowhere) onNowhere?.();
+  }, [is_nowhere]);
+
   async function select({ box, adds }: Area): Promise<void> {
     setProblem(null);
     if (data === undefined) return;
@@ -101,6 +115,7 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
     } else setPinned(given);
   }
 
+  if (is_nowhere && onNowhere !== null) return <Skeleton lines={8} />;
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <ProblemNote error={error} />;
   const shown = pinned ?? hit;
   const nothing = !show_outputs && data.with_box === 0;
@@ -179,6 +194,30 @@ export function JobMap({ job, stage }: { job: Job; stage: Stage }) {
   );
 }
 
+/** The task that the address names is selected, and looked at once it is known where it is. */
+function useAskedTask(
+  task: string,
+  stage_id: number,
+  selection: Selection,
+  extent: Bounds | null,
+  look: (box: Bounds) => void,
+): void {
+  const [waiting, setWaiting] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each task that is asked for
+  useEffect(() => {
+    const ordinal = ordinalIn(task, stage_id);
+    if (ordinal === null) return;
+    selection.set([[ordinal, ordinal + 1]]);
+    setWaiting(true);
+  }, [task, stage_id]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when its place is known
+  useEffect(() => {
+    if (!waiting || extent === null) return;
+    setWaiting(false);
+    look(withSurroundings(extent));
+  }, [waiting, extent]);
+}
+
 const none: readonly never[] = [];
 const no_items: readonly never[] = [];
 
@@ -205,12 +244,6 @@ function selectedExtent(boxes: readonly { id: number; box: Bounds }[], selected:
 
 function extentOfItems(items: ReturnType<typeof useMapItems>): Bounds | null {
   return around(items.map(({ box }) => box));
-}
-
-function around(boxes: readonly Bounds[]): Bounds | null {
-  const set = new BoxSet(boxes.length);
-  for (const [i, box] of boxes.entries()) set.set(i, box);
-  return set.extent();
 }
 
 /** Beside the pointer, on the side where there is room. */

@@ -1,6 +1,6 @@
 // What can be done with a map, and what its colours mean, with counts.
 import { task_look } from "../../status.js";
-import { Button, Count, ShapeIcon } from "../../ui/index.js";
+import { Button, Count, Segments, ShapeIcon } from "../../ui/index.js";
 import { missing_states } from "./shapes.js";
 import { footprint_states } from "./states.js";
 import type { Footprints } from "./use_footprints.js";
@@ -21,40 +21,35 @@ interface Props {
 export function MapTools(props: Props) {
   const { layer, footprints, drawing, selected } = props;
   return (
-    <div className="map-tools">
-      <fieldset className="map-layers">
-        <legend className="sr-only">What the map shows</legend>
-        {(["tasks", "outputs"] as const).map((one) => (
-          <label
-            key={one}
-            className={one === layer ? "map-layer current" : "map-layer"}
-            title={one === "outputs" && !props.has_outputs ? "There is no catalogue here: fanfold migrate" : undefined}
+    <div className="view-tools">
+      <Segments
+        label="Show"
+        current={layer}
+        onChoose={props.onLayer}
+        choices={[
+          { value: "tasks", text: "Tasks" },
+          {
+            value: "outputs",
+            text: "Outputs",
+            forbidden: props.has_outputs ? null : "There is no catalogue here: fanfold migrate",
+          },
+        ]}
+      />
+      <div className="row">
+        {props.can_draw && (
+          <Button
+            aria-pressed={drawing}
+            onClick={() => props.onDrawing(!drawing)}
+            title="Or hold Shift and drag on the map"
           >
-            <input
-              type="radio"
-              className="sr-only"
-              name="map-layer"
-              checked={one === layer}
-              disabled={one === "outputs" && !props.has_outputs}
-              onChange={() => props.onLayer(one)}
-            />
-            {one === "tasks" ? "Tasks" : "Outputs"}
-          </label>
-        ))}
-      </fieldset>
-      {props.can_draw && (
-        <Button
-          aria-pressed={drawing}
-          onClick={() => props.onDrawing(!drawing)}
-          title="Or hold Shift and drag on the map"
-        >
-          {drawing ? "Draw a box …" : "Select an area"}
-        </Button>
-      )}
-      {props.onFit !== null && <Button onClick={props.onFit}>Show all</Button>}
-      {selected > 0 && props.onSelected !== null && layer === "tasks" && (
-        <Button onClick={props.onSelected}>Zoom to the selected</Button>
-      )}
+            {drawing ? "Draw a box …" : "Select an area"}
+          </Button>
+        )}
+        {props.onFit !== null && <Button onClick={props.onFit}>Show all</Button>}
+        {selected > 0 && props.onSelected !== null && layer === "tasks" && (
+          <Button onClick={props.onSelected}>Zoom to the selected</Button>
+        )}
+      </div>
       <ul className="map-legend" aria-label="Tasks on the map by state">
         {footprint_states.map((state, code) => {
           const n = footprints.counts[code] ?? 0;

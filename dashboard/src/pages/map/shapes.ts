@@ -2,6 +2,7 @@
 // the globe more than once. Pure.
 import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
 import type { FootprintState } from "../../../../src/core/api/footprints.js";
+import { BoxSet } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 
 export interface MapBox {
@@ -148,4 +149,30 @@ export function roughly(ranges: readonly Range[], most = MOST_RANGES): readonly 
     else out.push([lo, hi]);
   }
   return out;
+}
+
+/** The box that holds all of them; null: there are none. */
+export function around(boxes: readonly Bounds[]): Bounds | null {
+  const set = new BoxSet(boxes.length);
+  for (const [i, box] of boxes.entries()) set.set(i, box);
+  return set.extent();
+}
+
+/** Of the task's id, when it is one of this stage. */
+export function ordinalIn(task_id: string, stage_id: number): number | null {
+  const found = /^(\d+)-(\d{1,12})$/.exec(task_id);
+  return found !== null && Number(found[1]) === stage_id ? Number(found[2]) : null;
+}
+
+/** A box with as much around it on every side as it is large: alone it says little about where it is. */
+export function withSurroundings([west, south, east, north]: Bounds): Bounds {
+  // One that crosses the antimeridian keeps its sides.
+  const wide = west <= east ? Math.max(east - west, 0.01) : 0;
+  const high = Math.max(north - south, 0.01);
+  return [
+    Math.max(-180, west - wide),
+    Math.max(-85, south - high),
+    Math.min(180, east + wide),
+    Math.min(85, north + high),
+  ];
 }

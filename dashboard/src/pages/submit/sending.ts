@@ -1,6 +1,6 @@
 // What is sent, as text: the body, and the same as a command line and as curl; and where the server's problems belong. Pure.
 import type { Problem } from "../../../../src/core/problems.js";
-import { type Commands, cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
+import { cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
 import { isRecord, type Value, writeValue } from "../../form/values.js";
 
 /** Options beside the parameters; what is not given is not sent. */
@@ -17,12 +17,10 @@ export function submitLines(
   parameters: Value,
   options: Value,
   dry_run = false,
-): Commands {
+): { cli: string; curl: string } {
   const text = bodyText(parameters, options, dry_run);
   const curl = curlLine(base, { method: "POST", path: "/api/jobs/submit/{job_type}", params: { job_type }, text });
   const given = isRecord(options) ? options : {};
-  // Receivers of its end can be named by the API only.
-  if (given.webhooks !== undefined) return { cli: null, curl };
   const word = (name: string) => (given[name] === undefined || given[name] === null ? undefined : textOf(given[name]));
   const line = cliLine(["submit", job_type], {
     ...(isEmpty(parameters) ? {} : { parameters: plainText(writeValue(parameters)) }),
@@ -38,15 +36,24 @@ export function submitLines(
   });
   const labels = isRecord(given.labels) ? Object.entries(given.labels) : [];
   const depends_on = Array.isArray(given.depends_on) ? given.depends_on : [];
+  const webhooks = Array.isArray(given.webhooks) ? given.webhooks : [];
   const repeated = [
     ...labels.map(([name, value]) => `--label ${shellWord(`${name}=${textOf(value)}`)}`),
     ...depends_on.map((job_id) => `--depends-on ${shellWord(textOf(job_id))}`),
+    ...webhooks.map((webhook) => `--webhook ${shellWord(plainText(receiverText(webhook)))}`),
   ];
   return { cli: [line, ...repeated].join(" "), curl };
 }
 
 function isEmpty(value: Value): boolean {
   return value === undefined || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** An endpoint that hears of everything is its id alone. */
+function receiverText(webhook: Value): string {
+  if (!isRecord(webhook) || typeof webhook.endpoint !== "string" || webhook.events !== undefined)
+    return textOf(webhook);
+  return webhook.endpoint;
 }
 
 function textOf(value: Value): string {

@@ -255,11 +255,7 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
           {told !== null && <DryRun told={told} />}
         </Card>
         <Card title="The same on the command line">
-          {cli === null ? (
-            <p className="muted small">The command line has no option for webhooks of one job; curl does it.</p>
-          ) : (
-            <CommandLine label="CLI" text={cli} />
-          )}
+          <CommandLine label="CLI" text={cli} />
           <CommandLine label="curl" text={curl} />
         </Card>
       </aside>

@@ -200,11 +200,11 @@ function Running({
       <Facts>
         {running.started_at === null ? (
           <>
-            held since <Time at={running.claimed_at} />; its worker has not told of it yet
+            taken <Time at={running.claimed_at} />; its worker has not told of it yet
           </>
         ) : (
           <>
-            since <Time at={running.started_at} />
+            began <Time at={running.started_at} />
           </>
         )}
         {running.worker !== null && <WorkerName worker={running.worker} />}
@@ -249,7 +249,7 @@ function Waiting({ task }: { task: Task }) {
     >
       {!later && (
         <span className="muted">
-          since <Time at={waitsSince(task)} />
+          began <Time at={waitsSince(task)} />
         </span>
       )}
     </Step>

@@ -6,7 +6,17 @@ import { printable } from "../../../../src/core/printable.js";
 import { slowestPath } from "../../../../src/core/timeline.js";
 import { useGet } from "../../api/hooks.js";
 import { useQueryState } from "../../routes.js";
-import { Button, Checkbox, Empty, IconButton, ProblemNote, Skeleton, useNow } from "../../ui/index.js";
+import {
+  Button,
+  Checkbox,
+  Empty,
+  IconButton,
+  ProblemNote,
+  Segments,
+  Select,
+  Skeleton,
+  useNow,
+} from "../../ui/index.js";
 import { AsTable } from "./as_table.js";
 import { segmentColour } from "./draw.js";
 import { rowsByTask, rowsByWorker, type Timeline, type View, wholeView, zoomed } from "./layout.js";
@@ -103,34 +113,21 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
     <div className="stack timeline">
       <ProblemNote error={error} title="The timeline cannot be read again" />
       <SlowestPath path={path} singles={singles} is_open={data.finished === null} />
-      <div className="tl-tools">
-        <fieldset className="tl-lanes">
-          <legend className="sr-only">Lanes</legend>
-          {(["task", "worker"] as const).map((one) => (
-            <Button
-              key={one}
-              className="small-button"
-              aria-pressed={lanes === one}
-              onClick={() => choose({ lanes: one })}
-            >
-              By {one}
-            </Button>
-          ))}
-        </fieldset>
+      <div className="view-tools">
+        <Segments label="Lanes" choices={lane_choices} current={lanes} onChoose={(next) => choose({ lanes: next })} />
         {stage === undefined && data.stages.length > 1 && (
-          <select
-            className="text-input tl-stage"
-            aria-label="Stage"
+          <Select
+            label="Stage"
             value={chosen.stage}
             onChange={({ target }) => choose({ stage: target.value })}
-          >
-            <option value="">All stages</option>
-            {data.stages.map(({ number, name }) => (
-              <option key={number} value={String(number)}>
-                {number} {printable(name, 60)}
-              </option>
-            ))}
-          </select>
+            options={[
+              { value: "", text: "All stages" },
+              ...data.stages.map(({ number, name }) => ({
+                value: String(number),
+                text: `${number} · ${printable(name, 60)}`,
+              })),
+            ]}
+          />
         )}
         <Checkbox
           label="Only tasks tried more than once"
@@ -138,22 +135,14 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
           onChange={({ target }) => choose({ retried: target.checked ? "true" : "" })}
         />
         <div className="row ends">
-          <IconButton
-            label="Zoom out"
-            className="small-button"
-            onClick={() => show(zoomed(shown_view, 1.6, middle, whole))}
-          >
+          <IconButton label="Zoom out" onClick={() => show(zoomed(shown_view, 1.6, middle, whole))}>
             −
           </IconButton>
-          <IconButton
-            label="Zoom in"
-            className="small-button"
-            onClick={() => show(zoomed(shown_view, 0.6, middle, whole))}
-          >
+          <IconButton label="Zoom in" onClick={() => show(zoomed(shown_view, 0.6, middle, whole))}>
             +
           </IconButton>
-          <Button className="small-button" disabled={view === null} onClick={() => show(null)}>
-            All
+          <Button disabled={view === null} onClick={() => show(null)}>
+            Show all
           </Button>
         </div>
       </div>
@@ -196,6 +185,11 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
     </div>
   );
 }
+
+const lane_choices = [
+  { value: "task", text: "By task" },
+  { value: "worker", text: "By worker" },
+] as const;
 
 const CLOSER_MS = 300;
 

@@ -117,7 +117,7 @@ export function EndpointState({ endpoint }: { endpoint: Endpoint }) {
       <div>
         <StatusBadge status="paused" label="circuit open" />
         <div className="muted small">
-          tried again <Time at={paused_until} />, failing since <Time at={failing_since} />
+          tried again <Time at={paused_until} />, it first failed <Time at={failing_since} />
         </div>
       </div>
     );
@@ -127,7 +127,7 @@ export function EndpointState({ endpoint }: { endpoint: Endpoint }) {
       <div>
         <StatusBadge status="retrying" label="failing" />
         <div className="muted small">
-          {failure_streak} in a row since <Time at={failing_since} />
+          {failure_streak} in a row, the first <Time at={failing_since} />
         </div>
       </div>
     );
@@ -190,7 +190,7 @@ function EndpointPage({ endpoint_id }: { endpoint_id: string }) {
             {endpoint.secrets.map(({ kept, since, until }, at) => (
               <span key={since}>
                 {at > 0 && " and "}
-                {kept === "sealed" ? "a sealed secret" : <code>{kept}</code>} since <Time at={since} />
+                {kept === "sealed" ? "a sealed secret" : <code>{kept}</code>} set <Time at={since} />
                 {until !== null && (
                   <>
                     {" "}

@@ -96,7 +96,7 @@ function Heartbeat({ worker: { heartbeat_at, lease_ends_at, lease_s, status, dra
       {draining_at !== null && (
         <span className="muted">
           {" "}
-          · takes nothing more since <Time at={draining_at} />, leaves when what runs has ended
+          · was told <Time at={draining_at} /> to take nothing more, leaves when what runs has ended
         </span>
       )}
     </p>
