@@ -40,7 +40,7 @@ test("without any setting everything has its default, and nothing can be changed
     secret_keys: [],
     catalog: "auto",
     outbound: {},
-    raster: { engine: "auto", source_cache_mb: 10_240, catalog: "auto", path: "/bin", env: {} },
+    raster: { engine: "auto", source_cache_mb: 10_240, source_max_mb: 16_384, catalog: "auto", path: "/bin", env: {} },
   });
   expect(() => Object.assign(config, { slots: 9 })).toThrow(TypeError);
   expect(package_version).toMatch(/^\d+\.\d+\.\d+/);
