@@ -222,8 +222,9 @@ describe("with --filter a verb is for all jobs that fit", () => {
   async function lot(name: string) {
     const gates = [path.join(await folder(), "gate"), path.join(await folder(), "gate")];
     const label = ["--label", `lot=${name}`];
-    for (const gate of gates) await asked("submit", "fixture_wait", `gate=${gate}`, ...label);
+    // First, while a slot is free for it.
     await asked("submit", "fixture_mend", `folder=${await folder()}`, "n=1", ...label, "--wait");
+    for (const gate of gates) await asked("submit", "fixture_wait", `gate=${gate}`, ...label);
     return async () => {
       const { jobs } = await asked("jobs", `label:lot=${name}`);
       return (jobs as { status: string }[]).map(({ status }) => status).toSorted();

@@ -205,6 +205,7 @@ describe("more boxes than can be drawn", () => {
 
 test("what is kept for those who look is bounded, under however many names they ask for it", async () => {
   const { job_id } = await service.engine.submit("wide", { kept: true });
+  await expect.poll(async () => (await service.engine.status(job_id)).stages[0]!.total).toBe(most_boxes + 5000);
   const room_for_two = 2.5 * (1000 + 43 * (most_boxes + 5000));
   const kept = new Footprints(room_for_two);
   const names = [20, 30, 40, 50, 60].map((length) => job_id.slice(0, length));
