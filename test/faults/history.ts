@@ -119,6 +119,17 @@ interface Run extends Effect {
 
 const taskOf = ({ stage_id, ordinal }: { stage_id: number; ordinal: number }) => `${stage_id}-${ordinal}`;
 
+/** Once through all rows: half an hour of faults leaves hundreds of thousands. */
+function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): (key: Key) => readonly Row[] {
+  const groups = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return (key) => groups.get(key) ?? [];
+}
+
 function runsOf(effects: Effect[]): Run[] {
   const runs = new Map<string, Run>();
   for (const effect of effects) {
@@ -197,9 +208,10 @@ function strayResults({ results, stages }: History, runs: Run[]): string[] {
     if (used.has(run.run)) problems.push(`${run.run} made the results of ${used.get(run.run)} and ${task}`);
     used.set(run.run, task);
   }
+  const by_stage = grouped(results, ({ stage_id }) => stage_id);
   for (const { stage_id, name, total, status } of stages) {
     if (!["completed", "partial_success"].includes(status)) continue;
-    const found = results.filter((result) => result.stage_id === stage_id).length;
+    const found = by_stage(stage_id).length;
     if (found !== total) problems.push(`stage "${name}" (${stage_id}) has ${found} results of ${total} tasks`);
   }
   return problems;
@@ -232,16 +244,18 @@ function overlaps(history: History, runs: Run[]): string[] {
  * repaired: what was kept there is older than what ran again before it.
  */
 function stageOrder(history: History, runs: Run[]): string[] {
-  const accepted = acceptedRuns(history, runs);
+  const acceptedOf = grouped(acceptedRuns(history, runs), ({ stage_id }) => stage_id);
+  const runsIn = grouped(runs, ({ stage_id }) => stage_id);
+  const stagesOf = grouped(history.stages, ({ job_id }) => job_id);
   const repaired = new Set(history.events.filter(({ kind }) => opens_epoch.has(kind)).map(({ job_id }) => job_id));
   return history.stages.flatMap((stage) => {
     if (stage.job_id !== null && repaired.has(stage.job_id)) return [];
-    const before = history.stages.find(({ job_id, number }) => job_id === stage.job_id && number === stage.number - 1);
+    const before = stagesOf(stage.job_id).find(({ number }) => number === stage.number - 1);
     if (before === undefined) return [];
-    const ends = accepted.filter(({ stage_id }) => stage_id === before.stage_id).map(({ ended_at }) => ended_at ?? 0);
+    const ends = acceptedOf(before.stage_id).map(({ ended_at }) => ended_at ?? 0);
     const closed_at = ends.reduce((latest, at) => Math.max(latest, at), 0);
-    return runs
-      .filter((run) => run.stage_id === stage.stage_id && run.started_at < closed_at)
+    return runsIn(stage.stage_id)
+      .filter((run) => run.started_at < closed_at)
       .map((run) => `task ${taskOf(run)} of "${stage.name}" started before "${before.name}" had closed`);
   });
 }
@@ -249,9 +263,11 @@ function stageOrder(history: History, runs: Run[]): string[] {
 /** In every epoch of a job its stages close at most once, in order, and then it ends, once; every stage closes in some. */
 function transitions({ jobs, stages, events }: History): string[] {
   const problems: string[] = [];
+  const eventsOf = grouped(events, ({ job_id }) => job_id);
+  const stagesOf = grouped(stages, ({ job_id }) => job_id);
   for (const { job_id, status } of jobs) {
-    const own = events.filter((event) => event.job_id === job_id);
-    const own_stages = stages.filter((stage) => stage.job_id === job_id).sort((a, b) => a.number - b.number);
+    const own = eventsOf(job_id);
+    const own_stages = [...stagesOf(job_id)].sort((a, b) => a.number - b.number);
     const epochs = epochsOf(own);
     for (const [number, epoch] of epochs.entries()) {
       const ends = epoch.filter(({ kind }) => isEnd(kind, "job"));
@@ -281,10 +297,10 @@ function transitions({ jobs, stages, events }: History): string[] {
 const isEnd = (kind: string, name: "stage" | "job") =>
   kind.startsWith(`${name}.`) && terminal.has(kind.slice(name.length + 1));
 
-const closings = (events: History["events"], { stage_id }: StageFacts) =>
+const closings = (events: readonly History["events"][number][], { stage_id }: StageFacts) =>
   events.filter((event) => event.stage_id === stage_id && isEnd(event.kind, "stage"));
 
-function epochsOf(events: History["events"]): History["events"][] {
+function epochsOf(events: readonly History["events"][number][]): History["events"][] {
   const epochs: History["events"][] = [[]];
   for (const event of [...events].sort((a, b) => a.event_id - b.event_id)) {
     if (opens_epoch.has(event.kind)) epochs.push([]);
