@@ -72,9 +72,11 @@ test("what handlers may call is closed unless it is opened, and a misspelt openi
 });
 
 test("raster work takes the engine it is told, and keeps sources beside the scratch directories", () => {
-  const raster = { engine: "wasm", source_cache_mb: 1, catalog: "stac", path: "/bin", env: {} } as const;
+  const engine = { engine: "wasm", catalog: "stac", path: "/bin", env: {} } as const;
+  const raster = { ...engine, source_cache_mb: 1, source_max_mb: 2 };
   expect(workerSettings({ scratch_dir: "/tmp/x", raster }, registry).raster).toEqual({
-    ...{ engine: "wasm", catalog: "stac", path: "/bin", env: {} },
+    ...engine,
+    source_max_bytes: 2 * 2 ** 20,
     source_cache: { dir: "/tmp/x/sources", bytes: 2 ** 20 },
   });
   expect(workerSettings({ raster: { source_cache_mb: 0 } }, registry).raster.source_cache).toBeNull();
