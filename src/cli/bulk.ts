@@ -1,5 +1,6 @@
 // A verb with --filter: all jobs that fit, each in a transaction of its own, newest first. Jobs submitted meanwhile are left alone.
 import type { Command } from "commander";
+import { type BulkSum, type Refused, withPage } from "../core/bulk_sum.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { type BulkAction, type BulkReply, countBulk, runBulk } from "../engine/job_bulk.js";
@@ -15,16 +16,11 @@ export interface FilterFlags {
   filter?: string;
 }
 
-type Refusals = BulkReply["skipped"];
-
-export interface BulkSum {
+export interface BulkTold extends BulkSum {
   action: BulkAction;
   dry_run: boolean;
   before: string;
-  touched: number;
   at_least: boolean;
-  skipped: Refusals;
-  failed: Refusals;
 }
 
 const done_words: Record<BulkAction, string> = {
@@ -61,50 +57,38 @@ export async function onAllThatFit(
   await withSession(cli, async ({ engine }) => {
     const request = { action, filter, ...options };
     const counted = await countBulk(engine, request);
-    const sum: BulkSum = { action, dry_run, ...sumOf(counted) };
+    const { before, touched, skipped, failed, at_least } = counted;
+    let sum: BulkSum = { touched: dry_run ? touched : 0, skipped, failed };
     if (!dry_run) {
-      sum.touched = 0;
       let cursor: string | null = null;
       do {
-        const page: BulkReply = await runBulk(engine, { ...request, before: counted.before, cursor });
-        sum.touched += page.touched;
-        sum.skipped = added(sum.skipped, page.skipped);
-        sum.failed = added(sum.failed, page.failed);
+        const page: BulkReply = await runBulk(engine, { ...request, before, cursor });
+        sum = withPage(sum, page);
         cursor = page.next;
         if (cursor !== null && !globals(cli).json) note(cli.io, `${jobs(sum.touched)} ${done_words[action]} so far`);
       } while (cursor !== null);
-      sum.at_least = false;
     }
     if (sum.failed.length > 0) cli.exit_code = exit_codes.partial_success;
-    answer(cli, sum, () => bulkLines(sum));
+    const told: BulkTold = { action, dry_run, before, ...sum, at_least: dry_run && at_least };
+    answer(cli, told, () => bulkLines(told));
   });
 }
 
-function sumOf({ before, touched, at_least, skipped, failed }: BulkReply) {
-  return { before, touched, at_least, skipped, failed };
-}
-
-export function* bulkLines({ action, dry_run, touched, at_least, skipped, failed }: BulkSum): Generator<string> {
+export function* bulkLines({ action, dry_run, touched, at_least, skipped, failed }: BulkTold): Generator<string> {
   if (dry_run) {
     const amount = `${at_least ? "at least " : ""}${jobs(touched)}`;
     yield `${touched === 0 ? "no job fits: nothing" : amount} would be ${done_words[action]}; nothing was changed`;
   } else {
     yield `${done_words[action]}  ${jobs(touched)}`;
   }
-  for (const one of skipped) yield `  left as they are: ${told(one)}`;
-  for (const one of failed) yield `  went wrong: ${told(one)}; try again`;
+  for (const one of skipped) yield `  left as they are: ${refusal(one)}`;
+  for (const one of failed) yield `  went wrong: ${refusal(one)}; try again`;
 }
 
-function told({ jobs: n, message, job_id }: Refusals[number]): string {
+function refusal({ jobs: n, message, job_id }: Refused): string {
   return `${jobs(n)}, such as ${job_id.slice(0, 12)}: ${printable(message, 200)}`;
 }
 
 function jobs(n: number): string {
   return n === 1 ? "1 job" : `${count(n)} jobs`;
-}
-
-function added(before: Refusals, page: Refusals): Refusals {
-  const by_kind = new Map(before.map((one) => [one.kind, one]));
-  for (const one of page) by_kind.set(one.kind, { ...one, jobs: one.jobs + (by_kind.get(one.kind)?.jobs ?? 0) });
-  return [...by_kind.values()];
 }

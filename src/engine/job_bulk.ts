@@ -1,6 +1,7 @@
 // One verb for all jobs that fit a filter. Each job is changed by its own verb in its own transaction, which looks again under its
 // locks: between the count and the deed, and between two pages, jobs go their own way.
 import { performance } from "node:perf_hooks";
+import type { BulkSum, Refused } from "../core/bulk_sum.js";
 import { isFanfoldError } from "../core/errors.js";
 import type { JobStatus } from "../core/statuses.js";
 import type { Engine } from "./engine.js";
@@ -19,19 +20,9 @@ export interface BulkRequest {
   cursor?: string | null | undefined;
 }
 
-interface Some {
-  kind: string;
-  message: string;
-  jobs: number;
-  job_id: string;
-}
-
-export interface BulkReply {
+export interface BulkReply extends BulkSum {
   before: string;
-  touched: number;
   at_least: boolean;
-  skipped: Some[];
-  failed: Some[];
   next: string | null;
 }
 
@@ -121,7 +112,7 @@ function perform(engine: Engine, action: BulkAction, job_id: string, reason: str
   return recovery.resume(job_id, { reason, actor });
 }
 
-function add(list: Some[], one: Some): void {
+function add(list: Refused[], one: Refused): void {
   const same = list.find(({ kind }) => kind === one.kind);
   if (same === undefined) list.push(one);
   else same.jobs++;

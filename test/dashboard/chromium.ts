@@ -27,7 +27,7 @@ export function findChromium(): Promise<{ path: string } | { reason: string }> {
   return found;
 }
 
-/** One that starts: what lies there may be a stub that only says how to get one. */
+/** One that starts: on some systems the file of that name only says how to get a snap. */
 async function chromiumPath(): Promise<string | null> {
   for (const path of places.filter((place) => existsSync(place))) {
     const starts = await run(path, ["--version"], { timeout: patience_ms }).catch(() => null);

@@ -5,7 +5,7 @@ import { ListField, TupleField } from "./list_fields.js";
 import { ChoiceOfValues, ConstField, type FieldProps, JsonField, NumberField, TextField } from "./scalar_fields.js";
 import { most_depth, readSchema, type Schema } from "./schema.js";
 import { useForm } from "./state.js";
-import { isLosslessNumber, isRecord, type Path, Unfinished, type Value } from "./values.js";
+import { isOfKind, type Path, Unfinished, type Value } from "./values.js";
 
 interface FieldOfProps {
   schema: Schema;
@@ -53,18 +53,7 @@ export function FieldOf({ schema, path, label, required, value, depth, onRemove,
 /** A value of another kind than its field, typed as JSON, is shown as what it is and not lost. */
 function canShow(kind: string, value: Value): boolean {
   if (value === undefined || value === null) return true;
-  switch (kind) {
-    case "text":
-      return typeof value === "string";
-    case "number":
-      return isLosslessNumber(value) || value instanceof Unfinished;
-    case "list":
-    case "tuple":
-      return Array.isArray(value);
-    case "object":
-    case "record":
-      return isRecord(value);
-    default:
-      return !(value instanceof Unfinished);
-  }
+  // Half a number is a number that is being typed; a box to tick shows whatever it is given.
+  if (value instanceof Unfinished) return kind === "number";
+  return kind === "boolean" || isOfKind(kind, value);
 }

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { BodyIn, ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { BulkAction, job_bulk_api } from "../../../../src/core/api/job_bulk.js";
+import { type BulkSum, type Refused, withPage } from "../../../../src/core/bulk_sum.js";
 import type { JobQuery } from "../../../../src/core/job_filter_query.js";
 import { call } from "../../api/call.js";
 import { bulkCommands } from "../../api/commands.js";
@@ -12,7 +13,6 @@ import { announce, Button, CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, Text
 
 type Bulk = typeof job_bulk_api.bulk;
 type Reply = ReplyOf<Bulk>;
-type Refusals = Reply["skipped"];
 
 /** Which jobs are meant. */
 export type Target = { job_ids: string[] } | { filter: JobQuery; text: string };
@@ -79,17 +79,11 @@ export function BulkBar({
   );
 }
 
-interface Sum {
-  touched: number;
-  skipped: Refusals;
-  failed: Refusals;
-}
-
 export function BulkDialog({ action, target, onClose }: { action: BulkAction; target: Target; onClose(): void }) {
   const { verb, done: done_word, about, danger = false } = actions[action];
   const client = useQueryClient();
   const [counted, setCounted] = useState<Reply | null>(null);
-  const [sum, setSum] = useState<Sum | null>(null);
+  const [sum, setSum] = useState<BulkSum | null>(null);
   const [state, setState] = useState<"asking" | "running" | "stopped" | "done">("asking");
   const [problem, setProblem] = useState<unknown>(null);
   const [text, setText] = useState("");
@@ -118,12 +112,12 @@ export function BulkDialog({ action, target, onClose }: { action: BulkAction; ta
     stop.current = stopping;
     setState("running");
     setProblem(null);
-    let so_far: Sum = sum ?? { touched: 0, skipped: [], failed: [] };
+    let so_far: BulkSum = sum ?? { touched: 0, skipped: [], failed: [] };
     let cursor: string | null = null;
     try {
       do {
         const page: Reply = await ask({ ...reason, before: counted.before, ...(cursor === null ? {} : { cursor }) });
-        so_far = added(so_far, page);
+        so_far = withPage(so_far, page);
         setSum(so_far);
         cursor = page.next;
       } while (cursor !== null && !stopping.signal.aborted);
@@ -219,7 +213,7 @@ export function BulkDialog({ action, target, onClose }: { action: BulkAction; ta
   );
 }
 
-function Told({ title, list }: { title: string; list: Refusals }) {
+function Told({ title, list }: { title: string; list: Refused[] }) {
   if (list.length === 0) return null;
   return (
     <>
@@ -233,17 +227,4 @@ function Told({ title, list }: { title: string; list: Refusals }) {
       </ul>
     </>
   );
-}
-
-function added(sum: Sum, page: Reply): Sum {
-  const both = (a: Refusals, b: Refusals) => {
-    const by_kind = new Map(a.map((one) => [one.kind, one]));
-    for (const one of b) by_kind.set(one.kind, { ...one, jobs: one.jobs + (by_kind.get(one.kind)?.jobs ?? 0) });
-    return [...by_kind.values()];
-  };
-  return {
-    touched: sum.touched + page.touched,
-    skipped: both(sum.skipped, page.skipped),
-    failed: both(sum.failed, page.failed),
-  };
 }
