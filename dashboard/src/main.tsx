@@ -5,7 +5,10 @@ import { ApiProblem } from "./api/call.js";
 import { App } from "./app.js";
 import "./theme/tokens.css";
 import "./theme/base.css";
-import "./theme/ui.css";
+import "./theme/controls.css";
+import "./theme/boxes.css";
+import "./theme/fields.css";
+import "./theme/tables.css";
 import "./theme/frame.css";
 import { startTheme } from "./theme/theme.js";
 
