@@ -22,7 +22,7 @@ let cwd: string;
 vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
-  build();
+  await build();
   cwd = await mkdtemp(join(tmpdir(), "fanfold-examples-"));
   // Roles are the server's, not a database's: it is made once for all of them.
   const fresh = await freshDatabase();

@@ -1,14 +1,18 @@
-// The program as it ships: compiled once per test file, started as a process of its own.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+// The program as it ships: compiled, and started as a process of its own.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { madeOnce } from "../made_once.js";
+
+const run = promisify(execFile);
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-export function build(): void {
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
-    cwd: root,
-    stdio: "pipe",
-  });
+/** Into dist/, and once per run: a file that compiles again takes away what a process of another file is just reading. */
+export async function build(): Promise<void> {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  await madeOnce("program", () => run(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root }));
 }
 
 export interface Spawned {

@@ -18,7 +18,7 @@ let told: DemoResult;
 
 beforeAll(async () => {
   cwd = mkdtempSync(path.join(tmpdir(), "fanfold-demo-test-"));
-  build();
+  await build();
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 

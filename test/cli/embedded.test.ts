@@ -20,7 +20,7 @@ const start = (argv: string[], options: FakeOptions = {}) => begin([...argv, ...
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "fanfold-embedded-"));
   data = ["--data-dir", path.join(folder, "data")];
-  build();
+  await build();
   await migratedFolder(path.join(folder, "data"));
 });
 

@@ -20,7 +20,7 @@ let env: Record<string, string>;
 const role = `ff_serve_${Math.random().toString(36).slice(2, 10)}`;
 
 beforeAll(async () => {
-  build();
+  await build();
   database = await freshDatabase();
   folder = await mkdtemp(path.join(tmpdir(), "fanfold-serve-"));
   await database.db.script(`create role ${role} login; grant fanfold_api, fanfold_worker to ${role}`);

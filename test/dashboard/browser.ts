@@ -18,7 +18,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { type Scope, scopes } from "../../src/core/api/endpoint.js";
 import type { RegistryParts } from "../../src/core/registry.js";
 import type { AppOptions } from "../../src/server/app.js";
@@ -98,7 +98,7 @@ export class Dashboard {
 
   async start(): Promise<void> {
     const { parts = {}, app = {}, worker = {}, variant, prepare } = this.options;
-    const dashboard_folder = await builtDashboard(inject("shared_dir"));
+    const dashboard_folder = await builtDashboard();
     this.#service = await openService(parts, { dashboard_folder, ...app }, variant === undefined ? {} : { variant });
     if (worker !== false) await this.service.worker({ slots: 4, ...worker });
     await prepare?.(this.service);

@@ -1,41 +1,17 @@
-// The dashboard as it is shipped, built once for all test files of a run: whoever comes first builds, the others wait.
+// The dashboard as it is shipped, built once for all test files of a run.
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { madeOnce } from "../made_once.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const shipped = join(root, "dist", "dashboard");
-const patience_ms = 120_000;
-
-/** Gives the folder that holds index.html. `shared_dir`: of this run. */
-export async function builtDashboard(shared_dir: string): Promise<string> {
-  if (isFresh()) return shipped;
-  const folder = join(shared_dir, "dashboard");
-  const failure = join(shared_dir, "dashboard-failed");
-  if (existsSync(folder)) return folder;
-  const mine = await mkdir(join(shared_dir, "dashboard-lock")).then(
-    () => true,
-    () => false,
-  );
-  if (mine) {
-    try {
-      await build(join(shared_dir, "dashboard-new"));
-      // It must appear in one piece.
-      await rename(join(shared_dir, "dashboard-new"), folder);
-    } catch (error) {
-      await writeFile(failure, String((error as { stderr?: string }).stderr || error));
-    }
-  }
-  for (const until = Date.now() + patience_ms; !existsSync(folder); ) {
-    if (existsSync(failure)) throw new Error(`the dashboard cannot be built:\n${await readFile(failure, "utf8")}`);
-    if (Date.now() > until) throw new Error("the dashboard is still not built");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return folder;
+/** Gives the folder that holds index.html. */
+export async function builtDashboard(): Promise<string> {
+  return isFresh() ? shipped : madeOnce("dashboard", build);
 }
 
 /** `npm run build` has just made it. */

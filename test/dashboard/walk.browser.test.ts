@@ -2,7 +2,7 @@
 // its task recover, repair what failed, decide at a gate; and what they must never see: anything of another tenant.
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/server/app.js";
 import type { Service } from "../../src/server/service.js";
 import { describeInBrowser } from "./browser.js";
@@ -188,7 +188,7 @@ describeInBrowser(
       const app = createApp({
         engine,
         public_url: `${origin}/ops/fold`,
-        dashboard_folder: await builtDashboard(inject("shared_dir")),
+        dashboard_folder: await builtDashboard(),
       });
       await app.listen({ port, host: "127.0.0.1" });
       try {
