@@ -67,7 +67,8 @@ begin
         v_served := v_tenant;
       end if;
     end loop;
-    exit when v_limit <= 0 or v_bytes <= 0;
+    -- A tenant that is alone has had all of it.
+    exit when v_limit <= 0 or v_bytes <= 0 or (cardinality(v_tenants) = 1 and cardinality(v_taken) > 0);
   end loop;
   -- Waiting would take without counting.
   if not v_locked and not v_capped then

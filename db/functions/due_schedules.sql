@@ -38,9 +38,9 @@ begin
     )
     select json_build_object(
       'now', now(),
-      'wait_s', greatest(0, extract(epoch from (
-        select min(s.next_at) from app.schedules s
-         where s.paused_at is null and s.next_at > now() and s.tenant_id = coalesce(v_tenant, s.tenant_id)) - now())),
+      'wait_s', (
+        select extract(epoch from min(s.next_at) - now()) from app.schedules s
+         where s.paused_at is null and s.next_at > now() and s.tenant_id = coalesce(v_tenant, s.tenant_id)),
       'schedules', coalesce((
         select json_agg(json_build_object(
           'schedule_id', d.schedule_id, 'tenant_id', d.tenant_id, 'name', d.name, 'cron', d.cron, 'time_zone', d.time_zone,

@@ -1,7 +1,8 @@
--- What can be done with a job in this status, in one sentence.
+-- What can be done with a job in this status, in one sentence. Stable, as the text of an enum is: otherwise it is planned anew at
+-- each call instead of becoming a part of the caller.
 create or replace function app.job_hint(status app.job_status, job_id text)
 returns text
-language sql immutable
+language sql stable
 as $$
   select case
     when status in ('queued', 'processing') then 'it is under way: fanfold watch ' || left(job_id, 12)

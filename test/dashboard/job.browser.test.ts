@@ -198,7 +198,10 @@ describeInBrowser(
         await page.locator("nav.tabs").getByRole("link", { name: tab }).click();
         await page.waitForURL(new RegExp(`/jobs/${job_id}/${tab.toLowerCase()}`));
         await page.locator("main .skeleton").first().waitFor({ state: "detached" });
-        await page.locator({ Errors: ".group", Events: ".story", Parameters: ".facts" }[tab]!).first().waitFor();
+        await page
+          .locator({ Errors: ".group", Events: ".job-story", Parameters: ".job-facts" }[tab]!)
+          .first()
+          .waitFor();
         await dashboard.expectNoSideways();
         await dashboard.axe(page, ["color-contrast"]);
       }

@@ -42,7 +42,7 @@ describeInBrowser(
   (dashboard) => {
     const row = (name: RegExp) => dashboard.page.locator("tr.job-row").filter({ hasText: name });
     const chip = (name: RegExp) =>
-      dashboard.page.getByRole("button", { name, pressed: undefined }).and(dashboard.page.locator(".chip"));
+      dashboard.page.getByRole("button", { name, pressed: undefined }).and(dashboard.page.locator(".status-chip"));
     const address = () => new URL(dashboard.page.url()).searchParams.get("q") ?? "";
 
     test("is filtered by text with completion, by chips that count, and by labels; the address is the state", async () => {

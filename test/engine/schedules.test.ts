@@ -34,6 +34,16 @@ const iso = (dates: readonly Date[]) => dates.map((at) => at.toISOString());
 bothDatabases(
   "schedules",
   (open, kind) => {
+    test("a scheduler is told when to look again, and that there is nothing to wait for", async () => {
+      const db = await open();
+      const engine = engineOn(db);
+      expect((await schedulerOf(engine).round()).wait_s).toBeNull();
+      await engine.schedules.put("yearly", { cron: "0 0 1 1 *", job_type: "nightly" });
+      expect((await schedulerOf(engine).round()).wait_s).toBeGreaterThan(0);
+      await engine.schedules.pause("yearly");
+      expect((await schedulerOf(engine).round()).wait_s).toBeNull();
+    });
+
     test("are made, changed, paused, continued, previewed and deleted, each with who and why", async () => {
       const db = await open();
       const { schedules } = engineOn(db);

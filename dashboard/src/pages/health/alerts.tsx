@@ -44,7 +44,7 @@ function List({ newest, next }: { newest: readonly Alert[]; next: string | null 
     );
   return (
     <>
-      <ol className="story" aria-label="Alerts">
+      <ol className="health-story" aria-label="Alerts">
         {older.rows.map(({ event_id, at, alert, reason, job_id }) => (
           <li key={event_id} data-alert={alert}>
             <span className="story-when">

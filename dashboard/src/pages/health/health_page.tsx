@@ -46,7 +46,7 @@ function Verdict({ health }: { health: Health }) {
   const { version, janitor, workers, schema } = health;
   return (
     <section
-      className={found.length === 0 ? "note ok verdict" : "note danger verdict"}
+      className={found.length === 0 ? "note ok health-verdict" : "note danger health-verdict"}
       aria-labelledby="verdict"
       data-told="verdict"
     >

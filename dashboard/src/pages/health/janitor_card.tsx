@@ -75,7 +75,7 @@ function Actions({ janitor }: { janitor: Janitor }) {
   if (older.rows.length === 0) return <p className="muted">It has had nothing to do for this tenant.</p>;
   return (
     <>
-      <ol className="story" aria-label="What the janitor did">
+      <ol className="health-story" aria-label="What the janitor did">
         {older.rows.map((action) => (
           <li key={action.event_id}>
             <span className="story-when">

@@ -153,7 +153,7 @@ function ThisServer({
   ];
   return (
     <Card title="This server">
-      <dl className="facts">
+      <dl className="vital-facts">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -21,9 +21,11 @@ import {
   Skeleton,
   Time,
 } from "../../ui/index.js";
+import { JobVerbDialog } from "./job_dialogs.js";
 import type { ErrorGroup, Job } from "./records.js";
-import { JobVerbDialog, RetryGroupDialog, TaskVerbDialog } from "./verb_dialogs.js";
+import { RetryGroupDialog, TaskVerbDialog } from "./task_dialogs.js";
 import { why_not } from "./verb_rules.js";
+import "./error_groups.css";
 
 const AGAIN_MS = 5_000;
 

@@ -22,6 +22,7 @@ import {
 } from "../../ui/index.js";
 import { families, storyOf } from "./event_story.js";
 import type { Job, JobEvent } from "./records.js";
+import "./events.css";
 
 const PAGE = 50;
 type Page = ReplyOf<typeof operations_api.events>;
@@ -85,7 +86,7 @@ export function EventsTab({ job }: { job: Job }) {
       ) : events.length === 0 ? (
         <p className="muted">Nothing of this kind happened{query.hasNextPage ? " lately" : ""}.</p>
       ) : (
-        <ol className="story">
+        <ol className="job-story">
           {events.map((event) => (
             <Event
               key={event.event_id}

@@ -7,9 +7,10 @@ import type { Verdict } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
 import { filterOf, to } from "../../routes.js";
 import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
+import { ForceDialog, JobVerbDialog, type JobVerbName } from "./job_dialogs.js";
 import type { Job } from "./records.js";
 import { redactedStatus } from "./redacted_status.js";
-import { ForceDialog, JobVerbDialog, type JobVerbName, RetryStageDialog } from "./verb_dialogs.js";
+import { RetryStageDialog } from "./task_dialogs.js";
 import { why_not } from "./verb_rules.js";
 import { VerifyDialog } from "./verify_dialog.js";
 
@@ -35,7 +36,7 @@ export function JobHeading({ job }: { job: Job }) {
 
 export function VerdictLine({ verdict }: { verdict: Verdict }) {
   return (
-    <p className={`verdict ${verdict.tone}`} data-verdict>
+    <p className={`job-verdict ${verdict.tone}`} data-verdict>
       <Safe text={verdict.text} />
     </p>
   );
@@ -46,7 +47,7 @@ export function JobFacts({ job }: { job: Job }) {
   const { started_at, finished_at, deadline_at, correlation_id, group_id, depends_on, labels } = job;
   const took = started_at === null ? null : Date.parse(finished_at ?? "") - Date.parse(started_at);
   return (
-    <dl className="facts">
+    <dl className="job-facts">
       <Fact name="Created">
         <Time at={job.created_at} />
       </Fact>

@@ -40,7 +40,7 @@ export function ParametersTab({ job }: { job: Job }) {
         <CliAndCurl cli={commands.cli} curl={commands.curl} />
       </Card>
       <Card title="Submitted with">
-        <dl className="facts">
+        <dl className="job-facts">
           <Row name="Type">{job_type}</Row>
           <Row name="Id">
             <code>{job.job_id}</code>

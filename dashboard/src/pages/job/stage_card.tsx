@@ -9,8 +9,9 @@ import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { lookOf } from "../../status.js";
 import { Button, IconButton, Safe, ShapeIcon, StackedBar } from "../../ui/index.js";
+import { DecideDialog } from "./job_dialogs.js";
 import type { Job, Stage } from "./records.js";
-import { DecideDialog, RetryStageDialog } from "./verb_dialogs.js";
+import { RetryStageDialog } from "./task_dialogs.js";
 import { whyNotThisStage } from "./verb_rules.js";
 
 /** As the ledger has them; what is running or retried is told apart from what simply waits. */

@@ -5,6 +5,7 @@ import { isTerminal } from "../../../../src/core/statuses.js";
 import { edgePath, layoutOf } from "./graph_layout.js";
 import type { Job } from "./records.js";
 import { StageCard } from "./stage_card.js";
+import "./stages.css";
 
 interface Drawn {
   width: number;

@@ -7,14 +7,9 @@ import { cliLine, curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, VerbDialog } from "../../ui/index.js";
-import {
-  DecideDialog,
-  JobVerbDialog,
-  RetryStage,
-  TaskVerbDialog,
-  TypeVerbDialog,
-  useReadAgain,
-} from "./verb_dialogs.js";
+import { DecideDialog, JobVerbDialog } from "./job_dialogs.js";
+import { RetryStage, TaskVerbDialog, TypeVerbDialog } from "./task_dialogs.js";
+import { useReadAgain } from "./verb_asking.js";
 import { VerifyDialog } from "./verify_dialog.js";
 import type { WhyAction } from "./why_action.js";
 

@@ -82,7 +82,14 @@ function Chip({
   onClick(): void;
 }) {
   return (
-    <button type="button" className="chip" data-status={status} aria-pressed={pressed} title={title} onClick={onClick}>
+    <button
+      type="button"
+      className="status-chip"
+      data-status={status}
+      aria-pressed={pressed}
+      title={title}
+      onClick={onClick}
+    >
       <ShapeIcon status={status} />
       {label}
       {count !== undefined && <span className="chip-count number">{count}</span>}

@@ -134,7 +134,7 @@ function LimitCard({ name, record }: { name: Name; record: LimitsRecord }) {
         </span>
       </div>
       {used !== null && used.most !== null && (
-        <div className="meter" data-state={state} role="img" aria-label={`${used.used} of ${used.most} used`}>
+        <div className="limit-meter" data-state={state} role="img" aria-label={`${used.used} of ${used.most} used`}>
           <span style={{ width: `${(share ?? 0) * 100}%` }} />
         </div>
       )}

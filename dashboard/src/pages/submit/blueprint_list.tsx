@@ -81,7 +81,7 @@ function BlueprintCard({ blueprint }: { blueprint: BlueprintRecord }) {
 
 export function StageChips({ blueprint }: { blueprint: BlueprintRecord }) {
   return (
-    <ol className="stage-chips" aria-label="Stages">
+    <ol className="stage-list" aria-label="Stages">
       {blueprint.stages.slice(0, 12).map(({ number, name, parallelism }) => (
         <li key={number} title={parallelism}>
           <Safe text={name} limit={40} />

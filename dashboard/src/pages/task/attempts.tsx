@@ -46,7 +46,7 @@ export function Attempts({ task }: { task: Task }) {
   const has_end = task.finished_at !== null && (task.status !== "failed" || attempts.length === 0);
   return (
     <Card title="Attempts">
-      <ol className="story">
+      <ol className="task-story">
         <Step
           status="queued"
           title={

@@ -36,7 +36,7 @@ export function Facts({ children }: { children: ReactNode }) {
   const shown = (Array.isArray(children) ? children : [children]).filter((child) => child !== false && child !== null);
   if (shown.length === 0) return null;
   return (
-    <ul className="facts small">
+    <ul className="attempt-facts small">
       {shown.map((child, position) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: facts of one moment, in a fixed order
         <li key={position}>{child}</li>

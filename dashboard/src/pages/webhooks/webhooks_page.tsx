@@ -8,7 +8,8 @@ import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { Button, Card, Empty, Page, ProblemNote, Safe, Skeleton, StatusBadge, Table, Time } from "../../ui/index.js";
 import { Deliveries } from "./deliveries.js";
-import { EndpointDialog, type EndpointDoing, WebhookForm } from "./endpoint_verbs.js";
+import { EndpointDialog, type EndpointDoing } from "./endpoint_verbs.js";
+import { WebhookForm } from "./webhook_form.js";
 import "./webhooks.css";
 
 export type Endpoint = ReplyOf<typeof webhooks_api.get>;
