@@ -26,6 +26,8 @@ export interface Database extends Queryable {
   listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable>;
   /** How busy its connections are, where it has several. */
   load?(): { most: number; open: number; busy: number; waiting: number };
+  /** The same, for what nobody waits for: where there are several connections, on those that others use least. */
+  aside?(): Database;
   close(): Promise<void>;
 }
 

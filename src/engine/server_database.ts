@@ -24,6 +24,9 @@ const patience_ms = 5_000;
 const asked_again = new Set(["53300", "57P03"]);
 const close_timeout_s = 5;
 
+/** Which lanes come into question before others. */
+type End = "first" | "last";
+
 export function openServer(url: string, options: ServerOptions = {}): Database {
   return new ServerDatabase(url, options);
 }
@@ -46,17 +49,39 @@ class ServerDatabase implements Database {
     this.options = { ...options };
   }
 
-  async sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
-    const parameters = values.map(parameterText);
-    return this.sharing((lane) => lane.statement(statementText(strings), parameters)) as Promise<Row[]>;
+  sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
+    return this.statement(strings, values, "first");
   }
 
   async script(text: string): Promise<void> {
-    await this.sharing((lane) => lane.script(text));
+    await this.sharing((lane) => lane.script(text), "first");
   }
 
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    return this.holding("begin", async (lane) => {
+    return this.inTransaction(work, "first");
+  }
+
+  /** From the other end: the first lanes have their plans made, and who waits for a claim shall not wait for new ones. */
+  aside(): Database {
+    return {
+      kind: this.kind,
+      sql: (strings, ...values) => this.statement(strings, values, "last"),
+      script: async (text) => void (await this.sharing((lane) => lane.script(text), "last")),
+      transaction: (work) => this.inTransaction(work, "last"),
+      copy: (table, columns, rows) => this.copy(table, columns, rows),
+      listen: (channel, on_message, on_listening) => this.listen(channel, on_message, on_listening),
+      load: () => this.load(),
+      close: () => this.close(),
+    };
+  }
+
+  private async statement<Row>(strings: TemplateStringsArray, values: readonly Scalar[], end: End): Promise<Row[]> {
+    const parameters = values.map(parameterText);
+    return this.sharing((lane) => lane.statement(statementText(strings), parameters), end) as Promise<Row[]>;
+  }
+
+  private inTransaction<T>(work: (tx: Queryable) => Promise<T>, end: End): Promise<T> {
+    return this.holding("begin", end, async (lane) => {
       const tx = new Transaction(lane);
       try {
         // Work that waits for something else must still learn at once that its connection is gone.
@@ -73,7 +98,7 @@ class ServerDatabase implements Database {
 
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
     const text = `copy ${copyTarget(table, columns)} from stdin`;
-    return this.holding(null, (lane) => lane.copy(text, columns.length, rows));
+    return this.holding(null, "first", (lane) => lane.copy(text, columns.length, rows));
   }
 
   async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
@@ -100,10 +125,10 @@ class ServerDatabase implements Database {
     return this.closing;
   }
 
-  private sharing<T>(send: (lane: Lane) => Promise<T>): Promise<T> {
+  private sharing<T>(send: (lane: Lane) => Promise<T>, end: End): Promise<T> {
     return this.patiently(async () => {
       const lane = await this.turn(() => {
-        const chosen = this.idleLane() ?? this.newLane() ?? this.leastBusyLane();
+        const chosen = this.freeLane(end) ?? this.leastBusyLane();
         if (chosen) chosen.sharers++;
         return chosen;
       });
@@ -117,14 +142,14 @@ class ServerDatabase implements Database {
     });
   }
 
-  private async holding<T>(first: string | null, work: (lane: Lane) => Promise<T>): Promise<T> {
+  private async holding<T>(first: string | null, end: End, work: (lane: Lane) => Promise<T>): Promise<T> {
     const letGo = (lane: Lane) => {
       lane.held = false;
       this.wakeNext();
     };
     const held = await this.patiently(async () => {
       const lane = await this.turn(() => {
-        const chosen = this.idleLane() ?? this.newLane();
+        const chosen = this.freeLane(end);
         if (chosen) chosen.held = true;
         return chosen;
       });
@@ -161,9 +186,9 @@ class ServerDatabase implements Database {
     this.waiting.shift()?.();
   }
 
-  private idleLane(): Lane | undefined {
-    for (const lane of this.lanes) if (!lane.held && lane.sharers === 0) return lane;
-    return undefined;
+  private freeLane(end: End): Lane | undefined {
+    const idle = [...this.lanes].filter((lane) => !lane.held && lane.sharers === 0);
+    return end === "first" ? (idle[0] ?? this.newLane()) : (this.newLane() ?? idle.at(-1));
   }
 
   private newLane(): Lane | undefined {

@@ -210,9 +210,10 @@ export class Incarnation {
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
     });
-    const janitor = new Janitor({ db, log, on_alert: (alert) => this.alerted(alert) });
-    const scheduler = new Scheduler({ engine, db, log, on_alert: (alert) => this.alerted(alert) });
-    const files = fileKeeper(engine, db, log, () =>
+    const aside = db.aside?.() ?? db;
+    const janitor = new Janitor({ db: aside, log, on_alert: (alert) => this.alerted(alert) });
+    const scheduler = new Scheduler({ engine, db: aside, log, on_alert: (alert) => this.alerted(alert) });
+    const files = fileKeeper(engine, aside, log, () =>
       sweepScratch(settings.scratch_dir, worker_id, engine.leftovers_after_h * 3_600_000, log),
     );
     this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler, files);

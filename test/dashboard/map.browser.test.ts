@@ -145,9 +145,15 @@ describeInBrowser("the map", options, (dashboard) => {
       await page.getByRole("img", { name: /Quicklook of Tile/ }).waitFor();
       await page.getByRole("link", { name: `task ${stage_id}-3` }).waitFor();
       await page.getByText("12.3 MB").waitFor();
+      const fills = () =>
+        page
+          .locator(".map-canvas")
+          .evaluate((place) => place.querySelector("canvas")?.clientWidth === place.clientWidth);
+      await expect.poll(fills).toBe(true);
       await dashboard.axe();
       await dashboard.width(360);
       await dashboard.expectNoSideways();
+      await expect.poll(fills).toBe(true);
       await dashboard.theme("dark");
       await dashboard.axe(page, ["color-contrast"]);
 

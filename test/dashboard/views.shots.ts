@@ -83,9 +83,8 @@ async function quiet(page: Page, ms: number): Promise<void> {
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
-  const whole = /-360/.test(name);
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: whole, animations: "disabled" });
   const kept = chosen[name];
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: kept === undefined, animations: "disabled" });
   if (kept === undefined) return;
   await mkdir(join(root, "docs", "images"), { recursive: true });
   await copyFile(join(folder, `${name}.png`), join(root, "docs", "images", `${kept}.png`));

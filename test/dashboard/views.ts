@@ -65,7 +65,7 @@ export const views: readonly View[] = [
   { name: "audit", path: () => "/audit" },
   { name: "submit", path: () => "/submit" },
   { name: "submit_form", path: () => "/submit/land_cover" },
-  { name: "catalog", path: () => "/catalog", catalog: true },
+  { name: "catalog", path: () => "/catalog", draws: true, catalog: true },
   {
     name: "collection",
     path: () => "/catalog/land-cover",

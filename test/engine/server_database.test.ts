@@ -243,6 +243,23 @@ test("no more connections are opened than allowed, and each transaction has one 
   expect(inside).toBe(3);
 });
 
+test("what is done aside leaves the first connection to the others, and shares the only one", async () => {
+  const db = open({ max: 3 });
+  const aside = db.aside!();
+  const first = await pidOf(db);
+  const other = await pidOf(aside);
+  expect(other).not.toBe(first);
+  await aside.transaction(async (tx) => {
+    expect(await pidOf(tx)).not.toBe(first);
+    expect(await pidOf(db)).toBe(first);
+  });
+  expect([await pidOf(db), await pidOf(db)]).toEqual([first, first]);
+  expect(await pidOf(aside)).not.toBe(first);
+
+  const only = open({ max: 1 });
+  expect(await pidOf(only.aside!())).toBe(await pidOf(only));
+});
+
 test("statements that never pause do not keep a transaction out", async () => {
   const db = open({ max: 1 });
   let over = false;

@@ -130,7 +130,7 @@ function Audit() {
                 ),
               },
               { id: "which", title: "Which", cell: (deed) => <Which deed={deed} /> },
-              { id: "why", title: "Why", cell: ({ reason }) => <Safe text={reason ?? ""} limit={300} /> },
+              { id: "why", title: "Why", cell: ({ reason }) => reason !== null && <Safe text={reason} limit={300} /> },
             ]}
           />
         </div>

@@ -29,7 +29,7 @@ export function HealthPage() {
           <p className="muted">
             These tell of the whole service, so they are for whoever runs it: sign in with an operator's key.
           </p>
-          <CommandLine text="fanfold keys create --operator --scopes read,operate,admin --name dashboard" />
+          <CommandLine text="fanfold keys create dashboard --scope read,operate,admin --operator" />
         </Card>
       )}
       <div className="health-columns">

@@ -47,7 +47,9 @@ export function ParametersTab({ job }: { job: Job }) {
           </Row>
           <Row name="Run">{job.run}</Row>
           <Row name="Priority">{priority}</Row>
-          <Row name="Deadline">{job.deadline_at === null ? "none" : <Time at={job.deadline_at} />}</Row>
+          {job.finished_at === null && (
+            <Row name="Deadline">{job.deadline_at === null ? "none" : <Time at={job.deadline_at} />}</Row>
+          )}
           <Row name="Labels">
             {Object.keys(labels).length === 0 ? (
               "none"

@@ -49,10 +49,12 @@ export class MapCanvas {
   readonly #heard: Heard;
   readonly #drawn: DrawnArea;
   readonly #loaded: Promise<void>;
+  readonly #size: ResizeObserver;
   #states = new Map<number, FootprintState>();
   #selected = new Set<number>();
   #boxes: readonly MapBox[] = [];
   #moved_by_user = false;
+  #fitted: Bounds | null = null;
   #is_fine = false;
   #pointer: { x: number; y: number } | null = null;
   #looking = 0;
@@ -76,8 +78,14 @@ export class MapCanvas {
       locale: { "Map.Title": label },
       fadeDuration: 0,
       cancelPendingTileRequestsWhileZooming: false,
+      trackResize: false,
     });
     const map = this.#map;
+    // MapLibre's own watch passes over the first size it sees: a map that was made before its place had one kept the wrong one.
+    this.#size = new ResizeObserver(() => {
+      if (container.clientWidth > 0) map.resize();
+    });
+    this.#size.observe(container);
     map.touchZoomRotate.disableRotation();
     map.keyboard.disableRotation();
     map.addControl(new NavigationControl({ showCompass: false }), "top-right");
@@ -106,14 +114,17 @@ export class MapCanvas {
       const is_touch = (event.originalEvent as PointerEvent).pointerType === "touch";
       heard.onPick(this.#hitAt(event.point, is_touch));
     });
-    map.once("load", () => {
-      this.#tellView();
-      void this.#bringLand("coarse");
+    map.on("resize", () => {
+      if (this.#fitted !== null) this.fit(this.#fitted, false);
     });
+    map.once("load", () => this.#tellView());
+    // Asked for before the first picture is drawn.
+    void this.#loaded.then(() => this.#bringLand("coarse"));
   }
 
   remove(): void {
     cancelAnimationFrame(this.#looking);
+    this.#size.disconnect();
     this.#drawn.remove();
     this.#map.remove();
   }
@@ -207,6 +218,7 @@ export class MapCanvas {
 
   /** `force`: also when the person has moved the map. */
   fit(box: Bounds, force: boolean): void {
+    this.#fitted = box;
     if (this.#moved_by_user && !force) return;
     const [west, south, east, north] = unbroken(box);
     const { clientWidth: width } = this.#map.getContainer();

@@ -101,7 +101,7 @@ export function TasksPage() {
           className="text-input"
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
-          placeholder="webhooks.deliver"
+          placeholder="connector.webhook.deliver"
         />
         <label htmlFor={ids.status}>Status</label>
         <select

@@ -98,12 +98,13 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
             {
               id: "answer",
               title: "Answer",
-              cell: ({ last_status, last_error, reason }) => (
-                <span>
-                  {last_status !== null && <code>{last_status}</code>}{" "}
-                  <Safe text={last_error ?? reason ?? ""} limit={100} />
-                </span>
-              ),
+              cell: ({ last_status, last_error, reason }) =>
+                (last_status !== null || last_error !== null || reason !== null) && (
+                  <span>
+                    {last_status !== null && <code>{last_status}</code>}{" "}
+                    <Safe text={last_error ?? reason ?? ""} limit={100} />
+                  </span>
+                ),
             },
             { id: "tries", title: "Tries", align: "right", cell: ({ attempts }) => attempts },
             {
