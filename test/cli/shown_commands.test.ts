@@ -1,9 +1,9 @@
-// The commands that pages show as they stand, in empty states and hints: the program knows each of them and its options.
+// The commands that the dashboard shows as they stand, in empty states and hints: the program knows each of them and its options.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { fanfold } from "../cli/fake_terminal.js";
+import { fanfold } from "./fake_terminal.js";
 
 const pages = fileURLToPath(new URL("../../dashboard/src/pages", import.meta.url));
 
