@@ -1,16 +1,16 @@
-// What an operator does about tasks: those of a stage, those of an error group, one, and those of a type.
+// What an operator does about tasks: those of a stage, those of an error group, and one.
 import { type ReactNode, useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { call } from "../../api/call.js";
-import { retryGroupCommands, retryStageCommands, taskVerbCommands, typeVerbCommands } from "../../api/commands.js";
+import { retryGroupCommands, retryStageCommands, taskVerbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { Select, VerbDialog } from "../../ui/index.js";
 import type { Job, Repaired } from "./records.js";
 import { bodyOf, shown, useReadAgain } from "./verb_asking.js";
 import { whyNotThisStage } from "./verb_rules.js";
-import { PauseTold, RepairTold } from "./verb_told.js";
+import { RepairTold } from "./verb_told.js";
 
 /** With `choose`, which stage is asked for; what is told is that of the one chosen. */
 export function RetryStageDialog({
@@ -152,36 +152,6 @@ export function TaskVerbDialog({
       {verb === "retry"
         ? "It runs again, and what follows from it."
         : "It counts as done without a result; a job that is resumed goes on without it."}
-    </VerbDialog>
-  );
-}
-
-export function TypeVerbDialog({
-  verb,
-  task_type,
-  onClose,
-}: {
-  verb: "pause" | "continue";
-  task_type: string;
-  onClose(): void;
-}) {
-  const readAgain = useReadAgain();
-  return (
-    <VerbDialog<ReplyOf<typeof operations_api.pause_type>>
-      title={`${verb === "pause" ? "Pause" : "Continue"} task type ${task_type}`}
-      verb={verb === "pause" ? "Pause the type" : "Continue the type"}
-      run={(asked) =>
-        call<typeof operations_api.pause_type>("POST", `/api/task-types/{task_type}/${verb}`, {
-          params: { task_type },
-          body: bodyOf(asked),
-        })
-      }
-      tell={(told) => <PauseTold told={told} verb={verb} />}
-      {...shown((reason) => typeVerbCommands(pageBase(), verb, task_type, { reason }))}
-      onDone={readAgain}
-      onClose={onClose}
-    >
-      {verb === "pause" ? "None of its tasks is started, in any job." : "Its tasks may run again, in every job."}
     </VerbDialog>
   );
 }

@@ -7,8 +7,9 @@ import { cliLine, curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, VerbDialog } from "../../ui/index.js";
+import { PauseDialog } from "../queues/pause_dialog.js";
 import { DecideDialog, JobVerbDialog } from "./job_dialogs.js";
-import { RetryStage, TaskVerbDialog, TypeVerbDialog } from "./task_dialogs.js";
+import { RetryStage, TaskVerbDialog } from "./task_dialogs.js";
 import { useReadAgain } from "./verb_asking.js";
 import { VerifyDialog } from "./verify_dialog.js";
 import type { WhyAction } from "./why_action.js";
@@ -81,7 +82,7 @@ function Doer({ action, approves, onClose }: { action: Doing; approves: boolean;
     case "stage":
       return <RetryStage job_id={action.job_id} stage={action.stage} onClose={onClose} />;
     case "type":
-      return <TypeVerbDialog verb="continue" task_type={action.task_type} onClose={onClose} />;
+      return <PauseDialog verb="continue" task_type={action.task_type} onClose={onClose} />;
     case "task":
       return <TaskVerbDialog verb="retry" task_id={action.task_id} onClose={onClose} />;
     case "run_now":

@@ -23,7 +23,7 @@ export function PauseDialog({
   const pauses = verb === "pause";
   return (
     <VerbDialog<Paused>
-      title={pauses ? `Pause ${task_type}` : `Continue ${task_type}`}
+      title={`${pauses ? "Pause" : "Continue"} ${task_type}`}
       verb={pauses ? "Pause it" : "Continue it"}
       run={async ({ dry_run, reason }) => {
         const body = { dry_run, ...(reason === undefined ? {} : { reason }) };
