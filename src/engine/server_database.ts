@@ -187,8 +187,13 @@ class ServerDatabase implements Database {
   }
 
   private freeLane(end: End): Lane | undefined {
-    const idle = [...this.lanes].filter((lane) => !lane.held && lane.sharers === 0);
-    return end === "first" ? (idle[0] ?? this.newLane()) : (this.newLane() ?? idle.at(-1));
+    let last: Lane | undefined;
+    for (const lane of this.lanes) {
+      if (lane.held || lane.sharers > 0) continue;
+      if (end === "first") return lane;
+      last = lane;
+    }
+    return this.newLane() ?? last;
   }
 
   private newLane(): Lane | undefined {
