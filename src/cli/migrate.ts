@@ -7,6 +7,7 @@ import { judgeMigrations } from "../engine/diagnosis.js";
 import { openEmbedded } from "../engine/embedded_database.js";
 import { migrate, schemaState } from "../engine/migrate.js";
 import { openServer } from "../engine/server_database.js";
+import { session_bounds } from "../engine/session_bounds.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { configOf } from "./session.js";
@@ -42,6 +43,7 @@ export async function openBare(config: Config): Promise<{ db: Database; close():
       max: 1,
       prepare: config.prepare,
       application_name: "fanfold migrate",
+      ...session_bounds.migrate,
     });
     return { db, close: () => db.close() };
   }

@@ -170,6 +170,7 @@ async function migrateInside(
 ): Promise<Omit<Migrated, "catalog">> {
   await tx.script(`
     set local lock_timeout = '${Math.ceil(lock_timeout_s * 1000)}ms';
+    set local statement_timeout = 0;
     select pg_advisory_xact_lock(${lock_key});
     set local client_min_messages = warning;
     create schema if not exists app;

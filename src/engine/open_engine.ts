@@ -12,6 +12,7 @@ import { assertCurrent, migrate } from "./migrate.js";
 import { keyOfFolder } from "./seal_key_file.js";
 import { Sealer, seal_key_bytes } from "./sealing.js";
 import { openServer } from "./server_database.js";
+import { boundsOf, session_bounds } from "./session_bounds.js";
 
 export interface EngineOptions {
   registry: Registry;
@@ -33,7 +34,7 @@ export interface EngineOptions {
   catalog?: CatalogChoice | undefined;
   /** Bring a server's schema up to date first. The embedded one always is. */
   migrate?: boolean;
-  /** A statement of the engine's own pool that takes longer is given up; migrations and workers take the time they need. */
+  /** A statement of the engine's own pool that takes longer is given up (default 300). Other connections: session_bounds.ts. */
   statement_timeout_s?: number;
   /** Off for PgBouncer versions that do not track prepared statements. */
   prepare?: boolean;
@@ -92,10 +93,11 @@ async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineO
 }
 
 async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
-  const { prepare = true, statement_timeout_s } = options;
+  const { prepare = true, statement_timeout_s = session_bounds.call.statement_timeout_s } = options;
   if (options.migrate) await migrateServer(url, prepare, options.catalog);
   const db = openServer(url, {
-    ...{ max: options.connections ?? 2, prepare, application_name: "fanfold", statement_timeout_s },
+    ...{ max: options.connections ?? 2, prepare, application_name: "fanfold" },
+    ...{ ...session_bounds.call, statement_timeout_s },
   });
   try {
     if (!options.migrate) await assertCurrent(db);
@@ -107,14 +109,15 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
     ...shared,
     db,
     sealer: new Sealer(options.secret_keys),
-    openConnection: (name, max) => openServer(url, { max, prepare, application_name: `fanfold ${name}` }),
+    openConnection: (name, max) =>
+      openServer(url, { max, prepare, application_name: `fanfold ${name}`, ...boundsOf(name) }),
     close: () => db.close(),
   });
 }
 
 /** On a connection of its own: a migration takes the time it needs. */
 async function migrateServer(url: string, prepare: boolean, catalog: CatalogChoice = "off"): Promise<void> {
-  const db = openServer(url, { max: 1, prepare, application_name: "fanfold migrate" });
+  const db = openServer(url, { max: 1, prepare, application_name: "fanfold migrate", ...session_bounds.migrate });
   try {
     await migrate(db, { catalog });
   } finally {

@@ -15,6 +15,7 @@ import {
 import { serverError } from "./server_errors.js";
 import { Lane, type ServerOptions } from "./server_lane.js";
 import { ServerListener } from "./server_listener.js";
+import { type SessionBounds, session_bounds, startupSettings } from "./session_bounds.js";
 import { Transaction } from "./transaction.js";
 
 export type { ServerOptions };
@@ -214,11 +215,12 @@ class ServerDatabase implements Database {
     return least;
   }
 
-  /** PgBouncer takes no setting that it does not know: then the role's own limit must do (alter role … set). */
-  private refusesTimeout(error: unknown): boolean {
-    if (this.options.statement_timeout_s === undefined || !(error instanceof Error)) return false;
-    if (!/unsupported startup parameter.*statement_timeout/.test(error.message)) return false;
-    this.options.statement_timeout_s = undefined;
+  /** PgBouncer takes no setting that it does not know: then the role's own bounds must do (app.role_bounds). */
+  private refusesSettings(error: unknown): boolean {
+    const given = Object.keys(startupSettings(this.options));
+    if (given.length === 0 || !(error instanceof Error)) return false;
+    if (!/unsupported startup parameter/.test(error.message)) return false;
+    for (const name of Object.keys(session_bounds.call)) delete this.options[name as keyof SessionBounds];
     return true;
   }
 
@@ -228,7 +230,7 @@ class ServerDatabase implements Database {
       try {
         return await attempt();
       } catch (error) {
-        if (this.refusesTimeout(error)) continue;
+        if (this.refusesSettings(error)) continue;
         const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
         if (!again || this.closing) throw error;
         await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random() / 2)));

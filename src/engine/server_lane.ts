@@ -6,17 +6,18 @@ import postgres from "postgres";
 import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
 import { isFatal, serverError } from "./server_errors.js";
+import { type SessionBounds, startupSettings } from "./session_bounds.js";
 import type { Session } from "./transaction.js";
 
-export interface ServerOptions {
+export interface ServerOptions extends Partial<Bounds> {
   /** Connections at most (default 1). */
   max?: number;
   /** Off for PgBouncer versions that do not track prepared statements (default on). */
   prepare?: boolean;
   application_name?: string;
-  /** A statement that takes longer is given up by the server (57014); without it, none is. */
-  statement_timeout_s?: number | undefined;
 }
+
+type Bounds = { [K in keyof SessionBounds]: number | undefined };
 
 const connect_timeout_s = 10;
 const keep_alive_s = 30;
@@ -60,7 +61,7 @@ export class Lane implements Session {
       max_lifetime: null,
       connection: {
         ...{ application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
-        ...(options.statement_timeout_s === undefined ? {} : { statement_timeout: options.statement_timeout_s * 1000 }),
+        ...startupSettings(options),
       },
       onnotice: () => {},
       onnotify: on_notify,
