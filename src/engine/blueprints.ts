@@ -157,5 +157,14 @@ function ofRegistered({ blueprint }: Job): BlueprintRecord {
 }
 
 function ofSaved({ blueprint, version, saved_at, saved_by, declaration }: Saved): BlueprintRecord {
-  return { ...blueprint, source: "saved", version, saved_at, saved_by, declaration };
+  return { ...wholeBlueprint(blueprint), source: "saved", version, saved_at, saved_by, declaration };
+}
+
+/** What SQL saved may leave out what has a default. */
+function wholeBlueprint(blueprint: Blueprint): Blueprint {
+  const stages = blueprint.stages.map((stage, at) => ({
+    ...{ number: at + 1, parallelism: "single", importance: "critical", after: at === 0 ? [] : [at] },
+    ...stage,
+  })) as Blueprint["stages"];
+  return { ...{ description: null, parameters: null, identity: null, deadline_s: null }, ...blueprint, stages };
 }

@@ -73,21 +73,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => sendError(engine, traces, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    const allowed = methods.of(request.url);
-    if (allowed.length > 0) {
-      reply.header("allow", allowed.join(", "));
-      return sendError(
-        engine,
-        traces,
-        new MethodNotAllowed(request.method, allowed, request.url.split("?")[0]),
-        request,
-        reply,
-      );
-    }
-    const missing = new NotFound(`there is no ${request.method} ${request.url.split("?")[0]?.slice(0, 200)}`, {
-      hint: "GET /api/docs lists what there is",
-    });
-    return sendError(engine, traces, missing, request, reply);
+    throw noSuchCall(request, reply, methods);
   });
   app.addHook("onRequest", async (request) => {
     if (service.stopping.aborted && service.closing) {
@@ -96,6 +82,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     refuseEncoding(request);
   });
   allowOrigins(app, options.cors_origins ?? []);
+  // Before the body is read: whatever it is, there is nobody to take it.
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.is404 || methods.isHidden(request.url, request.routeOptions.url ?? ""))
+      throw noSuchCall(request, reply, methods);
+  });
   closeInTime(app, options.grace_ms ?? 20_000, () => service.stop());
   app.addHook("onSend", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
@@ -113,6 +104,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;
+}
+
+function noSuchCall({ method, url }: FastifyRequest, reply: FastifyReply, methods: AllowedMethods): Error {
+  const path = url.split("?")[0] ?? "";
+  const allowed = methods.of(url);
+  if (allowed.length === 0)
+    return new NotFound(`there is no ${method} ${path.slice(0, 200)}`, { hint: "GET /api/docs lists what there is" });
+  reply.header("allow", allowed.join(", "));
+  return new MethodNotAllowed(method, allowed, path);
 }
 
 function trustOf(trusted: TrustedProxies = 0) {

@@ -27,11 +27,20 @@ export class AllowedMethods {
 
   /** None where there is no such path at all. */
   of(url: string): string[] {
-    const path = url.split("?")[0]?.replace(/\/$/, "") ?? "";
+    const path = pathOf(url);
     if (path.length > 2000) return [];
     const found = [...this.#paths.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+    return [...((this.#paths.get(path) ?? found[0])?.methods ?? [])].sort();
   }
+
+  /** A path that is written out is that path, as OpenAPI has it, also for methods that only one with a name in its place takes. */
+  isHidden(url: string, route: string): boolean {
+    return route.includes(":") && this.#paths.has(pathOf(url));
+  }
+}
+
+function pathOf(url: string): string {
+  return url.split("?")[0]?.replace(/\/$/, "") ?? "";
 }
 
 function patternOf(path: string): RegExp {

@@ -47,6 +47,18 @@ const greeting = {
   ],
 };
 
+test("what SQL saved without what has a default is shown whole", async () => {
+  const key = await service.key("by-sql");
+  const blueprint = { type: "by_sql", stages: [{ name: "say", task: "t.say" }] };
+  const request = JSON.stringify({ tenant: "by-sql", declaration: { stages: blueprint.stages }, blueprint });
+  await service.db.sql`select app.put_blueprint(${request}::text::json)`;
+  // Answers are held against the contract here.
+  expect(await service.call("GET", "/api/blueprints/by_sql", { key })).toMatchObject({
+    status: 200,
+    body: { description: null, deadline_s: null, stages: [{ number: 1, parallelism: "single", after: [] }] },
+  });
+});
+
 test("a saved type is new, then unchanged, then a new version, and is shown with what was sent", async () => {
   expect(await put("greet_all", greeting)).toMatchObject({
     status: 201,

@@ -17,7 +17,7 @@ import {
   world_parts,
   world_types,
 } from "./conformance_world.js";
-import { hostile_bodies, hostile_values, type Schema, Values } from "./schema_values.js";
+import { edges, hostile_bodies, hostile_values, type Schema, Values } from "./schema_values.js";
 import { openService, type TestService } from "./service.js";
 
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -304,6 +304,50 @@ function attackBody(operation: Operation, call: Sent, round: number): void {
   }
   if (round % 6 === 0) hurt[values.pick(["unknown", "constructor", "toString", ""])] = values.pick(hostile_values);
   call.body = withoutWaiting(hurt);
+}
+
+test("numbers at the edges of what the document allows, and beyond what a column holds, break no call", async () => {
+  const attacks = operations.flatMap((operation) => {
+    const body = operation.body === null ? undefined : withoutWaiting(values.valid(operation.body.schema, true));
+    const in_body = body === undefined ? [] : values.numbers(operation.body!.schema, body);
+    const in_query = operation.parameters.filter(
+      (one) => one.in === "query" && !waits(one.name) && /integer|number/.test(values.resolve(one.schema).type),
+    );
+    const query = Object.fromEntries(
+      operation.parameters
+        .filter((one) => one.in === "query" && one.required)
+        .map(({ name, schema }) => [name, String(values.valid(schema))]),
+    );
+    return [
+      ...in_body.flatMap(({ path, edges }) =>
+        edges.map((edge) => ({ operation, call: { query, body: withEdge(body, path, edge) } })),
+      ),
+      ...in_query.flatMap(({ name, schema }) =>
+        edges(values.resolve(schema)).map((edge) => ({
+          operation,
+          call: { query: { ...query, [name]: String(edge) }, body },
+        })),
+      ),
+    ];
+  });
+  expect(attacks.length).toBeGreaterThan(100);
+  const known = new Map<string, Promise<Record<string, string>>>();
+  await each(attacks, async ({ operation, call }) => {
+    if (!known.has(operation.id)) known.set(operation.id, pathIds(operation, mine));
+    await drive(operation, "edge", { ...call, path: await known.get(operation.id)! });
+  });
+  settle("at the edges");
+});
+
+function withEdge(body: unknown, [first, ...rest]: readonly (string | number)[], edge: number): unknown {
+  if (first === undefined) return edge;
+  const copy = Array.isArray(body) ? [...body] : { ...(body as object) };
+  (copy as Record<string | number, unknown>)[first] = withEdge(
+    (body as Record<string | number, unknown>)[first],
+    rest,
+    edge,
+  );
+  return copy;
 }
 
 test("a body larger than its call takes is refused", async () => {

@@ -230,6 +230,21 @@ describe("calls", () => {
     }
   });
 
+  test("with a method that a path does not take are refused for that, whatever they carry", async () => {
+    for (const method of ["QUERY", "PROPFIND", "DELETE"]) {
+      for (const headers of [{}, { "content-type": "nonsense" }] as Record<string, string>[]) {
+        const told = await service.call(method, "/api/blueprints", {
+          headers,
+          ...(method === "DELETE" ? { body: "{" } : {}),
+        });
+        expect([method, headers, told.status, told.headers.get("allow")]).toEqual([method, headers, 405, "GET, HEAD"]);
+      }
+    }
+    // It is a path of its own, not a job type that is called so.
+    const hidden = await service.call("PUT", "/api/blueprints/validate", { body: {} });
+    expect([hidden.status, hidden.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
   test("with a method that a path does not take are told which it takes; HEAD is GET without a body", async () => {
     const wrong = await service.call("DELETE", "/api/jobs");
     expect(wrong).toMatchObject({ status: 405, body: { code: "method_not_allowed" } });

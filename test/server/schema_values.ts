@@ -124,6 +124,24 @@ export class Values {
     return this.pick([low, high, middle, middle].filter((value) => Math.abs(value) < 1e15)) ?? low;
   }
 
+  /** Where in a value there are numbers, each with what its schema allows at the edges; beyond 2^53 there is nothing to say. */
+  numbers(
+    given: Schema,
+    value: unknown,
+    path: readonly (string | number)[] = [],
+  ): { path: typeof path; edges: number[] }[] {
+    const schema = this.resolve(given);
+    const several: Schema[] = schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
+    const own = several.flatMap((one) => this.numbers(one, value, path));
+    if (typeof value === "number")
+      return /integer|number/.test(String(schema.type)) ? [...own, { path, edges: edges(schema) }] : own;
+    if (Array.isArray(value))
+      return [...own, ...value.slice(0, 1).flatMap((one) => this.numbers(schema.items, one, [...path, 0]))];
+    if (typeof value !== "object" || value === null) return own;
+    const fields = Object.entries(value).filter(([name]) => schema.properties?.[name] !== undefined);
+    return [...own, ...fields.flatMap(([name, one]) => this.numbers(schema.properties[name], one, [...path, name]))];
+  }
+
   /** What nobody should send for it: at the edges, of the wrong kind, or meant to harm. */
   hostile(given: Schema): unknown {
     const schema = this.resolve(given);
@@ -137,6 +155,18 @@ export class Values {
       edges.push(Array.from({ length: schema.maxItems + 1 }, () => ({})));
     return this.pick([...edges, ...edges, ...hostile_values]);
   }
+}
+
+/** At the ends of what it says, and one beyond what smallint, integer and a counter of seconds hold, where that is allowed. */
+export function edges({ type, minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): number[] {
+  const low =
+    minimum ??
+    (exclusiveMinimum === undefined ? -Number.MAX_VALUE : exclusiveMinimum + (type === "integer" ? 1 : 1e-9));
+  const high = maximum ?? (exclusiveMaximum === undefined ? Number.MAX_VALUE : exclusiveMaximum - 1);
+  const all = [low, high, -32_769, 32_768, -(2 ** 31) - 1, 2 ** 31, 2 ** 53 - 1, 1e300];
+  return [...new Set(all)].filter(
+    (one) => one >= low && one <= high && (type !== "integer" || Number.isSafeInteger(one)),
+  );
 }
 
 export const hostile_values: readonly unknown[] = [

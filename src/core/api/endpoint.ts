@@ -122,6 +122,7 @@ export function errorStatuses(one: Endpoint): number[] {
       ...(has_path ? [404, 414] : []),
       ...(reads_body ? [413, 415] : []),
       ...one.errors,
+      431,
       500,
       503,
     ]),

@@ -120,7 +120,7 @@ export const jobs_api = {
     params: z.strictObject({ job_type }),
     query: z.strictObject({ resume: flag.optional().describe("true means mode resume") }),
     headers: z.object({
-      traceparent: z.string().max(200).optional().describe("W3C trace context; what is malformed is ignored"),
+      traceparent: z.string().optional().describe("W3C trace context; what is malformed is ignored"),
     }),
     body: submit_options
       .extend({
@@ -152,7 +152,7 @@ export const jobs_api = {
     description: `All of them or none: one transaction. ${by_content}`,
     scope: "submit",
     params: z.strictObject({ job_type }),
-    headers: z.object({ traceparent: z.string().max(200).optional() }),
+    headers: z.object({ traceparent: z.string().optional() }),
     body: z.strictObject({
       items: z
         .array(item_options.extend({ parameters: record.default({}) }))

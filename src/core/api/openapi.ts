@@ -19,6 +19,7 @@ const status_words: Record<number, string> = {
   416: "There are no such bytes in the file",
   422: "A limit of the tenant's forbids this very call",
   429: "A limit of the tenant's forbids this now; Retry-After says when to come back",
+  431: "The headers are larger than 16 KB",
   500: "Our fault; `request_id` finds it in the log",
   503: "The service cannot do this right now; try again",
 };

@@ -24,10 +24,10 @@ const items_body_limit = 16 * 1024 * 1024;
 
 const etag = { ETag: "Changes when the answer does; send it as If-None-Match, or as If-Match with a change" };
 const conditional = z.object({
-  "if-none-match": z.string().max(1000).optional().describe("An ETag: 304 when the answer is still the same"),
+  "if-none-match": z.string().optional().describe("An ETag: 304 when the answer is still the same"),
 });
 const guarded = z.object({
-  "if-match": z.string().max(1000).optional().describe("An ETag: 412 when what is there is not that any more"),
+  "if-match": z.string().optional().describe("An ETag: 412 when what is there is not that any more"),
 });
 const unchanged = { 304: { description: "It is what If-None-Match names", headers: etag } };
 

@@ -68,7 +68,9 @@ export const stream_api = {
     scope: "read",
     headers: z.object({ "last-event-id": position }),
     query: z.strictObject({ job_id: job_id.optional(), last_event_id: position }),
-    reply: z.string(),
+    reply: z
+      .object({ id: z.string().optional(), event: z.string().optional(), data: z.string().optional() })
+      .describe("One event of the stream"),
     media_type: "text/event-stream",
     errors: [404, 429],
   }),

@@ -8,6 +8,8 @@ import { record, task_type } from "./fields.js";
 export const largest_result = 1024 * 1024;
 
 const whole = z.int().min(0);
+/** As the database counts them. */
+const attempt = whole.max(32_767).default(1);
 const worker = z.strictObject({ worker_id: z.uuid().describe("As register gave it") });
 const tag = "work";
 const scope = "work" as const;
@@ -71,7 +73,7 @@ const progress = z.strictObject({
 const log_line = z.strictObject({
   task_id: work_task_id,
   claim_id,
-  attempt: whole.default(1),
+  attempt,
   ago_ms: z.number().min(0).max(86_400_000).default(0).describe("How long ago: only the database's clock counts"),
   level: z.enum(log_levels).default("info"),
   message: z.string(),
@@ -81,7 +83,7 @@ const log_line = z.strictObject({
 const finished = z.strictObject({
   task_id: work_task_id,
   claim_id,
-  attempt: whole.default(1),
+  attempt,
   duration_ms: z.number().min(0).max(2_000_000_000).default(0),
   /** Left out, it is null. */
   result: z.unknown().optional(),

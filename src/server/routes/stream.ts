@@ -10,7 +10,10 @@ export const streamRoutes = () =>
       const position = query.last_event_id ?? (Array.isArray(header) ? header[0] : header);
       const job = query.job_id === undefined ? null : await engine.queries.jobState(query.job_id);
       const job_id = job?.job_id ?? null;
-      if (request.method === "HEAD") return "";
+      if (request.method === "HEAD") {
+        reply.type(stream_api.stream.media_type).send("");
+        return {};
+      }
       await openStream({
         ...{ service, engine, principal, job_id, position },
         // Without a status when it cannot be asked just now: the events tell it all the same.
@@ -26,6 +29,6 @@ export const streamRoutes = () =>
       // Counted among the streams from here on.
       place.leave();
       reply.hijack();
-      return "";
+      return {};
     },
   });
