@@ -1,14 +1,16 @@
--- The tenant a verb acts for. The credential decides; a request may only repeat it, unless it comes from the server's role.
+-- The tenant a verb acts for. The credential decides; a request may only repeat it, unless it comes from the server's role (is_server,
+-- asked here in the same look, because every submit pays for it).
 create or replace function app.acting_tenant(requested text)
 returns text
 language plpgsql stable
 as $$
 declare
   v_tenant text;
+  v_names boolean;
 begin
-  select tenant_id into v_tenant from app.tenant_roles where role_name = session_user;
+  select m.tenant_id, m.tenant_id is null into v_tenant, v_names from app.tenant_roles m where m.role_name = session_user;
   if v_tenant is null then
-    if not app.is_server() then
+    if not coalesce(v_names, (select r.rolsuper from pg_roles r where r.rolname = session_user)) then
       raise exception 'role "%" belongs to no tenant', session_user
         using errcode = 'FF005', hint = 'an administrator maps it: select app.map_role(''' || session_user || ''', ''<tenant>'')';
     end if;

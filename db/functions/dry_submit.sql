@@ -72,8 +72,7 @@ begin
     'deadline_s', case
       when v_would <> 'create' then v_there.deadline_s
       when (v_job ->> 'no_deadline')::boolean is not true then
-        -- As insert_jobs gives it.
-        coalesce((v_job ->> 'deadline_s')::double precision, (blueprint ->> 'deadline_s')::double precision, 7200) end,
+        coalesce((v_job ->> 'deadline_s')::double precision, app.usual_deadline_s(blueprint)) end,
     'stages', coalesce(v_stages, '[]'));
 end $$;
 grant execute on function app.dry_submit(jsonb, json) to fanfold_api, fanfold_admin;

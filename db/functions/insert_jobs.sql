@@ -6,8 +6,6 @@ returns text[]
 language plpgsql
 as $$
 declare
-  -- Two hours without an own value: nothing runs for ever because nobody thought of it.
-  c_deadline_s constant double precision := 7200;
   v_created text[];
   v_slow text[];
   v_job app.jobs;
@@ -27,7 +25,7 @@ begin
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
       j.group_id, j.webhooks, j.traceparent, j.depends_on,
       case when j.on_dependency_failure = 'run' then 'end' else coalesce(j.require, 'success') end as needs,
-      case when j.no_deadline is not true then coalesce(j.deadline_s, (blueprint ->> 'deadline_s')::double precision, c_deadline_s) end as deadline_s
+      case when j.no_deadline is not true then coalesce(j.deadline_s, app.usual_deadline_s(blueprint)) end as deadline_s
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
         no_deadline boolean, group_id text, webhooks jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text))
@@ -74,26 +72,6 @@ begin
     return '{}'::text[];
   end if;
 
-  insert into app.stages (
-    tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
-    timeout_s, max_attempts, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
-    opened_at)
-  select
-    tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
-    d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan,
-    d.description, d.on_task_failure, d.gate, j.priority,
-    case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
-    case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
-  from unnest(v_created) c
-  cross join lateral (select q.job_id, q.priority, q.waits_for from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
-  cross join (
-    -- A first stage that is one plain task starts as it is inserted; start_roots gives it its task.
-    select s.*, s.after = '{}' and s.parallelism = 'single' and s.plan is null and s.condition is null and s.gate is null as starts
-      from app.stage_definitions(blueprint) s
-    offset 0
-  ) d
-  order by j.job_id, d.number;
-
   -- Who asked: one for all as a rule, several where submits of several callers travel together.
   if strpos(jobs::text, '"actor"') > 0 then
     select max(j.actor), count(distinct coalesce(j.actor, '')) into v_actor, v_actors from json_to_recordset(jobs) as j(actor text);
@@ -117,7 +95,7 @@ begin
   if strpos(jobs::text, '"group_id"') > 0 then
     perform app.join_groups(tenant, v_created);
   end if;
-  v_slow := app.start_roots(tenant, v_created);
+  v_slow := app.insert_stages(tenant, v_created, blueprint);
   for v_job in
     select j.*
       from unnest(v_slow) c

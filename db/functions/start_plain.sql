@@ -3,7 +3,24 @@ create or replace function app.start_plain(stage_ids bigint[])
 returns void
 language plpgsql
 as $$
+declare
+  v_types text[];
 begin
-  update app.stages set status = 'processing', total = 1, waiting_for = 0, opened_at = now() where stage_id = any (stage_ids);
-  perform app.fill_plain(stage_ids);
+  with started as (
+    update app.stages set status = 'processing', total = 1, waiting_for = 0, opened_at = now()
+     where stage_id = any (stage_ids)
+    returning stage_id, tenant_id, task_type, priority
+  ),
+  tasks as (
+    insert into app.tasks (stage_id, ordinal, tenant_id) select s.stage_id, 0, s.tenant_id from started s
+  ),
+  ledgers as (
+    insert into app.stage_progress (stage_id, tenant_id, total, remaining) select s.stage_id, s.tenant_id, 1, 1 from started s
+  ),
+  queued as (
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority)
+    select s.stage_id, 0, 1, s.tenant_id, s.task_type, s.priority from started s order by s.stage_id
+  )
+  select array_agg(distinct s.task_type) into v_types from started s;
+  perform app.wake(v_types);
 end $$;

@@ -85,10 +85,8 @@ begin
   end if;
 
   select json_agg(
-      json_build_object(
-        'job_id', e.job_id, 'job_type', e.job_type, 'run', e.run, 'status', e.status,
-        'created', c.job_id is not null and j.first,
-        'resumed', e.job_id = any (v_resumed), 'epoch', e.epoch, 'hint', app.job_hint(e.status, e.job_id))
+      app.submitted_record(
+        e.job_type, e.job_id, e.run, e.status, c.job_id is not null and j.first, e.job_id = any (v_resumed), e.epoch)
       order by j.position)
     into v_reply
     from (

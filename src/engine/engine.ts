@@ -22,6 +22,7 @@ import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
 import { foresee, type WouldSubmit } from "./dry_run.js";
 import { Groups } from "./groups.js";
+import { KeptBlueprints } from "./kept_blueprints.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
 import { Queries } from "./queries.js";
@@ -65,6 +66,8 @@ export interface EngineParts {
   log?: Logger;
   /** Seals and opens what the service keeps for tenants. */
   sealer?: Sealer | undefined;
+  /** What the engines of all tenants know of blueprints that the database keeps. */
+  kept?: KeptBlueprints;
   /** A further small pool on a server; on the embedded database the one session there is. */
   openConnection(name: string, max: number): Database;
   close(): Promise<void>;
@@ -115,9 +118,11 @@ export class Engine {
   readonly audit: Audit;
   readonly schedules: Schedules;
   readonly #parts: EngineParts;
+  readonly #kept: KeptBlueprints;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#kept = parts.kept ?? new KeptBlueprints();
     this.db = parts.db;
     this.tenant = parts.tenant;
     this.registry = parts.registry;
@@ -154,7 +159,7 @@ export class Engine {
 
   /** The same engine for another tenant; only the server's role may choose. Closing it is its lender's part. */
   forTenant(tenant: string): Engine {
-    return new Engine({ ...this.#parts, tenant, close: async () => {} });
+    return new Engine({ ...this.#parts, tenant, kept: this.#kept, close: async () => {} });
   }
 
   async submit<J extends Job>(
@@ -237,12 +242,19 @@ export class Engine {
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       bad.refuse(known.blueprint.type, page.length);
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
-      const submitting = asked<SubmitReply[]>(
-        db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`,
-      );
-      replies.push(...(await this.#limited(db, submitting)));
+      replies.push(...(await this.#limited(db, this.#submitPage(db, blueprint, request))));
     }
     return replies;
+  }
+
+  async #submitPage(db: Queryable, blueprint: string, request: string): Promise<SubmitReply[]> {
+    const hash = await this.#kept.hashOf(db, this.tenant, blueprint);
+    const reply = await asked<SubmitReply[] | null>(
+      db.sql`select app.submit_kept(${hash}::text, ${request}::text::json) as reply`,
+    );
+    if (reply !== null) return reply;
+    this.#kept.forget(this.tenant, blueprint);
+    return asked(db.sql`select app.submit_jobs(${blueprint}::text::jsonb, ${request}::text::json) as reply`);
   }
 
   async enqueue(
