@@ -52,7 +52,10 @@ export interface Config {
   readonly cors_origins: readonly string[];
   readonly tenant: string;
   readonly log_level: LogLevel;
-  readonly prepare: boolean;
+  /** Whether statements are prepared; "auto": unless a connection pooler stands before the server. */
+  readonly prepare: boolean | "auto";
+  /** Where NOTIFY arrives, when DATABASE_URL leads through a pooler in transaction mode. */
+  readonly listen_url: string | undefined;
   readonly slots: number;
   /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
   readonly worker_memory_mb: number | undefined;
@@ -170,7 +173,8 @@ const settings = {
   cors_origins: setting<string[]>("FANFOLD_CORS_ORIGINS", [], readOrigins),
   tenant: setting("FANFOLD_TENANT", "default", readTenant),
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", oneOf(log_levels, "a level")),
-  prepare: setting("FANFOLD_PREPARE", true, readSwitch),
+  prepare: setting<boolean | "auto">("FANFOLD_PREPARE", "auto", readPrepare),
+  listen_url: setting<string | undefined>("FANFOLD_LISTEN_URL", undefined, readUrl),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
@@ -228,6 +232,7 @@ const fault_name = "FANFOLD_FAULTS";
 const other_names = [
   fault_name,
   "FANFOLD_TEST_PG",
+  "FANFOLD_TEST_POOLER",
   "FANFOLD_TEST_SEED",
   "FANFOLD_TEST_SOAK",
   "FANFOLD_TEST_SOAK_MINUTES",
@@ -352,6 +357,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     tenant: value(settings.tenant, flags.tenant),
     log_level: value(settings.log_level),
     prepare: value(settings.prepare),
+    listen_url: value(settings.listen_url),
     slots: value(settings.slots, flags.slots),
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     host: value(settings.host, flags.host),
@@ -443,6 +449,12 @@ function unknownNames(env: Environment): Problem[] {
     .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
+}
+
+function readPrepare(text: string): Answer<boolean | "auto"> {
+  if (text === "auto") return { value: text };
+  const answer = readSwitch(text);
+  return "value" in answer ? answer : { ...answer, fix: "auto, on or off" };
 }
 
 /** The text of a file of certificates. */

@@ -27,7 +27,8 @@ test("without any setting everything has its default, and nothing can be changed
     cors_origins: [],
     tenant: "default",
     log_level: "info",
-    prepare: true,
+    prepare: "auto",
+    listen_url: undefined,
     slots: 8,
     host: "127.0.0.1",
     port: 8080,
@@ -154,7 +155,7 @@ test("all problems are reported together, with what to write instead", () => {
     ["DATABASE_URL", "postgres://user:password@host:5432/database"],
     ["FANFOLD_TENANT", expect.stringContaining("lower-case")],
     ["FANFOLD_LOG_LEVEL", 'Did you mean "warn"?'],
-    ["FANFOLD_PREPARE", "on or off"],
+    ["FANFOLD_PREPARE", "auto, on or off"],
     ["FANFOLD_SLOTS", expect.stringContaining("8")],
   ]);
   expect(JSON.stringify(problems)).not.toContain("hush");

@@ -79,8 +79,8 @@ export async function withSession<T>(
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
-  const { database_url, data_dir, storage_dir, zones, tenant, prepare, secret_keys, secrets_dir } = config;
-  const { outbound, catalog, raster, leftovers_after_h } = config;
+  const { database_url, data_dir, storage_dir, zones, tenant, prepare, listen_url } = config;
+  const { outbound, catalog, raster, leftovers_after_h, secret_keys, secrets_dir } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
@@ -89,6 +89,7 @@ export async function withSession<T>(
     leftovers_after_h,
     tenant,
     prepare,
+    listen_url,
     secret_keys,
     registry,
     catalog: options.needs_catalog && database_url === undefined && catalog === "auto" ? "stac" : catalog,

@@ -1,8 +1,15 @@
 // The one door between the engine and a database: what a driver offers, and everything in which the two drivers must
 // not differ (statement texts, values in and out, errors). It opens no connection; the drivers do.
 
+import type { WayFacts } from "./server_way.js";
+
 export interface Stoppable {
   stop(): Promise<void>;
+}
+
+export interface Listening extends Stoppable {
+  /** Whether what is notified arrives. It may not, behind a pooler or while a connection is lost: then one looks for oneself. */
+  readonly hears: boolean;
 }
 
 /** Objects and arrays travel as JSON text: `${JSON.stringify(x)}::text::json`. */
@@ -23,9 +30,11 @@ export interface Database extends Queryable {
   /** COPY into a table, all rows or none. Gives the number of rows. */
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number>;
   /** Listens until stopped, again after every connection loss; `on_listening` is called each time LISTEN is in force. */
-  listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable>;
+  listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening>;
   /** How busy its connections are, where it has several. */
   load?(): { most: number; open: number; busy: number; waiting: number };
+  /** How a server is reached: what stands before it, and what that takes away. */
+  way?(): WayFacts;
   /** The same, for what nobody waits for: where there are several connections, on those that others use least. */
   aside?(): Database;
   close(): Promise<void>;

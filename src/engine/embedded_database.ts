@@ -9,6 +9,7 @@ import {
   copyTarget,
   type Database,
   DatabaseError,
+  type Listening,
   parameterText,
   type Queryable,
   quoteName,
@@ -170,7 +171,7 @@ export class EmbeddedDatabase implements Embedded, Session {
     });
   }
 
-  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening> {
     await this.alone(() => this.script(`listen ${quoteName(channel)}`));
     const listeners = this.listeners.get(channel) ?? new Set();
     this.listeners.set(channel, listeners);
@@ -179,6 +180,7 @@ export class EmbeddedDatabase implements Embedded, Session {
     listeners.add(listener);
     if (on_listening) queueMicrotask(on_listening);
     return {
+      hears: true,
       stop: async () => {
         if (!listeners.delete(listener) || listeners.size > 0 || this.closing) return;
         await this.alone(async () => {
@@ -243,11 +245,12 @@ class EmbeddedView implements Database {
     return total;
   }
 
-  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening> {
     this.assertOpen();
     const listener = await this.session.listen(channel, on_message, on_listening);
     this.listening.add(listener);
     return {
+      hears: true,
       stop: () => {
         this.listening.delete(listener);
         return listener.stop();

@@ -12,6 +12,7 @@ import { assertCurrent, migrate } from "./migrate.js";
 import { keyOfFolder } from "./seal_key_file.js";
 import { Sealer, seal_key_bytes } from "./sealing.js";
 import { openServer } from "./server_database.js";
+import { ServerWay } from "./server_way.js";
 import { boundsOf, session_bounds } from "./session_bounds.js";
 
 export interface EngineOptions {
@@ -36,8 +37,10 @@ export interface EngineOptions {
   migrate?: boolean;
   /** A statement of the engine's own pool that takes longer is given up (default 300). Other connections: session_bounds.ts. */
   statement_timeout_s?: number;
-  /** Off for PgBouncer versions that do not track prepared statements. */
-  prepare?: boolean;
+  /** Whether statements are prepared. "auto": unless a connection pooler stands before the server, which may not keep track of them. */
+  prepare?: boolean | "auto";
+  /** A way to the same database on which NOTIFY arrives, for when `database_url` leads through a pooler in transaction mode. */
+  listen_url?: string | undefined;
   /**
    * Keys of 32 bytes for what the service keeps sealed for tenants: the first seals, any opens. The embedded database has
    * one of its own, in its folder.
@@ -93,10 +96,11 @@ async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineO
 }
 
 async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
-  const { prepare = true, statement_timeout_s = session_bounds.call.statement_timeout_s } = options;
-  if (options.migrate) await migrateServer(url, prepare, options.catalog);
+  const { statement_timeout_s = session_bounds.call.statement_timeout_s } = options;
+  const way = new ServerWay(url, options);
+  if (options.migrate) await migrateServer(way, options.catalog);
   const db = openServer(url, {
-    ...{ max: options.connections ?? 2, prepare, application_name: "fanfold" },
+    ...{ way, max: options.connections ?? 2, application_name: "fanfold" },
     ...{ ...session_bounds.call, statement_timeout_s },
   });
   try {
@@ -110,14 +114,14 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
     db,
     sealer: new Sealer(options.secret_keys),
     openConnection: (name, max) =>
-      openServer(url, { max, prepare, application_name: `fanfold ${name}`, ...boundsOf(name) }),
+      openServer(url, { way, max, application_name: `fanfold ${name}`, ...boundsOf(name) }),
     close: () => db.close(),
   });
 }
 
 /** On a connection of its own: a migration takes the time it needs. */
-async function migrateServer(url: string, prepare: boolean, catalog: CatalogChoice = "off"): Promise<void> {
-  const db = openServer(url, { max: 1, prepare, application_name: "fanfold migrate", ...session_bounds.migrate });
+async function migrateServer(way: ServerWay, catalog: CatalogChoice = "off"): Promise<void> {
+  const db = openServer(way.url, { way, max: 1, application_name: "fanfold migrate", ...session_bounds.migrate });
   try {
     await migrate(db, { catalog });
   } finally {

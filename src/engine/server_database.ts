@@ -6,19 +6,25 @@ import {
   copyTarget,
   type Database,
   DatabaseError,
+  type Listening,
   parameterText,
   type Queryable,
   type Scalar,
-  type Stoppable,
   statementText,
 } from "./database.js";
 import { serverError } from "./server_errors.js";
-import { Lane, type ServerOptions } from "./server_lane.js";
+import { Lane, type LaneOptions, StaleStatement } from "./server_lane.js";
 import { ServerListener } from "./server_listener.js";
-import { type SessionBounds, session_bounds, startupSettings } from "./session_bounds.js";
+import { ServerWay, type WayFacts, type WayOptions } from "./server_way.js";
+import { startupSettings } from "./session_bounds.js";
 import { Transaction } from "./transaction.js";
 
-export type { ServerOptions };
+export interface ServerOptions extends LaneOptions, WayOptions {
+  /** Connections at most (default 1). */
+  max?: number;
+  /** Shared with other pools to the same server; one of its own when left out. */
+  way?: ServerWay;
+}
 
 /** A server that is full, or still starting, is asked again for this long: nothing has been sent to it yet. */
 const patience_ms = 5_000;
@@ -38,16 +44,16 @@ class ServerDatabase implements Database {
   /** Those who wait for a lane, in order. */
   private readonly waiting: (() => void)[] = [];
   private readonly max: number;
-  private readonly options: ServerOptions;
+  private readonly route: ServerWay;
   private listener: ServerListener | null = null;
   private closing: Promise<void> | null = null;
 
   constructor(
-    private readonly url: string,
-    options: ServerOptions,
+    url: string,
+    private readonly options: ServerOptions,
   ) {
     this.max = Math.max(1, options.max ?? 1);
-    this.options = { ...options };
+    this.route = options.way ?? new ServerWay(url, options);
   }
 
   sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
@@ -72,29 +78,44 @@ class ServerDatabase implements Database {
       copy: (table, columns, rows) => this.copy(table, columns, rows),
       listen: (channel, on_message, on_listening) => this.listen(channel, on_message, on_listening),
       load: () => this.load(),
+      way: () => this.way(),
       close: () => this.close(),
     };
   }
 
   private async statement<Row>(strings: TemplateStringsArray, values: readonly Scalar[], end: End): Promise<Row[]> {
     const parameters = values.map(parameterText);
-    return this.sharing((lane) => lane.statement(statementText(strings), parameters), end) as Promise<Row[]>;
+    const send = () => this.sharing((lane) => lane.statement(statementText(strings), parameters), end);
+    const answer = send().catch((error) => (error instanceof StaleStatement ? send() : Promise.reject(error)));
+    return answer as Promise<Row[]>;
+  }
+
+  /** Settings that a pooler did not take with the connection go with each transaction. */
+  private begin(): string {
+    if (this.route.takes_settings) return "begin";
+    const settings = Object.entries(startupSettings(this.options));
+    return ["begin", ...settings.map(([name, value]) => `set local ${name} = '${value}'`)].join("; ");
   }
 
   private inTransaction<T>(work: (tx: Queryable) => Promise<T>, end: End): Promise<T> {
-    return this.holding("begin", end, async (lane) => {
-      const tx = new Transaction(lane);
-      try {
-        // Work that waits for something else must still learn at once that its connection is gone.
-        const result = await lane.orLost(work(tx));
-        await tx.end("commit");
-        return result;
-      } catch (error) {
-        // A lost connection has rolled back by itself, and there is nobody left to tell.
-        if (!lane.lost && !tx.over) await tx.end("rollback").catch((failure) => lane.lose(serverError(failure, null)));
-        throw error;
-      }
-    });
+    return this.holding(
+      () => this.begin(),
+      end,
+      async (lane) => {
+        const tx = new Transaction(lane);
+        try {
+          // Work that waits for something else must still learn at once that its connection is gone.
+          const result = await lane.orLost(work(tx));
+          await tx.end("commit");
+          return result;
+        } catch (error) {
+          // A lost connection has rolled back by itself, and there is nobody left to tell.
+          if (!lane.lost && !tx.over)
+            await tx.end("rollback").catch((failure) => lane.lose(serverError(failure, null)));
+          throw error;
+        }
+      },
+    );
   }
 
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
@@ -102,13 +123,20 @@ class ServerDatabase implements Database {
     return this.holding(null, "first", (lane) => lane.copy(text, columns.length, rows));
   }
 
-  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening> {
     if (this.closing) throw closedError();
-    this.listener ??= new ServerListener((on_lost, on_notify) => {
-      const options = { ...this.options, application_name: `${this.options.application_name ?? "fanfold"} listen` };
-      return new Lane(this.url, options, on_lost, on_notify);
+    const application_name = `${this.options.application_name ?? "fanfold"} listen`;
+    const way = this.route.forListening();
+    this.listener ??= new ServerListener({
+      open: (on_lost, on_notify) => new Lane(way, { application_name }, on_lost, on_notify),
+      notify: async (name) => void (await this.sql`select pg_notify(${name}, '')`),
+      heard: (hears) => this.route.heard(hears),
     });
     return this.listener.listen(channel, on_message, on_listening);
+  }
+
+  way(): WayFacts {
+    return this.route;
   }
 
   load() {
@@ -143,7 +171,7 @@ class ServerDatabase implements Database {
     });
   }
 
-  private async holding<T>(first: string | null, end: End, work: (lane: Lane) => Promise<T>): Promise<T> {
+  private async holding<T>(first: (() => string) | null, end: End, work: (lane: Lane) => Promise<T>): Promise<T> {
     const letGo = (lane: Lane) => {
       lane.held = false;
       this.wakeNext();
@@ -155,7 +183,7 @@ class ServerDatabase implements Database {
         return chosen;
       });
       try {
-        if (first !== null) await lane.script(first);
+        if (first !== null) await lane.script(first());
         return lane;
       } catch (error) {
         letGo(lane);
@@ -199,7 +227,7 @@ class ServerDatabase implements Database {
 
   private newLane(): Lane | undefined {
     if (this.lanes.size >= this.max) return undefined;
-    const lane = new Lane(this.url, this.options, (lost) => {
+    const lane = new Lane(this.route, this.options, (lost) => {
       this.lanes.delete(lost);
       this.wakeNext();
     });
@@ -215,12 +243,11 @@ class ServerDatabase implements Database {
     return least;
   }
 
-  /** PgBouncer takes no setting that it does not know: then the role's own bounds must do (app.role_bounds). */
+  /** PgBouncer takes no setting that it does not know: then transactions bring theirs, and the role's (app.role_bounds) count. */
   private refusesSettings(error: unknown): boolean {
-    const given = Object.keys(startupSettings(this.options));
-    if (given.length === 0 || !(error instanceof Error)) return false;
+    if (!this.route.takes_settings || !(error instanceof Error)) return false;
     if (!/unsupported startup parameter/.test(error.message)) return false;
-    for (const name of Object.keys(session_bounds.call)) delete this.options[name as keyof SessionBounds];
+    this.route.refuseSettings(error.message);
     return true;
   }
 

@@ -4,7 +4,12 @@ import { closedError, DatabaseError } from "./database.js";
 
 /** A refusal at the level of the session: the server closes the connection after it. */
 export function isFatal(error: unknown): boolean {
-  return ["FATAL", "PANIC"].includes((error as { severity?: string }).severity ?? "");
+  return ["FATAL", "PANIC"].includes(severityOf(error as Record<string, string | undefined>) ?? "");
+}
+
+/** PgBouncer sends the one that is meant for people, and in English. */
+function severityOf({ severity, severity_local }: Record<string, string | undefined>): string | undefined {
+  return severity ?? severity_local;
 }
 
 export function serverError(error: unknown, lost: DatabaseError | null): DatabaseError {
@@ -12,7 +17,7 @@ export function serverError(error: unknown, lost: DatabaseError | null): Databas
   const given = error as Record<string, string | undefined>;
   const code = given.code ?? "";
   const message = given.message ?? String(error);
-  if (given.severity !== undefined) {
+  if (severityOf(given) !== undefined) {
     return new DatabaseError(code, message, {
       detail: given.detail,
       hint: given.hint,

@@ -6,18 +6,18 @@ import postgres from "postgres";
 import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
 import { isFatal, serverError } from "./server_errors.js";
+import type { ServerWay } from "./server_way.js";
 import { type SessionBounds, startupSettings } from "./session_bounds.js";
 import type { Session } from "./transaction.js";
 
-export interface ServerOptions extends Partial<Bounds> {
-  /** Connections at most (default 1). */
-  max?: number;
-  /** Off for PgBouncer versions that do not track prepared statements (default on). */
-  prepare?: boolean;
+export interface LaneOptions extends Partial<Bounds> {
   application_name?: string;
 }
 
 type Bounds = { [K in keyof SessionBounds]: number | undefined };
+
+/** A statement that was refused before it ran, because of what was prepared earlier: it may be sent again. */
+export class StaleStatement extends DatabaseError {}
 
 const connect_timeout_s = 10;
 const keep_alive_s = 30;
@@ -37,22 +37,21 @@ export class Lane implements Session {
   /** Held by one transaction or copy. */
   held = false;
   lost: DatabaseError | null = null;
+  /** The session behind it is not its own. */
+  pooled = false;
   private readonly client: postgres.Sql;
-  private readonly prepare: boolean;
   private socket: Socket | "unused" | "opening" = "unused";
   private first: Promise<void> | null = null;
   private readonly refusals = new Set<(error: DatabaseError) => void>();
 
   constructor(
-    url: string,
-    options: ServerOptions,
+    private readonly way: ServerWay,
+    options: LaneOptions,
     private readonly on_lost: (lane: Lane) => void,
     on_notify?: (channel: string, payload: string) => void,
   ) {
-    this.prepare = options.prepare ?? true;
     const settings = {
       max: 1,
-      prepare: this.prepare,
       types,
       fetch_types: false,
       connect_timeout: connect_timeout_s,
@@ -61,20 +60,44 @@ export class Lane implements Session {
       max_lifetime: null,
       connection: {
         ...{ application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
-        ...startupSettings(options),
+        ...(way.takes_settings ? startupSettings(options) : {}),
       },
       onnotice: () => {},
       onnotify: on_notify,
       onclose: () => this.lose(new DatabaseError("08006", "the connection to the database was lost")),
       socket: (where: Where) => this.openOnce(where),
     };
-    const { address, host } = socketFolder(url);
+    const { address, host } = socketFolder(way.url);
     if (host !== undefined) Object.assign(settings, { host });
     this.client = postgres(address, settings as postgres.Options<Record<string, postgres.PostgresType>>);
   }
 
-  statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
-    return this.inOrder(() => this.client.unsafe(text, parameters, { prepare: this.prepare, simple: false } as object));
+  async statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
+    let stale: { message?: string } | undefined;
+    const send = () => {
+      const query = this.client.unsafe(text, parameters, { prepare: this.way.prepares, simple: false } as object);
+      // postgres.js would send it once more by itself, and while it does, answers may go to the wrong statements.
+      Object.defineProperty(query, "retried", {
+        get: () => undefined,
+        set: (refusal) => {
+          stale = refusal;
+          this.lose(
+            new DatabaseError("08006", "the connection was given up: a prepared statement on it was not good any more"),
+          );
+          throw refusal;
+        },
+      });
+      return query;
+    };
+    try {
+      return await this.inOrder(send);
+    } catch (error) {
+      const { code, message } = stale === undefined ? (error as DatabaseError) : serverError(stale, null);
+      if (stale === undefined && code !== "42P05") throw error;
+      // A plan that a migration overtook says nothing about the way.
+      if (/^(26000|42P05)$/.test(code)) this.way.stopPreparing(message);
+      throw new StaleStatement("08006", message);
+    }
   }
 
   async script(text: string): Promise<string | undefined> {
@@ -148,19 +171,22 @@ export class Lane implements Session {
 
   /**
    * The first statement goes alone. Of those it is given while it connects, postgres.js sends some at once and keeps the
-   * rest until the connection is idle, which under load is never.
+   * rest until the connection is idle, which under load is never. It asks whose session this is, before anything is left in it.
    */
   private async inOrder<T>(send: () => PromiseLike<T>): Promise<T> {
-    if (this.first === null) {
-      const first = this.answer(send());
-      this.first = first.then(
-        () => {},
-        () => {},
-      );
-      return first;
-    }
+    this.first ??= this.answer(this.meet()).catch((error) => {
+      this.lose(error);
+      throw error;
+    });
     await this.first;
     return this.answer(send());
+  }
+
+  /** A server tells its own process's number when it is connected to, a pooler some number. */
+  private async meet(): Promise<void> {
+    const told = await this.client.unsafe("select pg_backend_pid() as pid");
+    this.pooled = told[0]?.pid !== told.state.pid;
+    if (this.pooled) this.way.foundPooler();
   }
 
   private async answer<T>(sent: PromiseLike<T>): Promise<T> {

@@ -2,7 +2,10 @@
 // connection loss it connects and listens again until it is stopped; what was notified in between is gone, so each
 // listener is told when it listens again and may look for itself. Nothing is ever sent on a connection that only listens,
 // so a loss that nobody told us of would stay unnoticed: every few seconds it is asked for an answer.
-import { closedError, DatabaseError, quoteName, type Stoppable } from "./database.js";
+// Behind a pooler LISTEN may succeed and nothing ever arrive, so each connection is tried with a NOTIFY to oneself. One that is
+// deaf is closed, and tried again later: whoever listens is told by `hears` to look for itself meanwhile.
+import { randomUUID } from "node:crypto";
+import { closedError, DatabaseError, type Listening, quoteName } from "./database.js";
 import type { Lane } from "./server_lane.js";
 
 interface Listener {
@@ -11,11 +14,27 @@ interface Listener {
   on_listening: (() => void) | undefined;
 }
 
-type OpenLane = (on_lost: () => void, on_notify: (channel: string, payload: string) => void) => Lane;
+/** Of one lane: whether a NOTIFY on this channel arrived there. */
+interface Proof {
+  channel: string;
+  heard(): void;
+  hears: Promise<boolean>;
+}
+
+export interface Ear {
+  open(on_lost: (lane: Lane) => void, on_notify: (channel: string, payload: string) => void): Lane;
+  /** On another connection: on its own, a deaf one would hear itself. */
+  notify(channel: string): Promise<void>;
+  heard(hears: boolean): void;
+}
 
 const first_wait_ms = 100;
 const longest_wait_ms = 5_000;
 const check_ms = 5_000;
+/** How long its own NOTIFY may take; behind a pooler the likely answer is none, and a worker's start waits for it. */
+const proof_ms = { direct: 5_000, pooled: 300 };
+const first_deaf_ms = 5_000;
+const longest_deaf_ms = 600_000;
 
 export class ServerListener {
   private readonly listeners = new Set<Listener>();
@@ -23,22 +42,31 @@ export class ServerListener {
   private timer: NodeJS.Timeout | null = null;
   private check_timer: NodeJS.Timeout | undefined;
   private wait_ms = first_wait_ms;
+  private deaf_ms = first_deaf_ms;
+  private proof: Proof | null = null;
+  private proven: Lane | null = null;
   private closed = false;
 
-  constructor(private readonly open: OpenLane) {}
+  constructor(private readonly ear: Ear) {}
 
-  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Stoppable> {
+  async listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening> {
     const listener: Listener = { channel, on_message, on_listening };
     if (this.closed) throw closedError();
     this.listeners.add(listener);
     try {
-      await this.listenOn(this.currentLane(), channel);
+      // Known to be deaf, and not yet to be tried again.
+      if (this.timer === null && (await this.listenOn(this.currentLane(), [channel]))) this.tell(listener);
     } catch (error) {
       await this.forget(listener);
       throw error;
     }
-    this.tell(listener);
-    return { stop: () => this.forget(listener) };
+    const hears = () => this.proven !== null && this.listeners.has(listener);
+    return {
+      get hears() {
+        return hears();
+      },
+      stop: () => this.forget(listener),
+    };
   }
 
   async close(): Promise<void> {
@@ -49,8 +77,8 @@ export class ServerListener {
 
   private currentLane(): Lane {
     if (this.lane === null) {
-      const lane = this.open(
-        () => this.onLost(),
+      const lane = this.ear.open(
+        (lost) => this.onLost(lost),
         (channel, payload) => this.onNotify(channel, payload),
       );
       this.lane = lane;
@@ -74,11 +102,55 @@ export class ServerListener {
     if (this.lane === lane && !lane.lost) this.checkLater(lane);
   }
 
-  private async listenOn(lane: Lane, channel: string): Promise<void> {
-    await lane.script(`listen ${quoteName(channel)}`);
+  /** False: nothing would arrive. The lane is then closed. */
+  private async listenOn(lane: Lane, channels: Iterable<string>): Promise<boolean> {
+    if (this.proven !== lane) {
+      this.proof ??= this.prove(lane);
+      if (!(await this.proof.hears)) {
+        this.deafOn(lane);
+        return false;
+      }
+      this.proven = lane;
+    }
+    for (const channel of channels) await lane.script(`listen ${quoteName(channel)}`);
+    return true;
+  }
+
+  private prove(lane: Lane): Proof {
+    const channel = `fanfold_${randomUUID()}`;
+    let heard = () => {};
+    const arrived = new Promise<true>((resolve) => {
+      heard = () => resolve(true);
+    });
+    const hears = async () => {
+      await lane.script(`listen ${quoteName(channel)}`);
+      await this.ear.notify(channel);
+      let timer: NodeJS.Timeout | undefined;
+      const silence = new Promise<false>((resolve) => {
+        timer = setTimeout(resolve, lane.pooled ? proof_ms.pooled : proof_ms.direct, false);
+      });
+      const result = await Promise.race([arrived, silence]).finally(() => clearTimeout(timer));
+      await lane.script(`unlisten ${quoteName(channel)}`);
+      this.ear.heard(result);
+      return result;
+    };
+    const known = lane.orLost(hears()).catch((error) => {
+      lane.lose(error);
+      throw error;
+    });
+    return { channel, heard, hears: known };
+  }
+
+  private deafOn(lane: Lane): void {
+    if (this.lane !== lane) return;
+    this.forgetLane();
+    void lane.end(1);
+    this.tryAfter(this.deaf_ms);
+    this.deaf_ms = Math.min(this.deaf_ms * 2, longest_deaf_ms);
   }
 
   private onNotify(channel: string, payload: string): void {
+    if (channel === this.proof?.channel) this.proof.heard();
     for (const listener of this.listeners) {
       // Not from within the driver: what a listener throws must not look like a broken connection.
       if (listener.channel === channel)
@@ -91,12 +163,23 @@ export class ServerListener {
     if (on_listening) queueMicrotask(() => this.listeners.has(listener) && on_listening());
   }
 
-  private onLost(): void {
-    this.lane = null;
-    clearTimeout(this.check_timer);
-    if (this.listeners.size === 0 || this.timer) return;
-    this.timer = setTimeout(() => void this.listenAgain(), this.wait_ms * (0.5 + Math.random() / 2));
+  private onLost(lost: Lane): void {
+    if (lost !== this.lane) return;
+    this.forgetLane();
+    this.tryAfter(this.wait_ms);
     this.wait_ms = Math.min(this.wait_ms * 2, longest_wait_ms);
+  }
+
+  private forgetLane(): void {
+    this.lane = null;
+    this.proof = null;
+    this.proven = null;
+    clearTimeout(this.check_timer);
+  }
+
+  private tryAfter(ms: number): void {
+    if (this.listeners.size === 0 || this.timer) return;
+    this.timer = setTimeout(() => void this.listenAgain(), ms * (0.5 + Math.random() / 2));
   }
 
   private async listenAgain(): Promise<void> {
@@ -105,8 +188,9 @@ export class ServerListener {
     const lane = this.currentLane();
     const again = [...this.listeners];
     try {
-      for (const channel of new Set(again.map((listener) => listener.channel))) await this.listenOn(lane, channel);
+      if (!(await this.listenOn(lane, new Set(again.map((listener) => listener.channel))))) return;
       this.wait_ms = first_wait_ms;
+      this.deaf_ms = first_deaf_ms;
       for (const listener of again) this.tell(listener);
     } catch (error) {
       // A lost lane has come back through onLost; any other refusal is met by asking again on a new one.
@@ -126,9 +210,8 @@ export class ServerListener {
   private async hangUp(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    clearTimeout(this.check_timer);
     const { lane } = this;
-    this.lane = null;
+    this.forgetLane();
     await lane?.end(1);
   }
 }

@@ -19,7 +19,6 @@ export const session_bounds = {
   work: { statement_timeout_s: 60, lock_timeout_s: 20, idle_in_transaction_s: 60, work_mem_mb: 16 },
   /** Stages of up to ten million tasks are planned in one statement. */
   plan: { statement_timeout_s: 300, lock_timeout_s: 20, idle_in_transaction_s: 60, work_mem_mb: 16 },
-  /** Also the one that listens. */
   heartbeat: { statement_timeout_s: 20, lock_timeout_s: 10, idle_in_transaction_s: 60, work_mem_mb: 4 },
   /** What handlers do with `ctx.db`: as long as a task may take unless it says otherwise. */
   burst: { statement_timeout_s: 1_800, lock_timeout_s: 60, idle_in_transaction_s: 300, work_mem_mb: 16 },

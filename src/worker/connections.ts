@@ -2,7 +2,7 @@
 // heartbeat, one for LISTEN, and a small pool for handlers that is opened when the first of them asks.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Database, Stoppable } from "../engine/database.js";
+import type { Database, Listening } from "../engine/database.js";
 import type { Engine } from "../engine/engine.js";
 import { settlesWithin } from "./wait.js";
 
@@ -14,7 +14,8 @@ export class Connections {
   readonly work: Database;
   readonly heartbeat: Database;
   private opening: Promise<Database> | undefined;
-  private listener: Promise<Stoppable | null> = Promise.resolve(null);
+  private listener: Promise<Listening | null> = Promise.resolve(null);
+  private listening: Listening | null = null;
   private readonly closing = new AbortController();
 
   constructor(
@@ -23,6 +24,16 @@ export class Connections {
   ) {
     this.heartbeat = engine.openConnection("heartbeat", 1);
     this.work = engine.openConnection("work", size.connections);
+  }
+
+  /** Whether hints arrive; otherwise the worker has to look. */
+  get hears(): boolean {
+    return this.listening?.hears ?? false;
+  }
+
+  /** Those that count at the server: a pooler's are its own. */
+  counted(own: number): number {
+    return this.heartbeat.kind === "server" && !this.heartbeat.way?.().pooled ? own : 0;
   }
 
   burst(max: number): Promise<Database> {
@@ -40,11 +51,12 @@ export class Connections {
     log: Logger,
     on_hint: (hint: string) => void,
     on_listening: () => void,
-  ): Promise<Stoppable | null> {
+  ): Promise<Listening | null> {
     const { signal } = this.closing;
     while (!signal.aborted) {
       try {
-        return await this.heartbeat.listen(CHANNEL, on_hint, on_listening);
+        this.listening = await this.heartbeat.listen(CHANNEL, on_hint, on_listening);
+        return this.listening;
       } catch (error) {
         if (signal.aborted) break;
         log.warn({ err: error }, "LISTEN is not to be had now; new tasks are found by polling");

@@ -68,7 +68,7 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       await engine.worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
     }
     const sent_at = performance.now();
-    const own = engine.db.kind === "server" ? settings.connections + settings.burst_connections + 2 : 0;
+    const own = settings.connections + settings.burst_connections + 2;
     const registration = {
       worker_id,
       host: hostname(),
@@ -76,7 +76,7 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       version,
       types,
       slots,
-      connections: own,
+      connections: connections.counted(own),
       lease_s,
       memory_mb: settings.memory_mb,
       too_large: settings.too_large,
