@@ -63,15 +63,20 @@ begin
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),
-        (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000'),
-        (v_stage -> 'plan' ? 'each' and not app.is_jsonpath(v_stage -> 'plan' ->> 'each'), 'plan.each|not a JSONPath as Postgres speaks it'),
-        (v_stage -> 'when' ? 'path' and not app.is_jsonpath(v_stage -> 'when' ->> 'path'), 'when.path|not a JSONPath as Postgres speaks it')
+        (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000')
       ) as checks(bad, p) where bad
     loop
       v_problems := v_problems || jsonb_build_object(
         'path', v_path || '.' || split_part(v_condition, '|', 1), 'problem', split_part(v_condition, '|', 2),
         'fix', 'got ' || left(coalesce((v_stage #> string_to_array(split_part(v_condition, '|', 1), '.'))::text, 'nothing'), 80));
     end loop;
+    v_problems := v_problems || (
+      select coalesce(jsonb_agg(jsonb_build_object('path', v_path || p.place) || p.found), '[]')
+        from (values
+          ('.plan.each', case when v_stage -> 'plan' ? 'each' then app.path_problem(v_stage -> 'plan' ->> 'each', false) end),
+          ('.when.path', case when v_stage -> 'when' ? 'path' then app.path_problem(v_stage -> 'when' ->> 'path', true) end)
+        ) as p(place, found)
+       where p.found is not null);
     v_names := v_names || (v_stage ->> 'name');
   end loop;
   return v_problems;

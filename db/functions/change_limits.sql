@@ -22,7 +22,8 @@ begin
   v_limits := jsonb_populate_record(v_limits, v_given);
   update app.limits l
      set concurrent_tasks = v_limits.concurrent_tasks, queued_tasks = v_limits.queued_tasks, submits_per_s = v_limits.submits_per_s,
-         submit_burst = v_limits.submit_burst, fan_out = v_limits.fan_out, submit_bytes = v_limits.submit_bytes
+         submit_burst = v_limits.submit_burst, fan_out = v_limits.fan_out, submit_bytes = v_limits.submit_bytes,
+         plan_bytes = v_limits.plan_bytes
    where l.tenant_id = v_tenant;
   if v_limits.queued_tasks is not null or v_limits.submits_per_s is not null then
     insert into app.tenant_usage (tenant_id, tokens) values (v_tenant, app.burst_of(v_limits)) on conflict do nothing;

@@ -5,11 +5,17 @@ returns void
 language plpgsql
 as $$
 declare
+  -- What may be looked at here, once for each step of a path: some hundredths of a second.
+  c_bytes constant bigint := 8000000;
   v_decision text := 'open';
   v_previous app.stages;
+  v_from timestamptz;
+  v_most bigint;
+  v_met boolean;
   v_inline boolean;
   v_size bigint;
-  v_too_wide text;
+  v_code text;
+  v_problem text;
 begin
   if stage.after <> '{}' then
     select app.opening_decision(array_agg(p.status), array_agg(p.importance), array_agg(p.skip_reason))
@@ -22,20 +28,36 @@ begin
   end if;
   -- A stage that ran before met its condition then, and its results stand.
   if v_decision = 'open' and stage.condition ? 'path' and stage.total is null then
-    begin
-      v_decision := case when app.stage_condition(stage, job) then 'open' else 'when' end;
-    exception
-      when others then
-        if left(sqlstate, 2) in ('40', '53', '57', '58') then
-          raise;
-        end if;
-        -- The condition is at fault, not whoever finished the stage before: this stage fails, and says why.
-        update app.stages
-           set error = jsonb_build_object('code', 'bad_condition', 'message', 'its condition cannot be evaluated: ' || sqlerrm)
-         where stage_id = stage.stage_id;
-        perform app.close_stage(stage, 'failed', null);
-        return;
-    end;
+    v_from := clock_timestamp();
+    -- Only data is put off: a stage that a function plans is of somebody who brought code.
+    v_most := case when (stage.plan ? 'function') is not true then c_bytes end;
+    if v_most is null or app.opening_time_left(job, null) > 0 then
+      begin
+        v_met := app.stage_condition(stage, job, v_most);
+      exception
+        when query_canceled or out_of_memory then
+          if v_most is null then
+            raise;
+          end if;
+          v_met := null;
+        when others then
+          if left(sqlstate, 2) in ('40', '53', '57', '58') then
+            raise;
+          end if;
+          v_problem := sqlerrm;
+      end;
+      perform app.opening_time_left(job, clock_timestamp() - v_from);
+    end if;
+    if v_problem is not null then
+      -- The condition is at fault, not whoever finished the stage before: this stage fails, and says why.
+      perform app.fail_opening(stage, 'bad_condition', 'its condition cannot be evaluated: ' || v_problem);
+      return;
+    elsif v_met is null then
+      -- Whoever has the time judges it, and its failure is the stage's alone.
+      perform app.ask_for_plan(stage, '#plan', true);
+      return;
+    end if;
+    v_decision := case when v_met then 'open' else 'when' end;
   end if;
   if v_decision <> 'open' then
     perform app.close_stage(stage, 'skipped', v_decision);
@@ -60,9 +82,11 @@ begin
     return;
   end if;
   -- A data plan that may fail is tried in a subtransaction: its error must cost this stage and not the finish that opened it.
+  v_from := clock_timestamp();
+  v_most := case when app.opening_time_left(job, null) > 0 then c_bytes else 0 end;
   begin
-    v_size := app.plan_size(stage, job, v_previous);
-    v_inline := v_size <= 1000;
+    v_size := app.plan_size(stage, job, v_previous, v_most);
+    v_inline := v_size <= 1000 and v_most > 0;
     if v_size < 9223372036854775807 then
       perform app.assert_fan_out(stage, v_size);
     end if;
@@ -75,16 +99,19 @@ begin
       if stage.after = '{}' and job.created_at = now() then
         raise;
       end if;
-      v_too_wide := sqlerrm;
+      get stacked diagnostics v_code = constraint_name;
+      v_problem := sqlerrm;
+    when query_canceled or out_of_memory then
+      v_inline := false;
     when others then
       if left(sqlstate, 2) in ('40', '53', '57', '58') then
         raise;
       end if;
       v_inline := false;
   end;
-  if v_too_wide is not null then
-    update app.stages set error = jsonb_build_object('code', 'beyond_limit', 'message', v_too_wide) where stage_id = stage.stage_id;
-    perform app.close_stage(stage, 'failed', null);
+  perform app.opening_time_left(job, clock_timestamp() - v_from);
+  if v_problem is not null then
+    perform app.fail_opening(stage, coalesce(nullif(v_code, ''), 'beyond_limit'), v_problem);
   elsif not v_inline then
     perform app.ask_for_plan(stage, '#plan');
   end if;

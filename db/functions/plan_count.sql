@@ -4,7 +4,7 @@ returns bigint
 language plpgsql
 as $$
 declare
-  v_count jsonb := app.fill_template(stage.plan -> 'count', jsonb_build_object('parameters', job.parameters));
+  v_count jsonb := app.fill_template(stage.plan -> 'count', null, null, job.parameters);
 begin
   if jsonb_typeof(v_count) is distinct from 'number' or (v_count #>> '{}')::numeric not between 0 and 10000000
     or (v_count #>> '{}')::numeric <> trunc((v_count #>> '{}')::numeric) then

@@ -1,5 +1,6 @@
 -- Plans a stage whose plan is data, for the worker that holds its planning claim. Results that were spilled to storage must be
--- brought along: without them the reply is {needs: [{o, s}]}; call again with loaded: [{o, r}].
+-- brought along: without them the reply is {needs: [{o, s}]}; call again with loaded: [{o, r}]. A condition that was put off is judged
+-- first.
 create or replace function app.plan_stage(worker uuid, claim bigint, loaded json default '[]')
 returns json
 language plpgsql security definer
@@ -15,13 +16,18 @@ declare
   v_loaded jsonb;
   v_needs json;
   v_total bigint;
+  v_met boolean := true;
 begin
   select * into v_stage from app.stages where stage_id = app.planning_stage(worker, claim);
   select * into v_previous
     from app.stages p
    where p.tenant_id = v_stage.tenant_id and p.job_id = v_stage.job_id and p.number = v_stage.of_number;
   select coalesce(jsonb_object_agg(l.o, l.r), '{}') into v_loaded from json_to_recordset(loaded) as l(o bigint, r jsonb);
-  if v_stage.parallelism = 'fan_out' then
+  if v_stage.put_off then
+    select * into v_job from app.jobs j where j.tenant_id = v_stage.tenant_id and j.job_id = v_stage.job_id;
+    v_met := app.judge_condition(v_stage, v_job);
+  end if;
+  if v_met and v_stage.parallelism = 'fan_out' then
     select json_agg(json_build_object('o', r.ordinal, 's', r.spill))
       into v_needs
       from app.results r
@@ -32,6 +38,14 @@ begin
   end if;
   delete from app.claims where claim_id = plan_stage.claim;
   v_job := app.lock_planned_job(v_stage);
+  if not v_met then
+    perform app.close_stage(v_stage, 'skipped', 'when');
+    perform app.advance_job(v_job);
+    return json_build_object('total', 0);
+  elsif v_stage.put_off and v_stage.gate is not null and v_stage.decision is null then
+    perform app.ask_for_approval(v_stage, v_job);
+    return json_build_object('total', 0);
+  end if;
   if v_stage.total is null then
     delete from app.tasks t where t.stage_id = v_stage.stage_id;
   end if;

@@ -1,17 +1,15 @@
--- `when` as data: a JSONPath predicate over {parameters, stages: {name: {status, total, completed, failed}}}.
-create or replace function app.stage_condition(stage app.stages, job app.jobs)
+-- `when` as data: a JSONPath predicate over what condition_scope tells. Null with `most` given: that would look at more than so many
+-- bytes, once for each step, and is for whoever has the time.
+create or replace function app.stage_condition(stage app.stages, job app.jobs, most bigint default null)
 returns boolean
-language sql stable
+language plpgsql stable
 as $$
-  select coalesce(
-    jsonb_path_match(
-      jsonb_build_object(
-        'parameters', job.parameters,
-        'stages', (
-          select coalesce(jsonb_object_agg(s.name, jsonb_build_object('status', s.status, 'total', coalesce(s.total, 0)) || coalesce(s.summary, '{}')), '{}')
-            from app.stages s
-           where s.tenant_id = stage.tenant_id and s.job_id = stage.job_id and s.closed_at is not null)),
-      (stage.condition ->> 'path')::jsonpath,
-      silent => true),
-    false)
-$$;
+declare
+  v_path jsonpath := app.checked_path(stage.condition ->> 'path', true);
+  v_scope jsonb := app.condition_scope(stage, job);
+begin
+  if pg_column_size(v_scope)::bigint * length(stage.condition ->> 'path') > 2 * most then
+    return null;
+  end if;
+  return coalesce(jsonb_path_match(v_scope, v_path, silent => true), false);
+end $$;

@@ -2,9 +2,10 @@
 // from a declaration, with everything that is wrong reported. Pure.
 import type { z } from "zod";
 import { sourceHash } from "./ids.js";
+import { pathProblem } from "./json_path.js";
 import { nameProblem, taskTypeProblem } from "./names.js";
 import { type JsonSchema, parameterNames, readJsonSchema, readObjectSchema } from "./parameter_schema.js";
-import { type PlanData, pathProblem, readPlanData } from "./plan_data.js";
+import { type PlanData, readPlanData } from "./plan_data.js";
 import { quoted, suggestion } from "./problems.js";
 import type { Report } from "./report.js";
 import { orderStages } from "./stage_order.js";
@@ -260,9 +261,9 @@ function readCondition(
     conditions.set(stage, when);
     return { function: sourceHash(when) };
   }
-  const problem = pathProblem(when);
-  if (problem === null) return { path: when as string };
-  report.add("when", problem, 'Write a function, or a JSONPath predicate like "$.parameters.publish == true".');
+  const found = pathProblem(when, true);
+  if (found === null) return { path: when as string };
+  report.add("when", found.problem, found.fix);
   return null;
 }
 

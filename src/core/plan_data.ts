@@ -1,5 +1,6 @@
 // Plans as data: `each` or `count` with templates. SQL fills them; here they are only checked, as far as that is possible
 // without a database. Pure.
+import { pathProblem } from "./json_path.js";
 import { json_limits, jsonProblems } from "./json_values.js";
 import { quoted, suggestion } from "./problems.js";
 import { isRecord, type Report } from "./report.js";
@@ -69,28 +70,8 @@ class TemplateNames {
 }
 
 function checkPath(part: string, path: unknown, report: Report): void {
-  const problem = pathProblem(path);
-  if (problem !== null) report.add(part, problem, 'Write a JSONPath, e.g. "$.tiles[*]".');
-}
-
-/** What can be said of a JSONPath without Postgres: that it is text, looks at the root, and closes what it opens. */
-export function pathProblem(path: unknown): string | null {
-  if (typeof path !== "string") return `must be a JSONPath in a string, not ${quoted(path)}`;
-  if (!path.includes("$")) return `${quoted(path)} does not look at anything: a JSONPath starts at $`;
-  if (/\p{Control}|\p{Surrogate}/u.test(path)) return `${quoted(path)} holds a control character`;
-  const open: string[] = [];
-  const closing = new Map([
-    [")", "("],
-    ["]", "["],
-  ]);
-  const outside_strings = path.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-  if (outside_strings.replaceAll('""', "").includes('"')) return `${quoted(path)} has a string that does not end`;
-  for (const character of outside_strings) {
-    if (character === "(" || character === "[") open.push(character);
-    else if (closing.has(character) && open.pop() !== closing.get(character))
-      return `${quoted(path)} has unbalanced brackets`;
-  }
-  return open.length === 0 ? null : `${quoted(path)} has unbalanced brackets`;
+  const found = pathProblem(path, false);
+  if (found !== null) report.add(part, found.problem, found.fix);
 }
 
 function checkCount(count: unknown, report: Report, names: TemplateNames): void {

@@ -3,7 +3,7 @@
 import { Permanent } from "../core/errors.js";
 import type { Store } from "../core/store.js";
 import type { WorkerCommands } from "./commands.js";
-import type { Queryable } from "./database.js";
+import { DatabaseError, type Queryable } from "./database.js";
 
 /** Of spilled results: they are all in memory at once, here and in the database. */
 export const LOADED_BYTES = 64 * 1024 * 1024;
@@ -16,7 +16,28 @@ export interface DataPlanParts {
   run<T>(verb: (db: Queryable) => Promise<T>): Promise<T>;
 }
 
+/** What the database says of a plan that will never do, by the name it gives. */
+const lasting = new Set(["bad_condition", "plan_too_large"]);
+/** Given up by the database: it took too long, or too much memory. The next attempt would, too. */
+const given_up = new Set(["57014", "53200"]);
+
 export async function planByData(parts: DataPlanParts, claim_id: number): Promise<void> {
+  try {
+    await plan(parts, claim_id);
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const { code, constraint = "", message } = error;
+    if (lasting.has(constraint)) throw new Permanent(message, { code: constraint, cause: error });
+    if (!given_up.has(code)) throw error;
+    const what = "making the plan took longer, or more memory, than one may";
+    throw new Permanent(`${what}: make fewer tasks, or plan this stage with a function`, {
+      code: "plan_too_large",
+      cause: error,
+    });
+  }
+}
+
+async function plan(parts: DataPlanParts, claim_id: number): Promise<void> {
   const { commands, store, worker_id, run } = parts;
   const { needs } = await run((db) => commands.plan_stage(db, { worker_id, claim_id }));
   if (!needs) return;

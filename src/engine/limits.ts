@@ -16,6 +16,8 @@ export interface LimitValues {
   fan_out: number | null;
   /** Bytes of parameters in one call. */
   submit_bytes: number | null;
+  /** Bytes of the tasks that one plan makes; null: 64 MB. */
+  plan_bytes: number | null;
 }
 
 export const limit_names = [
@@ -25,6 +27,7 @@ export const limit_names = [
   "submit_burst",
   "fan_out",
   "submit_bytes",
+  "plan_bytes",
 ] as const satisfies readonly (keyof LimitValues)[];
 
 export interface LimitsRecord {

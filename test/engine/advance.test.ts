@@ -186,8 +186,10 @@ bothDatabases("advancing", (open) => {
     const worker = await register(db);
     const { job_id } = await submit(db, [
       { name: "first", task: "t.first" },
-      { name: "second", task: "t.second", when: { path: "$nope == 1" } },
+      { name: "second", task: "t.second", when: { path: "$.parameters.a == 1" } },
     ]);
+    // As a version that took any path may have left it.
+    await db.sql`update app.stages set condition = '{"path": "$nope == 1"}' where job_id = ${job_id} and name = 'second'`;
     expect((await finish(db, worker, await claim(db, worker, ["t.first"]))).accepted).toBe(1);
     const seen = await status(db, job_id);
     expect([seen.status, seen.stage("second").status]).toEqual(["failed", "failed"]);

@@ -182,7 +182,7 @@ describe("limits", () => {
     await db.sql`select app.set_limits(${tenant}::text, null, '{"fan_out": 9}')`;
     expect((await engine.limits.get()).limits).toEqual({
       ...{ concurrent_tasks: null, queued_tasks: 7, submits_per_s: null, submit_burst: null },
-      ...{ fan_out: 9, submit_bytes: null },
+      ...{ fan_out: 9, submit_bytes: null, plan_bytes: null },
     });
     const wrong = { fan_out: 0, submit_bytes: "many", colour: 1, queued_tasks: 1.5 };
     const refused = await refusal(engine.limits.change(wrong as never));

@@ -13,6 +13,7 @@ export const limit_values = z.object({
   submit_burst: count(10_000_000, "How many of them at once after a pause; null: a second's worth"),
   fan_out: count(10_000_000, "Tasks of one stage"),
   submit_bytes: z.int().min(2).max(1_073_741_824).nullable().describe("Bytes of parameters in one call"),
+  plan_bytes: count(1_073_741_824, "Bytes of the tasks that one plan makes; null: 64 MB"),
 });
 
 const limits_record = z.object({

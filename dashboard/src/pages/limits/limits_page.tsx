@@ -42,6 +42,7 @@ const words: Record<Name, { title: string; what: string; unit: string }> = {
   },
   fan_out: { title: "Tasks of one stage", what: "A wider stage is refused.", unit: "" },
   submit_bytes: { title: "Bytes of one submit", what: "Of the parameters in one call.", unit: "" },
+  plan_bytes: { title: "Bytes of one plan", what: "Of the tasks that it makes; 64 MB when not set.", unit: "" },
 };
 const names = Object.keys(words) as Name[];
 
@@ -158,6 +159,7 @@ const most: Record<Name, object> = {
   submit_burst: { type: "integer", minimum: 1, maximum: 10_000_000 },
   fan_out: { type: "integer", minimum: 1, maximum: 10_000_000 },
   submit_bytes: { type: "integer", minimum: 2, maximum: 1_073_741_824 },
+  plan_bytes: { type: "integer", minimum: 1, maximum: 1_073_741_824 },
 };
 
 function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): void }) {
