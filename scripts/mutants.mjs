@@ -115,8 +115,8 @@ export const mutations = [
   [
     "expire_tasks: claims are not locked",
     "db/functions/expire_tasks.sql",
-    "where k.worker_id = v_worker order by k.claim_id for update;",
-    "where k.worker_id = v_worker order by k.claim_id;",
+    "where k.worker_id = v_worker and k.tenant_id = v_tenant order by k.claim_id for update;",
+    "where k.worker_id = v_worker and k.tenant_id = v_tenant order by k.claim_id;",
     [janitor_races],
   ],
   [

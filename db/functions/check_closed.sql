@@ -17,9 +17,10 @@ declare
   v_alerts jsonb := '[]'::jsonb;
 begin
   -- How far it has come is everybody's, and so is what it proves.
-  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('fanfold check_closed', 5)) then
+  if not app.take_duty('closed') then
     return json_build_object('checked', 0, 'more', false, 'alerts', '[]'::json);
   end if;
+  perform app.wait_briefly();
   select j.checked_event_id into v_from from app.janitor j;
   v_to := v_from;
   -- Young events are left for the next run: an older one may still be uncommitted.

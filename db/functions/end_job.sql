@@ -1,6 +1,6 @@
 -- Ends a job from outside: nothing of it is claimed any more, running handlers are told at their next heartbeat, late finishes
 -- are refused. It empties ready, then claims, waiting for whoever is at work there while it holds nothing they could want; then
--- it closes the ledgers and the job. Whoever ends or repairs a job waits for others who would on an advisory lock. Returns the
+-- it closes the ledgers and the job. Whoever ends or repairs a job waits for others who would before anything else. Returns the
 -- job as it was found, ended or not.
 create or replace function app.end_job(job app.jobs, outcome app.job_status, error jsonb, actor text default null)
 returns app.jobs

@@ -12,14 +12,17 @@ declare
   v_tallies integer;
 begin
   -- Totals are everybody's. One at a time: two would wait for each other's rows.
-  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('fold_counts', 5)) then
+  if not app.take_duty('counts') then
     return json_build_object('workers', 0, 'tallies', 0);
   end if;
   select count(*) into v_there from app.work_counts c where c.worker_id = c_total;
   with gone as (
     delete from app.work_counts c
-     where c.worker_id <> c_total
-       and not exists (select from app.workers w where w.worker_id = c.worker_id and w.status = 'live')
+     where c.ctid = any (array(
+       select k.ctid from app.work_counts k
+        where k.worker_id <> c_total
+          and not exists (select from app.workers w where w.worker_id = k.worker_id and w.status = 'live')
+          for update of k skip locked))
     returning c.worker_id, c.task_type, c.counts
   ),
   -- Types come and go, and whoever makes them up must not fill the table: beyond so many they are one.

@@ -12,7 +12,7 @@ declare
   v_notes integer;
 begin
   -- Minutes are everybody's. One at a time, and not beside a look at the queues, which writes the same rows.
-  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('rates', 5)) then
+  if not app.take_duty('rates') then
     return json_build_object('notes', 0, 'more', false);
   end if;
   with gone as (

@@ -4,5 +4,5 @@ returns void
 language plpgsql
 as $$
 begin
-  perform pg_advisory_xact_lock(app.lock_key(job.tenant_id || job.job_id, 3));
+  perform app.lock_named(job.tenant_id || ' job ' || job.job_id);
 end $$;

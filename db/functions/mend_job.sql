@@ -1,5 +1,5 @@
 -- Repairs one open job whose state cannot happen, and says so. It looks again once it holds the locks: what was only on its way
--- is left alone.
+-- is left alone. `held` in the reply: the tenant whose locks it would not wait for any longer.
 create or replace function app.mend_job(run uuid, tenant text, job text)
 returns json
 language plpgsql security definer
@@ -17,7 +17,11 @@ begin
   if tenant is distinct from coalesce(app.worker_tenant(), tenant) then
     raise exception 'this role acts for its own tenant and no other' using errcode = 'FF005';
   end if;
+  perform app.wait_briefly();
   select * into v_job from app.jobs j where j.tenant_id = tenant and j.job_id = job;
+  if not found then
+    return json_build_object('mended', 0, 'alerts', '[]'::json, 'held', null);
+  end if;
   perform app.lock_job_for_verbs(v_job);
   perform 1
      from app.stage_progress p
@@ -40,12 +44,15 @@ begin
       exit when v_job.finished_at is not null;
     end loop;
   end if;
-  return json_build_object('mended', v_mended, 'alerts', app.told(v_alerts));
+  set constraints app.groups_are_settled_at_commit immediate;
+  return json_build_object('mended', v_mended, 'alerts', app.told(v_alerts), 'held', null);
 exception
+  when lock_not_available then
+    return json_build_object('mended', 0, 'alerts', '[]'::json, 'held', tenant);
   when others then
     if left(sqlstate, 2) in ('40', '53', '57', '58', 'FF') then
       raise;
     end if;
-    return json_build_object('mended', 0, 'alerts', app.alert(tenant, 'mend_failed', 'job ' || job, sqlerrm, job));
+    return json_build_object('mended', 0, 'alerts', app.alert(tenant, 'mend_failed', 'job ' || job, sqlerrm, job), 'held', null);
 end $$;
 grant execute on function app.mend_job(uuid, text, text) to fanfold_worker, fanfold_admin;

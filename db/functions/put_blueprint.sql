@@ -15,7 +15,7 @@ declare
   v_new boolean;
 begin
   perform app.refuse_problems('the blueprint', app.blueprint_problems(v_blueprint));
-  perform pg_advisory_xact_lock(app.lock_key(v_tenant || ' blueprint ' || v_type, 2));
+  perform app.lock_named(v_tenant || ' blueprint ' || v_type);
   select * into v_last from app.saved_blueprints b
    where b.tenant_id = v_tenant and b.job_type = v_type order by b.version desc limit 1;
   v_new := v_last.version is null or v_last.removed_at is not null;

@@ -39,7 +39,7 @@ begin
   end if;
   if v_created then
     -- Two that are made at once are counted one after the other.
-    perform pg_advisory_xact_lock(app.lock_key(v_tenant, 6));
+    perform app.lock_named(v_tenant || ' schedules');
     if (select count(*) from app.schedules s where s.tenant_id = v_tenant) >= c_most then
       raise exception 'a tenant has at most % schedules', c_most using errcode = 'FF009', hint = 'delete one that is not used';
     end if;

@@ -14,7 +14,7 @@ begin
     raise exception 'a view has a name of 1 to 60 characters and a filter of at most 2000' using errcode = 'FF002';
   end if;
   -- Two that are made at once are counted one after the other.
-  perform pg_advisory_xact_lock(app.lock_key(v_tenant || ' views', 6));
+  perform app.lock_named(v_tenant || ' views');
   if (select count(*) from app.saved_views v where v.tenant_id = v_tenant and v.name <> put_view.name) >= c_most then
     raise exception 'a tenant has at most % views', c_most using errcode = 'FF009', hint = 'delete one that is not used';
   end if;

@@ -1,6 +1,6 @@
 -- Takes back what workers hold whose lease is over by the database's clock. Any process may call it, many at once: a worker's row
 -- is locked before it is declared lost, and a heartbeat that came meanwhile counts. A crash is counted apart from errors. What
--- cannot be taken back in one go is left to sweep_claims, claim by claim.
+-- cannot be taken back in one go, or is held by somebody's open transaction, is left to sweep_claims, claim by claim.
 create or replace function app.reap_workers(run uuid default null)
 returns json
 language plpgsql security definer
@@ -15,6 +15,7 @@ declare
   v_tasks bigint := 0;
   v_alerts jsonb := '[]'::jsonb;
 begin
+  perform app.wait_briefly();
   v_workers := array(
     select w.worker_id from app.workers w
      where w.status = 'live' and (v_own is null or w.tenant_id = v_own) and w.heartbeat_at < now() - make_interval(secs => w.lease_s)
@@ -31,7 +32,9 @@ begin
   insert into app.tallies (name, amount) values ('workers_lost', cardinality(v_workers));
   begin
     v_tasks := app.take_back_all(run, v_workers);
+    set constraints app.groups_are_settled_at_commit immediate;
   exception
+    when lock_not_available then v_tasks := 0;
     when others then
       if left(sqlstate, 2) in ('40', '53', '57', '58') then
         raise;

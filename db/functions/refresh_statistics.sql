@@ -13,7 +13,7 @@ declare
   v_done text[] := '{}'::text[];
 begin
   -- Tables are everybody's. One at a time; whoever comes second finds nothing left.
-  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('refresh_statistics', 5)) then
+  if not app.take_duty('statistics') then
     return json_build_object('analysed', array_to_json(v_done));
   end if;
   for v_table in

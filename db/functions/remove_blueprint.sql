@@ -8,7 +8,7 @@ declare
   v_tenant text := app.acting_tenant(tenant);
   v_last app.saved_blueprints;
 begin
-  perform pg_advisory_xact_lock(app.lock_key(v_tenant || ' blueprint ' || remove_blueprint.job_type, 2));
+  perform app.lock_named(v_tenant || ' blueprint ' || remove_blueprint.job_type);
   select * into v_last from app.saved_blueprints b
    where b.tenant_id = v_tenant and b.job_type = remove_blueprint.job_type order by b.version desc limit 1;
   if not found then

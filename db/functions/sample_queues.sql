@@ -15,7 +15,7 @@ declare
   v_started timestamptz := clock_timestamp();
   v_vitals jsonb;
 begin
-  if app.worker_tenant() is not null or not pg_try_advisory_xact_lock(app.lock_key('rates', 5)) then
+  if not app.take_duty('rates') then
     return json_build_object('sampled', false);
   end if;
   select * into v_last from app.rate_samples s order by s.minute desc limit 1;

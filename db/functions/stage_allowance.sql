@@ -1,11 +1,12 @@
--- How many more tasks of a stage with max_parallel may be held. The stage is locked while it is counted, with a lock that is
+-- How many more tasks of a stage with max_parallel may be held. The stage's row is locked while it is counted, with a lock that is
 -- tried and never waited for: who does not get it leaves the stage to others.
 create or replace function app.stage_allowance(stage app.stages, taken app.taken_range[])
 returns bigint
 language plpgsql
 as $$
 begin
-  if not pg_try_advisory_xact_lock(app.lock_key('stage ' || stage.stage_id, 2)) then
+  perform 1 from app.stages s where s.stage_id = stage.stage_id for no key update skip locked;
+  if not found then
     return 0;
   end if;
   return stage.max_parallel

@@ -1,10 +1,12 @@
--- A worker leaves: whatever it still holds goes back unharmed. What it said it was running leaves an attempt.
+-- A worker leaves: whatever it still holds goes back unharmed, here or, where others keep it locked, with sweep_claims. What it said it
+-- was running leaves an attempt.
 create or replace function app.stop_worker(worker uuid)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
+  v_ids bigint[];
   v_claim app.claims;
   v_released bigint := 0;
   v_types text[] := '{}'::text[];
@@ -21,7 +23,9 @@ begin
     join app.stages s on s.stage_id = k.stage_id
    where w.worker_id = worker;
   v_went_back := app.held_by_tenant(worker);
-  for v_claim in select * from app.claims k where k.worker_id = worker order by k.claim_id for update loop
+  perform app.wait_briefly();
+  v_ids := app.lock_claims(array[worker]);
+  for v_claim in select * from app.claims k where k.claim_id = any (v_ids) order by k.claim_id loop
     perform app.put_back(v_claim, v_claim.held, 0);
     delete from app.claims where claim_id = v_claim.claim_id;
     v_released := v_released + app.held_count(v_claim.held);

@@ -57,7 +57,7 @@ begin
     -- Whoever waited for the lock while another made the next run shares that run.
     foreach v_hash in array v_hashes loop
       select coalesce(max(run), 0) into v_seen from app.jobs where tenant_id = v_tenant and content_hash = v_hash;
-      perform pg_advisory_xact_lock(app.lock_key(v_tenant || v_hash, 1));
+      perform app.lock_named(v_tenant || ' run ' || v_hash);
       select coalesce(max(run), 0) into v_last from app.jobs where tenant_id = v_tenant and content_hash = v_hash;
       if v_last = v_seen then
         v_new_hashes := v_new_hashes || v_hash;

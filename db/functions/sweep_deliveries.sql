@@ -17,7 +17,10 @@ declare
   v_seen integer := 0;
   v_swept integer := 0;
   v_wait double precision;
+  -- Tenants for whose locks it would not wait any longer.
+  v_held text[] := '{}'::text[];
 begin
+  perform app.wait_briefly();
   for v_delivery in
     select d.*
       from app.webhook_deliveries d
@@ -28,26 +31,31 @@ begin
        for update skip locked
   loop
     v_seen := v_seen + 1;
-    v_stage := app.standing_stage(v_delivery.tenant_id, 'connector.webhook.deliver');
-    continue when exists (
-        select from app.ready r where r.stage_id = v_stage and r.hi > v_delivery.task_ordinal and r.lo <= v_delivery.task_ordinal)
-      or exists (select from app.claims k where k.stage_id = v_stage and k.held @> v_delivery.task_ordinal);
-    v_delivery.attempts := v_delivery.attempts + 1;
-    insert into app.webhook_attempts (tenant_id, delivery_id, ticket, series, error)
-    values (v_delivery.tenant_id, v_delivery.delivery_id, v_delivery.ticket, v_delivery.series, c_lost)
-    on conflict do nothing;
-    update app.webhook_deliveries d
-       set attempts = v_delivery.attempts, last_status = null, last_error = c_lost
-     where d.tenant_id = v_delivery.tenant_id and d.delivery_id = v_delivery.delivery_id;
-    v_wait := (app.webhook_schedule())[v_delivery.attempts + 1];
-    if v_wait is null then
-      perform app.end_delivery(v_delivery, 'failed', c_lost || ', and no try is left');
-    else
-      perform app.requeue_delivery(v_delivery, now() + make_interval(secs => v_wait));
-    end if;
-    perform app.janitor_note(run, v_delivery.tenant_id, case when v_wait is null then 'failed_delivery' else 'requeued_delivery' end,
-      'delivery ' || v_delivery.delivery_id, c_lost, v_delivery.job_id, v_stage);
-    v_swept := v_swept + 1;
+    continue when v_delivery.tenant_id = any (v_held);
+    begin
+      v_stage := app.standing_stage(v_delivery.tenant_id, 'connector.webhook.deliver');
+      continue when exists (
+          select from app.ready r where r.stage_id = v_stage and r.hi > v_delivery.task_ordinal and r.lo <= v_delivery.task_ordinal)
+        or exists (select from app.claims k where k.stage_id = v_stage and k.held @> v_delivery.task_ordinal);
+      v_delivery.attempts := v_delivery.attempts + 1;
+      insert into app.webhook_attempts (tenant_id, delivery_id, ticket, series, error)
+      values (v_delivery.tenant_id, v_delivery.delivery_id, v_delivery.ticket, v_delivery.series, c_lost)
+      on conflict do nothing;
+      update app.webhook_deliveries d
+         set attempts = v_delivery.attempts, last_status = null, last_error = c_lost
+       where d.tenant_id = v_delivery.tenant_id and d.delivery_id = v_delivery.delivery_id;
+      v_wait := (app.webhook_schedule())[v_delivery.attempts + 1];
+      if v_wait is null then
+        perform app.end_delivery(v_delivery, 'failed', c_lost || ', and no try is left');
+      else
+        perform app.requeue_delivery(v_delivery, now() + make_interval(secs => v_wait));
+      end if;
+      perform app.janitor_note(run, v_delivery.tenant_id, case when v_wait is null then 'failed_delivery' else 'requeued_delivery' end,
+        'delivery ' || v_delivery.delivery_id, c_lost, v_delivery.job_id, v_stage);
+      v_swept := v_swept + 1;
+    exception
+      when lock_not_available then v_held := v_held || v_delivery.tenant_id;
+    end;
   end loop;
   return json_build_object('swept', v_swept, 'alerts', '[]'::json,
     'next', case when v_seen = c_page then json_build_array(v_delivery.next_at, v_delivery.delivery_id) end);

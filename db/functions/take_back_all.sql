@@ -1,9 +1,11 @@
--- Takes back every claim of workers that were declared lost, and tells of it. Returns how many tasks that were.
+-- Takes back the claims of workers that were declared lost, and tells of it; those that others keep locked stay. Returns how many
+-- tasks that were.
 create or replace function app.take_back_all(run uuid, workers uuid[])
 returns bigint
 language plpgsql
 as $$
 declare
+  v_ids bigint[] := app.lock_claims(workers);
   v_claim app.claims;
   v_back record;
   v_worker uuid;
@@ -13,15 +15,14 @@ declare
   v_failed bigint[] := '{}'::bigint[];
   v_plans bigint[] := '{}'::bigint[];
 begin
-  perform 1 from app.claims k where k.worker_id = any (workers) order by k.claim_id for update;
   perform app.janitor_note(run, k.tenant_id, 'took_back', 'worker ' || k.worker_id, 'its lease was over', s.job_id, k.stage_id,
       jsonb_build_object('stage', s.name, 'tasks', k.tasks))
      from (
        select c.tenant_id, c.stage_id, c.worker_id, sum(app.held_count(c.held)) as tasks
-         from app.claims c where c.worker_id = any (workers) group by 1, 2, 3) k
+         from app.claims c where c.claim_id = any (v_ids) group by 1, 2, 3) k
      join app.stages s on s.stage_id = k.stage_id;
   update app.workers w set went_back = app.held_by_tenant(w.worker_id) where w.worker_id = any (workers);
-  for v_claim in select * from app.claims k where k.worker_id = any (workers) order by k.worker_id, k.claim_id loop
+  for v_claim in select * from app.claims k where k.claim_id = any (v_ids) order by k.worker_id, k.claim_id loop
     if v_claim.worker_id is distinct from v_worker then
       v_worker := v_claim.worker_id;
       -- Its slots were busy; results of short tasks that had ended may not have been sent, so of many held it is a few more.

@@ -11,7 +11,7 @@ import {
   schema_folder,
 } from "./schema_folder.js";
 import { SchemaMismatch } from "./schema_mismatch.js";
-import { applyFile, dropFunction, replaceFunction, schemaOwner } from "./sql_files.js";
+import { applyFile, dropFunction, replaceFunction, schemaOwner, turn_of_migrations } from "./sql_files.js";
 
 export interface CatalogState {
   /** Null where the catalogue is not installed. */
@@ -48,8 +48,6 @@ interface Surroundings {
   pgstac: string | null;
 }
 
-/** Of the app's migrations: the two never run at once, because the catalogue's tables refer to the app's. */
-const lock_key = "7308324466020480";
 const oldest_postgis = [3, 3];
 
 export async function migrateCatalog(db: Database, options: CatalogOptions = {}): Promise<CatalogState> {
@@ -60,7 +58,7 @@ export async function migrateCatalog(db: Database, options: CatalogOptions = {})
   return db.transaction(async (tx) => {
     await tx.script(`
       set local lock_timeout = '${Math.ceil((options.lock_timeout_s ?? 60) * 1000)}ms';
-      select pg_advisory_xact_lock(${lock_key});
+      ${turn_of_migrations};
       set local client_min_messages = warning;
       set local check_function_bodies = off`);
     if ((await surroundings(tx, choice)).postgis === null) await tx.script("create extension if not exists postgis");

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { fault } from "../fault.js";
 import type { Queryable } from "./database.js";
+import { HeldTenants } from "./held_tenants.js";
 import { asked } from "./reply.js";
 
 export interface Alert {
@@ -42,9 +43,12 @@ const PAGES = 5;
 
 interface Page {
   alerts: Alert[];
+  /** The tenant for whose locks it would not wait any longer. */
+  held?: string | null;
 }
 
 export class Janitor {
+  private readonly held = new HeldTenants();
   private stuck_after: string | null = null;
   private ready_after = 0;
   private failures = 0;
@@ -78,6 +82,7 @@ export class Janitor {
     };
     const tell = <T extends Page>(page: T): T => {
       for (const alert of page.alerts) this.#tell(alert, done);
+      if (typeof page.held === "string") this.held.add(page.held);
       return page;
     };
 
@@ -100,7 +105,7 @@ export class Janitor {
         const cursor = after === null ? null : JSON.stringify(after);
         const page = tell(
           await asked<Page & { expired: number; next: unknown }>(
-            db.sql`select app.expire_jobs(${run}::text::uuid, ${cursor}::text::json) as reply`,
+            db.sql`select app.expire_jobs(${run}::text::uuid, ${cursor}::text::json, ${this.#skip()}::text::json) as reply`,
           ),
         );
         done.expired_jobs += page.expired;
@@ -111,7 +116,9 @@ export class Janitor {
     await duty("expire_tasks", async () => {
       for (let after: string | null = null; ; ) {
         const page: Page & { expired: number; next: string | null } = tell(
-          await asked(db.sql`select app.expire_tasks(${run}::text::uuid, ${after}::text::uuid) as reply`),
+          await asked(
+            db.sql`select app.expire_tasks(${run}::text::uuid, ${after}::text::uuid, ${this.#skip()}::text::json) as reply`,
+          ),
         );
         done.expired_tasks += page.expired;
         if (page.next === null) break;
@@ -148,6 +155,7 @@ export class Janitor {
         // One that cannot be mended, nor says why by itself, must not keep the others waiting.
         let failure: unknown = null;
         for (const [tenant, job] of jobs) {
+          if (this.held.has(tenant)) continue;
           const mended = asked<Page & { mended: number }>(
             db.sql`select app.mend_job(${run}::text::uuid, ${tenant}::text, ${job}::text) as reply`,
           );
@@ -180,7 +188,9 @@ export class Janitor {
     await duty("sweep_claims", async () => {
       for (let after: number | null = 0; after !== null; ) {
         const page: Page & { swept: number; next: number | null } = tell(
-          await asked(db.sql`select app.sweep_claims(${run}::text::uuid, ${after}::bigint) as reply`),
+          await asked(
+            db.sql`select app.sweep_claims(${run}::text::uuid, ${after}::bigint, ${this.#skip()}::text::json) as reply`,
+          ),
         );
         done.swept += page.swept;
         after = page.next;
@@ -230,6 +240,10 @@ export class Janitor {
         if (!page.more) break;
       }
     });
+  }
+
+  #skip(): string {
+    return JSON.stringify(this.held.now());
   }
 
   #reap(run: string) {

@@ -12,7 +12,7 @@ import {
   schema_folder,
 } from "./schema_folder.js";
 import { SchemaMismatch } from "./schema_mismatch.js";
-import { applyFile, dropFunction, replaceFunction, schemaOwner } from "./sql_files.js";
+import { applyFile, dropFunction, replaceFunction, schemaOwner, turn_of_migrations } from "./sql_files.js";
 
 export { SchemaMismatch };
 
@@ -42,12 +42,12 @@ export interface SchemaState {
   pending: string[];
 }
 
-/** "fanfold" as a number; any other program that takes this lock would only make migrating wait. */
-const lock_key = "7308324466020480";
 const default_lock_timeout_s = 5;
 const patience_ms = 60_000;
 /** Somebody holds a table, or another migration runs: nothing has happened yet, so ask again. */
 const asked_again = new Set(["55P03", "40P01"]);
+/** Of two that make the schema at once, one is told that it is there. */
+const made_by_another = new Set(["23505", "42P06", "42P07"]);
 
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {
   const { catalog = "off" } = options;
@@ -163,22 +163,32 @@ function differences(code: SchemaFolder, database: Installed | null): Difference
   return { migrations, functions, vanished, pending };
 }
 
+/** Migrations run one at a time. Their table is the lock: whoever may only read it cannot hold it, as they could an advisory lock. */
+async function takeTurn(tx: Queryable, lock_timeout_s: number): Promise<void> {
+  try {
+    await tx.script(`
+      set local lock_timeout = '${Math.ceil(lock_timeout_s * 1000)}ms';
+      set local statement_timeout = 0;
+      set local client_min_messages = warning;
+      create schema if not exists app;
+      create table if not exists app.schema_migrations (
+        version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now());
+      create table if not exists app.schema_functions (
+        name text primary key, hash text not null, release text not null, applied_at timestamptz not null default now());
+      ${turn_of_migrations};
+      set local check_function_bodies = off`);
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !made_by_another.has(error.code)) throw error;
+    throw new DatabaseError("55P03", `another process makes the schema at this moment (${error.message})`);
+  }
+}
+
 async function migrateInside(
   tx: Queryable,
   code: SchemaFolder,
   lock_timeout_s: number,
 ): Promise<Omit<Migrated, "catalog">> {
-  await tx.script(`
-    set local lock_timeout = '${Math.ceil(lock_timeout_s * 1000)}ms';
-    set local statement_timeout = 0;
-    select pg_advisory_xact_lock(${lock_key});
-    set local client_min_messages = warning;
-    create schema if not exists app;
-    create table if not exists app.schema_migrations (
-      version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now());
-    create table if not exists app.schema_functions (
-      name text primary key, hash text not null, release text not null, applied_at timestamptz not null default now());
-    set local check_function_bodies = off`);
+  await takeTurn(tx, lock_timeout_s);
   // Another process may have migrated while this one waited for the lock.
   const needed = await compare(tx, code);
   for (const { version, name, hash, text, path } of needed.migrations) {

@@ -4,6 +4,9 @@ import { DatabaseError, type Queryable, quoteName } from "./database.js";
 import type { SqlFunction } from "./schema_folder.js";
 import { SchemaMismatch } from "./schema_mismatch.js";
 
+/** Migrations, the catalogue's too, run one at a time: its tables refer to the app's. */
+export const turn_of_migrations = "lock table app.schema_migrations in share row exclusive mode";
+
 /** A file may change its role; the bookkeeping after it must not inherit that. */
 export async function applyFile(tx: Queryable, path: string, text: string, role: string | null = null): Promise<void> {
   try {

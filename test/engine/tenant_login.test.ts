@@ -193,18 +193,60 @@ test("one finish that ends jobs of two tenants waits for the first of them witho
   ]);
 });
 
-test("the keys of advisory locks are told to nobody", async () => {
-  await db.sql`select app.set_limits('globex', 5)`;
+/** Every advisory lock that the others' sessions hold or wait for: what a login that polls pg_locks would try to take. */
+async function advisoryLocks(): Promise<unknown[]> {
+  return db.sql`select objid from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
+    and database = (select oid from pg_database where datname = current_database())`;
+}
+
+test("nothing of ours is an advisory lock, which any login could see and hold", async () => {
+  await db.sql`select app.set_limits('globex', 5, '{"queued_tasks": 1000}')`;
   await submit(db, [{ name: "only", task: "t.limited", max_parallel: 3 }], {}, { tenant: "globex" });
+  await db.sql`update app.tenant_usage set counted_at = now() - interval '1 minute'`;
   const worker = await register(db, ["t.limited"]);
-  const { stage } = await one(db.sql<{ stage: number }>`
-    select max(stage_id) as stage from app.stages where tenant_id = 'globex'`);
-  await acme.transaction(async (tx) => {
-    await tx.sql`select pg_advisory_xact_lock(hashtextextended('globex', 4)), pg_advisory_xact_lock(hashint8extended(${stage}::bigint, 2))`;
-    expect(await claim(db, worker, ["t.limited"])).toHaveLength(1);
+  const blueprint = json({ type: "locked", stages: [{ name: "only", task: "t.locked" }] });
+  const calls: ((tx: Queryable) => Promise<unknown>)[] = [
+    (tx) => claim(tx, worker, ["t.limited"]),
+    (tx) => submit(tx, [{ name: "only", task: "t.limited" }], { forced: 1 }, { tenant: "globex", mode: "force" }),
+    (tx) => putSchedule(tx, { tenant: "globex", name: "locked" }),
+    (tx) => tx.sql`select app.put_view('mine', 'status=failed', 'globex')`,
+    (tx) =>
+      tx.sql`select app.put_blueprint(${json({ tenant: "globex", declaration: {}, blueprint: JSON.parse(blueprint) })}::text::json)`,
+    (tx) => tx.sql`select app.take_turn('a', 'globex')`,
+    (tx) =>
+      tx.sql`select app.cancel_job(j.job_id, tenant => 'globex') from app.jobs j where j.tenant_id = 'globex' limit 1`,
+    (tx) => tx.sql`select app.fold_rates(), app.fold_counts(), app.check_closed(), app.refresh_statistics()`,
+    (tx) => tx.sql`select app.sample_queues(), app.count_usage()`,
+  ];
+  for (const call of calls) {
+    await db.transaction(async (tx) => {
+      await call(tx);
+      expect(await advisoryLocks()).toEqual([]);
+    });
+  }
+  const refused = ["select from app.named_locks for update", "select from app.duties for update"];
+  for (const table of ["named_locks in access share", "duties in access share", "schema_migrations in row exclusive"]) {
+    refused.push(`lock table app.${table} mode`);
+  }
+  for (const text of refused) {
+    await expect(acme.transaction((tx) => tx.script(text))).rejects.toMatchObject({ code: "42501" });
+  }
+});
+
+test("one does a duty at a time, names are held until the end, and none is left", async () => {
+  await db.transaction(async (tx) => {
+    expect(await one(tx.sql`select app.take_duty('rates') as first`)).toEqual({ first: true });
+    expect(await one(db.sql`select app.take_duty('rates') as second`)).toEqual({ second: false });
+    await tx.sql`select app.lock_named('one'), app.lock_named('one')`;
+    await db.sql`select app.lock_named('other')`;
+    const late = db.transaction(async (other) => {
+      await other.script("set local lock_timeout = '50ms'");
+      await other.sql`select app.lock_named('one')`;
+    });
+    await expect(late).rejects.toMatchObject({ code: "55P03" });
   });
-  await expect(acme.sql`select * from app.lock_salt`).rejects.toMatchObject({ code: "42501" });
-  await expect(acme.sql`select app.lock_key('acme', 4)`).rejects.toMatchObject({ code: "42501" });
+  await db.sql`select app.lock_named('one')`;
+  expect(await db.sql`select from app.named_locks`).toEqual([]);
 });
 
 test("a tenant's janitor touches its own rows, and not what tells how all of them are", async () => {

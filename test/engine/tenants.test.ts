@@ -110,12 +110,22 @@ describe("tenants on a server", () => {
        where c.relnamespace = 'app'::regnamespace and c.relkind = 'r' and c.relname not like 'schema_%'
          and not (c.relrowsecurity and c.relforcerowsecurity
            -- The janitor's one row and what is counted tell of no tenant.
-           and (c.relname in ('janitor', 'work_counts', 'tallies', 'lock_salt', 'rate_notes', 'rate_samples') or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')))`;
+           and (c.relname in ('janitor', 'work_counts', 'tallies', 'lock_salt', 'duties', 'named_locks', 'rate_notes', 'rate_samples') or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')))`;
     expect(open).toEqual([]);
     const seen = await admin.sql<{ relname: string }>`
       select relname from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema_%'`;
     expect(seen.map(({ relname }) => relname).sort()).toEqual(
-      [...tables, "janitor", "lock_salt", "rate_notes", "rate_samples", "tallies", "work_counts"].sort(),
+      [
+        ...tables,
+        "duties",
+        "janitor",
+        "lock_salt",
+        "named_locks",
+        "rate_notes",
+        "rate_samples",
+        "tallies",
+        "work_counts",
+      ].sort(),
     );
   });
 

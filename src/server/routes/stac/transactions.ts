@@ -106,9 +106,8 @@ async function replaceItem(
 /** Two that look first and write then would both find nothing: they take turns. */
 async function changing(call: AnyCall, collection: string, work: (inside: Shelf) => Promise<void>): Promise<Shelf> {
   const shelf = await shelfOf(call);
-  const name = JSON.stringify(["stac", call.engine.tenant, collection]);
   await call.engine.db.transaction(async (tx) => {
-    await tx.sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`;
+    await tx.sql`select app.take_turn(${`collection ${collection}`}, ${call.engine.tenant})`;
     await work({ ...shelf, db: tx });
   });
   return shelf;
