@@ -57,6 +57,8 @@ export interface Config {
   /** Where NOTIFY arrives, when DATABASE_URL leads through a pooler in transaction mode. */
   readonly listen_url: string | undefined;
   readonly slots: number;
+  /** How long `up` and `serve` wait for a database that is away when they start. */
+  readonly wait_for_database_s: number;
   /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
   readonly worker_memory_mb: number | undefined;
   /** Where the HTTP server listens. */
@@ -133,6 +135,7 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
@@ -154,6 +157,7 @@ const readSlots = wholeNumber(
   "a whole number from 1 to 10000",
   "8, or about as many tasks as this machine can run at once",
 );
+const readWait = wholeNumber(0, 86_400, "a whole number of seconds up to 86400", "60, or 0 for not at all");
 const megabytes = "a whole number of megabytes";
 const readMemory = wholeNumber(1, 2 ** 31 - 1, megabytes, "6144, or leave it to the worker");
 const readLargest = wholeNumber(1, 100_000_000, `${megabytes} from 1`, "16384");
@@ -176,6 +180,7 @@ const settings = {
   prepare: setting<boolean | "auto">("FANFOLD_PREPARE", "auto", readPrepare),
   listen_url: setting<string | undefined>("FANFOLD_LISTEN_URL", undefined, readUrl),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  wait_for_database_s: setting("FANFOLD_WAIT_FOR_DATABASE_S", 60, readWait),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
@@ -359,6 +364,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     prepare: value(settings.prepare),
     listen_url: value(settings.listen_url),
     slots: value(settings.slots, flags.slots),
+    wait_for_database_s: value(settings.wait_for_database_s, flags.wait_for_database_s),
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),

@@ -30,6 +30,7 @@ test("without any setting everything has its default, and nothing can be changed
     prepare: "auto",
     listen_url: undefined,
     slots: 8,
+    wait_for_database_s: 60,
     host: "127.0.0.1",
     port: 8080,
     port_is_chosen: false,

@@ -9,8 +9,7 @@ import { wholeNumber } from "./options.js";
 import {
   httpDocument,
   httpLines,
-  SERVER_CONNECTIONS,
-  SERVER_STATEMENT_S,
+  SERVER_POOL,
   serveHttp,
   together,
   untilTold,
@@ -18,7 +17,7 @@ import {
   workerBeside,
 } from "./serving.js";
 import { withSession } from "./session.js";
-import { safeUrl } from "./up.js";
+import { addWaitOption, safeUrl, waitOf } from "./up.js";
 
 interface ServeOptions {
   host?: string;
@@ -26,10 +25,11 @@ interface ServeOptions {
   worker?: boolean;
   slots?: string;
   memory?: string;
+  waitForDatabase?: string;
 }
 
 export function addServe(cli: Cli): void {
-  cli.program
+  const command = cli.program
     .command("serve")
     .summary("serve the HTTP API")
     .description(
@@ -44,7 +44,8 @@ export function addServe(cli: Cli): void {
     .option(
       "--memory <MB>",
       "with --worker: what its isolated tasks may declare together (default: 75 % of this machine's)",
-    )
+    );
+  addWaitOption(command)
     .addHelpText("after", examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker"))
     .action((options: ServeOptions) => serve(cli, options));
 }
@@ -54,6 +55,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
+  const wait_for_database_s = waitOf(options, problems);
   if (problems.length > 0) throw usage("the server cannot start", { problems });
   await withSession(
     cli,
@@ -89,8 +91,8 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       slots,
       worker_memory_mb,
       log: true,
-      connections: SERVER_CONNECTIONS,
-      statement_timeout_s: SERVER_STATEMENT_S,
+      pool: SERVER_POOL,
+      ...{ waits: true, wait_for_database_s },
     },
   );
 }

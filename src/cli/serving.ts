@@ -12,11 +12,15 @@ import { type Io, note } from "./io.js";
 import { noteServedAt } from "./served_at.js";
 import type { Session } from "./session.js";
 
-/** Connections of a server that answers calls: enough that a slow one does not hold up the others. */
-export const SERVER_CONNECTIONS = 10;
-
-/** Whoever calls has given up by then: what goes on would only hold a connection. */
-export const SERVER_STATEMENT_S = 30;
+/** The pool of a server that answers calls. */
+export const SERVER_POOL = {
+  /** Enough that a slow call does not hold up the others. */
+  connections: 10,
+  /** Whoever calls has given up by then: what goes on would only hold a connection. */
+  statement_timeout_s: 30,
+  /** Nobody learns of a call that has not begun after so long but that he may try again. */
+  wait_s: 8,
+} as const;
 
 export interface Serving {
   server: Server;
@@ -34,10 +38,12 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
   const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, signed_for_h } = config;
   try {
     const database_port = portOf(config.database_url);
-    const server = await startServer({
-      ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor, database_port },
-      ...{ public_url, catalog, cors_origins, signed_for_h },
-    });
+    const server = await session.patience(() =>
+      startServer({
+        ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor, database_port },
+        ...{ public_url, catalog, cors_origins, signed_for_h },
+      }),
+    );
     // Not before: a key that is made and not shown would be lost, and no other made in its place.
     try {
       const first_key = await firstKey(session);

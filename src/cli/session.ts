@@ -1,6 +1,7 @@
 // One opened engine for the length of one command: configuration, registry, database, and on request a worker.
 import { type Config, loadConfig } from "../config.js";
 import type { Registry } from "../core/registry.js";
+import { type Patience, patienceFor } from "../engine/await_database.js";
 import { EmbeddedFolderBusy } from "../engine/embedded_folder.js";
 import type { Engine } from "../engine/engine.js";
 import { type EngineOptions, openEngine } from "../engine/open_engine.js";
@@ -17,6 +18,8 @@ export interface Session {
   readonly config: Config;
   readonly registry: Registry;
   readonly engine: Engine;
+  /** Does something that needs the database, which may be away at the start. */
+  readonly patience: Patience;
   startWorker(): Promise<Worker>;
   /** Says so when a submitted job would wait for a worker that is not there. */
   warnWithoutWorkers(): Promise<void>;
@@ -32,13 +35,14 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
-  /** Statements of the engine's own pool are given up after this long. */
-  statement_timeout_s?: number;
-  /** Of the engine's own pool; a server answers many at a time. */
-  connections?: number;
+  /** Of the engine's own pool; a server answers many at a time, and none for ever. */
+  pool?: Pick<EngineOptions, "connections" | "statement_timeout_s" | "wait_s">;
+  /** A database that is away is waited for, as long as the configuration says. */
+  waits?: boolean;
   /** Loaded already, to check something before the database is opened. */
   registry?: Registry;
   /** An embedded database that has no catalogue gets one, unless the environment says otherwise. */
@@ -57,6 +61,7 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     database_url: databaseUrl,
     tenant,
     slots: options.slots,
+    wait_for_database_s: options.wait_for_database_s,
     worker_memory_mb: options.worker_memory_mb,
     host: options.host,
     port: options.port,
@@ -80,6 +85,7 @@ export async function withSession<T>(
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
   const log = createLog({ level: options.log ? config.log_level : "silent" });
   const { database_url, data_dir, storage_dir, zones, tenant, prepare, listen_url } = config;
+  const patience = patienceOf(cli, options.waits === true ? config.wait_for_database_s : 0);
   const { outbound, catalog, raster, leftovers_after_h, secret_keys, secrets_dir } = config;
   const engine = await openOrExplain(data_dir, {
     database_url,
@@ -94,8 +100,8 @@ export async function withSession<T>(
     registry,
     catalog: options.needs_catalog && database_url === undefined && catalog === "auto" ? "stac" : catalog,
     migrate: options.migrate,
-    connections: options.connections,
-    ...(options.statement_timeout_s === undefined ? {} : { statement_timeout_s: options.statement_timeout_s }),
+    ...options.pool,
+    patience,
     log,
   });
   try {
@@ -103,16 +109,24 @@ export async function withSession<T>(
       config,
       registry,
       engine,
+      patience,
       startWorker: () =>
-        startWorker(engine, {
-          ...{ slots: config.slots, secrets_dir, outbound, raster, log },
-          ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
-        }),
+        patience(() =>
+          startWorker(engine, {
+            ...{ slots: config.slots, secrets_dir, outbound, raster, log },
+            ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
+          }),
+        ),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
     });
   } finally {
     await engine.close();
   }
+}
+
+function patienceOf({ io }: Cli, seconds: number): Patience {
+  const tell = (why: string, left_s: number) => note(io, `waiting for the database, up to ${left_s} s more: ${why}`);
+  return patienceFor({ seconds, tell });
 }
 
 /** When another process holds the embedded database, it may have said where it answers HTTP. */

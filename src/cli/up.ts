@@ -13,8 +13,7 @@ import { wholeNumber } from "./options.js";
 import {
   httpDocument,
   httpLines,
-  SERVER_CONNECTIONS,
-  SERVER_STATEMENT_S,
+  SERVER_POOL,
   type Serving,
   serveHttp,
   together,
@@ -31,6 +30,7 @@ export interface UpOptions {
   port?: string;
   /** false with --no-http. */
   http?: boolean;
+  waitForDatabase?: string;
 }
 
 /** What a command adds that serves data of its own. */
@@ -48,6 +48,15 @@ export function addHttpOptions(command: Command): Command {
     .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)");
 }
 
+export function addWaitOption(command: Command): Command {
+  const words = "wait so long for a database that is away (default: FANFOLD_WAIT_FOR_DATABASE_S or 60; 0: not at all)";
+  return command.option("--wait-for-database <seconds>", words);
+}
+
+export function waitOf({ waitForDatabase }: { waitForDatabase?: string }, problems: Problem[]): number | undefined {
+  return wholeNumber("--wait-for-database", waitForDatabase, 0, 86_400, problems);
+}
+
 export function addUp(cli: Cli): void {
   const command = cli.program
     .command("up")
@@ -59,8 +68,7 @@ export function addUp(cli: Cli): void {
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
-  addHttpOptions(command)
-    .option("--no-http", "run the worker only")
+  addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
     .addHelpText(
       "after",
       examples(
@@ -76,6 +84,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
   const problems: Problem[] = [];
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
+  const wait_for_database_s = waitOf(options, problems);
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   if (problems.length > 0) throw usage("the worker cannot start", { problems });
   const http = options.http ?? true;
@@ -96,8 +105,9 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
     },
     {
       ...{ migrate: true, slots, worker_memory_mb, host: options.host, port, log: true },
+      ...{ waits: true, wait_for_database_s },
       ...more?.session,
-      ...(http ? { connections: SERVER_CONNECTIONS, statement_timeout_s: SERVER_STATEMENT_S } : { connections: 2 }),
+      ...(http ? { pool: SERVER_POOL } : {}),
     },
   );
 }

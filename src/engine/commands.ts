@@ -3,6 +3,7 @@
 import type { PreviousStage } from "../core/previous.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
+import { replied as reply } from "./reply.js";
 
 /** [ordinal, index, parameters, metadata]; null parameters are the job's, a null index is the ordinal. */
 export type ClaimedTask = readonly [ordinal: number, index: string | null, parameters: unknown, metadata: unknown];
@@ -185,11 +186,6 @@ export interface WorkerFacts {
 }
 
 const text = JSON.stringify;
-
-async function reply<T>(rows: Promise<{ reply: T }[]>): Promise<T> {
-  const [row] = await rows;
-  return (row as { reply: T }).reply;
-}
 
 export const worker_commands = {
   register_worker: (db: Queryable, facts: WorkerFacts) =>

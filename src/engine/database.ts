@@ -31,8 +31,8 @@ export interface Database extends Queryable {
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number>;
   /** Listens until stopped, again after every connection loss; `on_listening` is called each time LISTEN is in force. */
   listen(channel: string, on_message: (payload: string) => void, on_listening?: () => void): Promise<Listening>;
-  /** How busy its connections are, where it has several. */
-  load?(): { most: number; open: number; busy: number; waiting: number };
+  /** How busy its connections are, where it has several. `stuck`: somebody waits who should have been refused by now. */
+  load?(): { most: number; open: number; busy: number; waiting: number; stuck: boolean };
   /** How a server is reached: what stands before it, and what that takes away. */
   way?(): WayFacts;
   /** The same, for what nobody waits for: where there are several connections, on those that others use least. */

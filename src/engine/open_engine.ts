@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { Registry } from "../core/registry.js";
 import { openFolderStore } from "../storage/folder_store.js";
 import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
+import type { Patience } from "./await_database.js";
 import type { CatalogChoice } from "./catalog_schema.js";
 import { openEmbedded } from "./embedded_database.js";
 import { Engine } from "./engine.js";
@@ -37,6 +38,10 @@ export interface EngineOptions {
   migrate?: boolean;
   /** A statement of the engine's own pool that takes longer is given up (default 300). Other connections: session_bounds.ts. */
   statement_timeout_s?: number;
+  /** Whoever has waited so long for a connection of that pool is refused (default 60). */
+  wait_s?: number;
+  /** For a server that is away when it is opened; without it that is an error at once. */
+  patience?: Patience;
   /** Whether statements are prepared. "auto": unless a connection pooler stands before the server, which may not keep track of them. */
   prepare?: boolean | "auto";
   /** A way to the same database on which NOTIFY arrives, for when `database_url` leads through a pooler in transaction mode. */
@@ -97,14 +102,15 @@ async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineO
 
 async function openOnServer(shared: Shared, url: string, options: EngineOptions): Promise<Engine> {
   const { statement_timeout_s = session_bounds.call.statement_timeout_s } = options;
+  const { wait_s = 60, patience = (work) => work() } = options;
   const way = new ServerWay(url, options);
-  if (options.migrate) await migrateServer(way, options.catalog);
+  if (options.migrate) await patience(() => migrateServer(way, options.catalog));
   const db = openServer(url, {
-    ...{ way, max: options.connections ?? 2, application_name: "fanfold" },
+    ...{ way, max: options.connections ?? 2, wait_s, application_name: "fanfold" },
     ...{ ...session_bounds.call, statement_timeout_s },
   });
   try {
-    if (!options.migrate) await assertCurrent(db);
+    if (!options.migrate) await patience(() => assertCurrent(db));
   } catch (error) {
     await db.close();
     throw error;

@@ -8,7 +8,7 @@ import { isFanfoldError } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
 import { type DueTime, fillTick, settleDue } from "../core/schedule.js";
 import { fault } from "../fault.js";
-import type { Database, Queryable } from "./database.js";
+import { type Database, DatabaseError, type Queryable } from "./database.js";
 import type { Engine } from "./engine.js";
 import type { Alert } from "./janitor.js";
 import type { SubmitReply } from "./records.js";
@@ -37,6 +37,8 @@ export interface Round {
 
 /** How long it sleeps at most: a schedule made meanwhile must not wait long. */
 const LONGEST_MS = 5000;
+/** A role that may not submit jobs is given the right, or was not told the truth. */
+const AGAIN_MS = 300_000;
 const PAGE = 100;
 /** Pages of times for one schedule in one round; what is still due then has its turn in the next. */
 const PAGES_OF_ONE = 10;
@@ -55,6 +57,8 @@ export class Scheduler {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<unknown> = Promise.resolve();
   private stopped = false;
+  /** What it was told last. */
+  private may: boolean | null = null;
 
   constructor(private readonly parts: SchedulerParts) {
     this.db = parts.db ?? parts.engine.db;
@@ -83,13 +87,11 @@ export class Scheduler {
   async #turn(): Promise<void> {
     let pause_ms = LONGEST_MS * (0.75 + Math.random() * 0.5);
     try {
-      if (!(await this.#maySubmit())) {
-        this.parts.log.info({}, "this role may not submit jobs: schedules are left to others");
-        return;
-      }
-      const { taken, wait_s } = await this.round();
-      if (taken > 0) pause_ms = 50 * Math.random();
-      else if (wait_s !== null) pause_ms = Math.min(pause_ms, wait_s * 1000 + 50 * Math.random());
+      if (await this.#maySubmit()) {
+        const { taken, wait_s } = await this.round();
+        if (taken > 0) pause_ms = 50 * Math.random();
+        else if (wait_s !== null) pause_ms = Math.min(pause_ms, wait_s * 1000 + 50 * Math.random());
+      } else pause_ms = AGAIN_MS;
     } catch (error) {
       if (!this.stopped) this.parts.log.warn({ err: error }, "a round of the scheduler failed");
     }
@@ -186,7 +188,12 @@ export class Scheduler {
     const [row] = await this.db.sql<{ may: boolean }>`
       select has_function_privilege('app.submit_jobs(jsonb, json)', 'execute')
         and has_function_privilege('app.due_schedules(json, integer)', 'execute') as may`;
-    return row?.may === true;
+    if (typeof row?.may !== "boolean") throw new DatabaseError("08007", "the database did not say what this role may");
+    if (!row.may && this.may !== false) {
+      this.parts.log.info({}, "this role may not submit jobs: schedules are left to others");
+    }
+    this.may = row.may;
+    return row.may;
   }
 
   #tell(alerts: readonly Alert[]): void {

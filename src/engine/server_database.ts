@@ -1,5 +1,5 @@
-// The driver for Postgres servers: a small pool of lanes. Statements share lanes and are pipelined when all are busy; a
-// transaction or a copy holds one alone. Knows SQL only as text.
+// The driver for Postgres servers: a small pool of lanes. Verbs share lanes and are pipelined when all are busy; a transaction, a
+// copy or any other statement holds one alone. Knows SQL only as text.
 import {
   type CopyRows,
   closedError,
@@ -12,9 +12,12 @@ import {
   type Scalar,
   statementText,
 } from "./database.js";
-import { serverError } from "./server_errors.js";
+import { NoAnswer, serverError } from "./server_errors.js";
 import { Lane, type LaneOptions, StaleStatement } from "./server_lane.js";
+import { type Place, WaitingLine } from "./server_line.js";
 import { ServerListener } from "./server_listener.js";
+import { isVerb } from "./server_tags.js";
+import { Watch } from "./server_watch.js";
 import { ServerWay, type WayFacts, type WayOptions } from "./server_way.js";
 import { startupSettings } from "./session_bounds.js";
 import { Transaction } from "./transaction.js";
@@ -24,6 +27,10 @@ export interface ServerOptions extends LaneOptions, WayOptions {
   max?: number;
   /** Shared with other pools to the same server; one of its own when left out. */
   way?: ServerWay;
+  /** Whoever has waited so long for a connection that is free is refused (53000); without it, nobody is. */
+  wait_s?: number | undefined;
+  /** How often connections are looked at (default 500 ms); tests have less time. */
+  tick_ms?: number;
 }
 
 /** A server that is full, or still starting, is asked again for this long: nothing has been sent to it yet. */
@@ -41,8 +48,8 @@ export function openServer(url: string, options: ServerOptions = {}): Database {
 class ServerDatabase implements Database {
   readonly kind = "server";
   private readonly lanes = new Set<Lane>();
-  /** Those who wait for a lane, in order. */
-  private readonly waiting: (() => void)[] = [];
+  private readonly line = new WaitingLine();
+  private readonly watch: Watch;
   private readonly max: number;
   private readonly route: ServerWay;
   private listener: ServerListener | null = null;
@@ -54,6 +61,17 @@ class ServerDatabase implements Database {
   ) {
     this.max = Math.max(1, options.max ?? 1);
     this.route = options.way ?? new ServerWay(url, options);
+    const application_name = `${options.application_name ?? "fanfold"} probe`;
+    this.watch = new Watch({
+      ...{
+        lanes: this.lanes,
+        wait_s: options.wait_s,
+        timeout_s: options.statement_timeout_s,
+        tick_ms: options.tick_ms,
+      },
+      open: () => new Lane(this.route, { application_name }, () => {}),
+      refuseWaiting: (since, error) => this.line.refuse(since, error),
+    });
   }
 
   sql<Row>(strings: TemplateStringsArray, ...values: Scalar[]): Promise<Row[]> {
@@ -61,7 +79,7 @@ class ServerDatabase implements Database {
   }
 
   async script(text: string): Promise<void> {
-    await this.sharing((lane) => lane.script(text), "first");
+    await this.alone((lane) => lane.script(text), "first");
   }
 
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -73,7 +91,7 @@ class ServerDatabase implements Database {
     return {
       kind: this.kind,
       sql: (strings, ...values) => this.statement(strings, values, "last"),
-      script: async (text) => void (await this.sharing((lane) => lane.script(text), "last")),
+      script: async (text) => void (await this.alone((lane) => lane.script(text), "last")),
       transaction: (work) => this.inTransaction(work, "last"),
       copy: (table, columns, rows) => this.copy(table, columns, rows),
       listen: (channel, on_message, on_listening) => this.listen(channel, on_message, on_listening),
@@ -85,7 +103,10 @@ class ServerDatabase implements Database {
 
   private async statement<Row>(strings: TemplateStringsArray, values: readonly Scalar[], end: End): Promise<Row[]> {
     const parameters = values.map(parameterText);
-    const send = () => this.sharing((lane) => lane.statement(statementText(strings), parameters), end);
+    const text = statementText(strings);
+    const send = isVerb(text)
+      ? () => this.sharing((lane) => lane.verb(text, parameters), end)
+      : () => this.alone((lane) => lane.statement(text, parameters), end);
     const answer = send().catch((error) => (error instanceof StaleStatement ? send() : Promise.reject(error)));
     return answer as Promise<Row[]>;
   }
@@ -142,14 +163,17 @@ class ServerDatabase implements Database {
   load() {
     const lanes = [...this.lanes];
     const busy = lanes.filter(({ held, sharers }) => held || sharers > 0).length;
-    return { most: this.max, open: lanes.length, busy, waiting: this.waiting.length };
+    const { wait_s = Number.POSITIVE_INFINITY } = this.options;
+    const stuck = this.watch.is_stuck || this.line.waited_s > wait_s + 4;
+    return { most: this.max, open: lanes.length, busy, waiting: this.line.length, stuck };
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
       await Promise.all([this.listener?.close(), ...[...this.lanes].map((lane) => lane.end(close_timeout_s))]);
       this.lanes.clear();
-      for (const wake of this.waiting.splice(0)) wake();
+      this.watch.stop();
+      this.line.wakeAll();
     })();
     return this.closing;
   }
@@ -162,39 +186,55 @@ class ServerDatabase implements Database {
         return chosen;
       });
       // Whoever waits behind may well share it too.
-      this.wakeNext();
+      this.line.wakeNext();
       try {
         return await send(lane);
       } finally {
-        if (--lane.sharers === 0) this.wakeNext();
+        if (--lane.sharers === 0) this.line.wakeNext();
+      }
+    });
+  }
+
+  private alone<T>(send: (lane: Lane) => Promise<T>, end: End): Promise<T> {
+    return this.patiently(async () => {
+      const lane = await this.held(end);
+      try {
+        return await send(lane);
+      } finally {
+        this.letGo(lane);
       }
     });
   }
 
   private async holding<T>(first: (() => string) | null, end: End, work: (lane: Lane) => Promise<T>): Promise<T> {
-    const letGo = (lane: Lane) => {
-      lane.held = false;
-      this.wakeNext();
-    };
     const held = await this.patiently(async () => {
-      const lane = await this.turn(() => {
-        const chosen = this.freeLane(end);
-        if (chosen) chosen.held = true;
-        return chosen;
-      });
+      const lane = await this.held(end);
       try {
         if (first !== null) await lane.script(first());
         return lane;
       } catch (error) {
-        letGo(lane);
+        this.letGo(lane);
         throw error;
       }
     });
     try {
       return await work(held);
     } finally {
-      letGo(held);
+      this.letGo(held);
     }
+  }
+
+  private held(end: End): Promise<Lane> {
+    return this.turn(() => {
+      const chosen = this.freeLane(end);
+      if (chosen) chosen.held = true;
+      return chosen;
+    });
+  }
+
+  private letGo(lane: Lane): void {
+    lane.held = false;
+    this.line.wakeNext();
   }
 
   /**
@@ -202,17 +242,15 @@ class ServerDatabase implements Database {
    * lane and marks it in one step: whoever comes next must already see that it is taken.
    */
   private async turn(take: () => Lane | undefined): Promise<Lane> {
+    let place: Place | undefined;
     for (let woken = false; ; woken = true) {
       if (this.closing) throw closedError();
-      const lane = woken || this.waiting.length === 0 ? take() : undefined;
+      if (this.watch.away) throw this.watch.away;
+      const lane = woken || this.line.length === 0 ? take() : undefined;
       if (lane) return lane;
-      // One who was woken in vain keeps its place at the front.
-      await new Promise<void>((resolve) => (woken ? this.waiting.unshift(resolve) : this.waiting.push(resolve)));
+      place ??= { since: this.watch.ticks, at: performance.now() };
+      await this.line.wait(place, woken);
     }
-  }
-
-  private wakeNext(): void {
-    this.waiting.shift()?.();
   }
 
   private freeLane(end: End): Lane | undefined {
@@ -227,18 +265,22 @@ class ServerDatabase implements Database {
 
   private newLane(): Lane | undefined {
     if (this.lanes.size >= this.max) return undefined;
-    const lane = new Lane(this.route, this.options, (lost) => {
-      this.lanes.delete(lost);
-      this.wakeNext();
-    });
+    const onLost = (lane: Lane) => {
+      this.lanes.delete(lane);
+      if (lane.lost instanceof NoAnswer) this.watch.unanswered(lane.lost);
+      this.line.wakeNext();
+    };
+    const lane = new Lane(this.route, this.options, onLost, undefined, this.watch);
     this.lanes.add(lane);
+    this.watch.start();
     return lane;
   }
 
   private leastBusyLane(): Lane | undefined {
     let least: Lane | undefined;
     for (const lane of this.lanes) {
-      if (!lane.held && (least === undefined || lane.sharers < least.sharers)) least = lane;
+      if (lane.held || this.watch.isQuiet(lane)) continue;
+      if (least === undefined || lane.sharers < least.sharers) least = lane;
     }
     return least;
   }

@@ -2,6 +2,19 @@
 // the statement nor its parameters: errors are logged, and parameters may be secret.
 import { closedError, DatabaseError } from "./database.js";
 
+/** Nobody said no: whoever was asked said nothing. */
+export class NoAnswer extends DatabaseError {
+  constructor(message: string) {
+    super("08001", message, { hint: reach_hint });
+  }
+}
+
+const reach_hint = "Is the server running there, and is DATABASE_URL right?";
+
+export function unreachable(where: string, reason: string): DatabaseError {
+  return new DatabaseError("08001", `cannot reach the database at ${where}: ${reason}`, { hint: reach_hint });
+}
+
 /** A refusal at the level of the session: the server closes the connection after it. */
 export function isFatal(error: unknown): boolean {
   return ["FATAL", "PANIC"].includes(severityOf(error as Record<string, string | undefined>) ?? "");
@@ -10,6 +23,11 @@ export function isFatal(error: unknown): boolean {
 /** PgBouncer sends the one that is meant for people, and in English. */
 function severityOf({ severity, severity_local }: Record<string, string | undefined>): string | undefined {
   return severity ?? severity_local;
+}
+
+/** Bytes that are no answer: neither the server's words nor our own. What follows on that connection cannot be trusted. */
+export function isUnreadable(error: unknown): boolean {
+  return !(error instanceof DatabaseError) && (error as { severity?: string }).severity === undefined;
 }
 
 export function serverError(error: unknown, lost: DatabaseError | null): DatabaseError {
@@ -31,7 +49,7 @@ export function serverError(error: unknown, lost: DatabaseError | null): Databas
   }
   if (code === "CONNECTION_ENDED") return closedError();
   if (code === "CONNECT_TIMEOUT") {
-    return new DatabaseError("08001", "the server accepted the connection but did not answer in time");
+    return new NoAnswer("the server accepted the connection but did not answer in time");
   }
   // What is left with a code comes from the socket or from TLS.
   if (code !== "") return lost ?? new DatabaseError("08006", `the connection to the database failed: ${message}`);

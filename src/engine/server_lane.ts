@@ -1,11 +1,13 @@
 // One connection to a server: a postgres.js client that connects once. When it is lost it is thrown away with everything
 // pending on it. Left to reconnect by itself, that client may write a rollback into a closed socket (which ends the
 // process), or send the rest of a transaction down a new connection.
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import postgres from "postgres";
 import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
-import { isFatal, serverError } from "./server_errors.js";
+import { isFatal, isUnreadable, serverError } from "./server_errors.js";
+import { openSocket, socketFolder, type Where } from "./server_socket.js";
+import { ownReply, taggedText } from "./server_tags.js";
 import type { ServerWay } from "./server_way.js";
 import { type SessionBounds, startupSettings } from "./session_bounds.js";
 import type { Session } from "./transaction.js";
@@ -19,10 +21,11 @@ type Bounds = { [K in keyof SessionBounds]: number | undefined };
 /** A statement that was refused before it ran, because of what was prepared earlier: it may be sent again. */
 export class StaleStatement extends DatabaseError {}
 
-const connect_timeout_s = 10;
+/** From the socket's opening until the server is ready for the first statement. */
+const connect_timeout_s = 5;
 const keep_alive_s = 30;
 /** The server became a standby, is going down, or has closed this session: the connection is of no more use. */
-const useless_connection = /^(25006|57P0.|08...)$/;
+const useless_connection = /^(25006|57P0.|08(?!007)...)$/;
 
 const types = Object.fromEntries(
   Object.entries(decoders).map(([oid, parse]) => [
@@ -39,16 +42,30 @@ export class Lane implements Session {
   lost: DatabaseError | null = null;
   /** The session behind it is not its own. */
   pooled = false;
+  /** Its session at the server, once there is one. */
+  pid: number | null = null;
+  /** When bytes came last, in ticks. */
+  heard_at = Number.NEGATIVE_INFINITY;
+  /** How often the server was asked about it since then. */
+  asked_about = 0;
   private readonly client: postgres.Sql;
   private socket: Socket | "unused" | "opening" = "unused";
   private first: Promise<void> | null = null;
-  private readonly refusals = new Set<(error: DatabaseError) => void>();
+  private tags = 0;
+  private bytes_heard = 0;
+  private quiet_since = 0;
+  /** Statements that were sent and not answered. */
+  private unanswered = 0;
+  /** Those who are told of a loss, and since when each waits for the server; undefined: for something else. */
+  private readonly refusals = new Map<(error: DatabaseError) => void, number | undefined>();
 
   constructor(
     private readonly way: ServerWay,
     options: LaneOptions,
     private readonly on_lost: (lane: Lane) => void,
     on_notify?: (channel: string, payload: string) => void,
+    /** Counts up, coarsely. */
+    private readonly clock: { readonly ticks: number } = { ticks: 0 },
   ) {
     const settings = {
       max: 1,
@@ -100,6 +117,33 @@ export class Lane implements Session {
     }
   }
 
+  /** The only kind of statement that may be sent while another is under way. */
+  async verb(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
+    const tag = String(++this.tags);
+    const rows = await this.statement(taggedText(text, parameters.length), [...parameters, tag]);
+    const own = ownReply(rows, tag);
+    if (own !== null) return own;
+    this.lose(new DatabaseError("08006", "the connection to the database gave the answer of another statement"));
+    throw this.lost;
+  }
+
+  /** For how many ticks it has owed an answer and said nothing. Looked at every tick. */
+  silence(): number {
+    const bytes = typeof this.socket === "object" ? this.socket.bytesRead : 0;
+    if (bytes !== this.bytes_heard) this.heard_at = this.clock.ticks;
+    if (this.unanswered === 0 || this.pid === null || bytes !== this.bytes_heard) {
+      this.quiet_since = this.clock.ticks;
+      this.asked_about = 0;
+    }
+    this.bytes_heard = bytes;
+    return this.clock.ticks - this.quiet_since;
+  }
+
+  /** The server says that it works on what was sent here. */
+  vouch(): void {
+    this.quiet_since = this.clock.ticks;
+  }
+
   async script(text: string): Promise<string | undefined> {
     const result = await this.inOrder(() => this.client.unsafe(text));
     return (result as { command?: string }).command;
@@ -110,7 +154,7 @@ export class Lane implements Session {
     try {
       const query = this.client.unsafe(text);
       const stream = await this.inOrder(() => query.writable());
-      const done = this.answer(
+      const done = this.orLost(
         new Promise<void>((resolve, reject) => {
           stream.once("finish", resolve);
           stream.once("error", reject);
@@ -124,10 +168,11 @@ export class Lane implements Session {
       };
       for await (const piece of copyPieces(rows, columns, count)) {
         if (this.lost) throw this.lost;
-        if (!stream.write(piece)) await Promise.race([done, new Promise((resolve) => stream.once("drain", resolve))]);
+        if (stream.write(piece)) continue;
+        await this.answer(Promise.race([done, new Promise((resolve) => stream.once("drain", resolve))]));
       }
       stream.end();
-      await done;
+      await this.answer(done);
       return total;
     } catch (error) {
       // Whatever state the copy is in, the connection that carried it is not used again.
@@ -137,10 +182,10 @@ export class Lane implements Session {
   }
 
   /** Settles as `work` does, or with the loss of the connection if that comes first. */
-  orLost<T>(work: PromiseLike<T>): Promise<T> {
+  orLost<T>(work: PromiseLike<T>, since?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.lost) reject(this.lost);
-      this.refusals.add(reject);
+      this.refusals.set(reject, since);
       work.then(
         (value) => {
           this.refusals.delete(reject);
@@ -157,16 +202,29 @@ export class Lane implements Session {
   lose(error: DatabaseError): void {
     if (this.lost) return;
     this.lost = error;
-    for (const refuse of this.refusals) refuse(error);
+    for (const refuse of this.refusals.keys()) refuse(error);
     this.refusals.clear();
     if (typeof this.socket === "object") this.socket.destroy();
     void this.end(0);
     this.on_lost(this);
   }
 
-  /** Lets what was sent be answered, for as long as given. */
-  end(timeout_s: number): Promise<void> {
-    return this.client.end({ timeout: timeout_s });
+  /** Those who were sent behind others and have waited since then are told that nobody knows; the foremost is being worked on. */
+  refuseBehind(since: number): void {
+    let is_first = true;
+    for (const [refuse, at] of this.refusals) {
+      if (at === undefined) continue;
+      if (at > since) break;
+      if (!is_first)
+        refuse(new DatabaseError("08007", "the statement waited too long behind others on its connection"));
+      is_first = false;
+    }
+  }
+
+  /** Lets what was sent be answered, for as long as given. A farewell that is not heard is not waited for. */
+  async end(timeout_s: number): Promise<void> {
+    await this.client.end({ timeout: timeout_s });
+    if (typeof this.socket === "object") this.socket.destroy();
   }
 
   /**
@@ -185,17 +243,21 @@ export class Lane implements Session {
   /** A server tells its own process's number when it is connected to, a pooler some number. */
   private async meet(): Promise<void> {
     const told = await this.client.unsafe("select pg_backend_pid() as pid");
+    this.pid = told.state.pid;
     this.pooled = told[0]?.pid !== told.state.pid;
     if (this.pooled) this.way.foundPooler();
   }
 
   private async answer<T>(sent: PromiseLike<T>): Promise<T> {
+    this.unanswered++;
     try {
-      return await this.orLost(sent);
+      return await this.orLost(sent, this.clock.ticks);
     } catch (error) {
       const given = serverError(error, this.lost);
-      if (isFatal(error) || useless_connection.test(given.code)) this.lose(given);
+      if (isFatal(error) || useless_connection.test(given.code) || isUnreadable(error)) this.lose(given);
       throw given;
+    } finally {
+      this.unanswered--;
     }
   }
 
@@ -212,58 +274,4 @@ export class Lane implements Session {
       throw error;
     }
   }
-}
-
-/** `postgres:///maps?host=/run/postgresql`: libpq's way to name a Unix socket, which postgres.js takes for a setting. */
-export function socketFolder(url: string): { address: string; host?: string } {
-  const match = /[?&]host=([^&]+)/.exec(url);
-  if (match?.[1] === undefined) return { address: url };
-  const address = url
-    .replace(match[0], match[0].startsWith("?") ? "?" : "")
-    .replace(/\?(&|$)/, (_, next) => (next ? "?" : ""));
-  return { address, host: decodeURIComponent(match[1]) };
-}
-
-interface Where {
-  host: string[];
-  port: number[];
-  path: string | false;
-}
-
-/** The first host that answers. */
-async function openSocket({ host, port, path }: Where): Promise<Socket> {
-  if (path) return connected(connect({ path }), path);
-  let failure: unknown;
-  for (const [number, name] of host.entries()) {
-    try {
-      // Statements are small and waited for: Nagle's algorithm would hold the second of two back.
-      const socket = connect({ host: name, port: port[number] ?? 5432, noDelay: true });
-      // TLS takes the name to verify from here.
-      return Object.assign(await connected(socket, `${name}:${port[number]}`), { host: name });
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
-}
-
-function connected(socket: Socket, where: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const fail = (reason: string) => {
-      socket.destroy();
-      const hint = "Is the server running there, and is DATABASE_URL right?";
-      reject(new DatabaseError("08001", `cannot reach the database at ${where}: ${reason}`, { hint }));
-    };
-    const timer = setTimeout(fail, connect_timeout_s * 1000, `no answer within ${connect_timeout_s} s`);
-    const onError = (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      fail(error.code ?? error.message);
-    };
-    socket.once("error", onError);
-    socket.once("connect", () => {
-      clearTimeout(timer);
-      socket.removeListener("error", onError);
-      resolve(socket);
-    });
-  });
 }

@@ -42,9 +42,16 @@ export class Health {
     return this.#vitals.vitals;
   }
 
-  /** Why no call should be sent here, in words; null when all is well. */
+  /** Why this process will not come back by itself, in words; null when it will. A database that is away is no such reason. */
+  stuck(): string | null {
+    return this.engine.db.load?.().stuck === true ? "calls wait for the database, and nobody ends their waiting" : null;
+  }
+
+  /** Why no call should be sent here, in words; null when all is well. It is asked for over the connections that calls have. */
   async notReady(): Promise<string | null> {
     if (this.isStopping()) return "the server is stopping";
+    const stuck = this.stuck();
+    if (stuck !== null) return stuck;
     const { database_reachable, schema_current } = await this.vitals();
     if (!database_reachable) return "the database is out of reach";
     return schema_current === false ? "the database's schema is not the one this version was written for" : null;

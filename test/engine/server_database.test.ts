@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database, Scalar } from "../../src/engine/database.js";
 import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
-import { socketFolder } from "../../src/engine/server_lane.js";
+import { socketFolder } from "../../src/engine/server_socket.js";
 import { freshDatabase, realServer } from "../postgres.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "DatabaseError", code });
@@ -109,8 +109,8 @@ test("a transaction that passes over the loss of its connection cannot go on els
 
 test("all statements under way on a lost connection fail, and new ones get a new connection", async () => {
   const db = open({ application_name: "pipelined" });
-  const first = db.sql`select pg_sleep(60)`;
-  const others = Array.from({ length: 20 }, (_, n) => db.sql`select ${n}::int as n`);
+  const first = db.sql`select pg_catalog.pg_sleep(60) as reply`;
+  const others = Array.from({ length: 20 }, (_, n) => db.sql`select pg_catalog.abs(${n}::int) as reply`);
   const settled = Promise.allSettled([first, ...others]);
   const [session] = await sessions("pipelined", "active", 1);
   await terminate(session!.pid);

@@ -28,13 +28,13 @@ fault("F8 a submit is cut after it committed and before it is answered", async (
   const proxy = await scene.proxy();
   const engine = await scene.connect({ via: proxy });
   // Committed, and nobody was told: the same content finds the job there.
-  const cut = proxy.cutAfter("app.submit_jobs");
+  const cut = proxy.cutAfter("app.submit_kept");
   await isLost(scene.submit({ n: 50 }, engine));
   await cut;
   expect(await count(scene, "jobs")).toBe(1);
   expect(await scene.submit({ n: 50 }, engine)).toMatchObject({ created: false });
   // Cut when the statement had only just left: whether it committed is settled by asking again.
-  proxy.cutAfter("app.submit_jobs", { answered: false });
+  proxy.cutAfter("app.submit_kept", { answered: false });
   await isLost(scene.submit({ n: 51 }, engine));
   await scene.submit({ n: 51 }, engine);
   expect(await count(scene, "jobs")).toBe(2);

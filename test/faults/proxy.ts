@@ -16,6 +16,7 @@ export class TcpProxy {
   /** Every connection there ever was, oldest first. */
   readonly wires: Wire[] = [];
   private stalls: Which[] = [];
+  private losses: Which[] = [];
   private cuts: { which: Which; cut: Cut }[] = [];
 
   private constructor(
@@ -38,6 +39,7 @@ export class TcpProxy {
     const wire = new Wire(client, upstream, () => {
       // Only now is it known whose connection it is.
       if (this.stalls.some((which) => which(wire))) wire.stall();
+      if (this.losses.some((which) => which(wire))) wire.lose();
       for (const { which, cut } of this.cuts) if (which(wire)) wire.cutAfter(cut);
     });
     this.wires.push(wire);
@@ -65,8 +67,17 @@ export class TcpProxy {
     return hit.length;
   }
 
+  /** The same, but what was sent meanwhile is lost: heal() lets through only what comes then, as a proxy without memory does. */
+  lose(which: Which = every): number {
+    this.losses.push(which);
+    const hit = this.open(which);
+    for (const wire of hit) wire.lose();
+    return hit.length;
+  }
+
   heal(): void {
     this.stalls = [];
+    this.losses = [];
     for (const wire of this.open()) wire.resume();
   }
 

@@ -154,7 +154,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
 
 async function waitingSubmits(scene: Scene): Promise<number> {
   const rows = await scene.db.sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%submit_jobs%'`;
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'submit_(jobs|kept)'`;
   return rows.length;
 }
 

@@ -16,7 +16,8 @@ export class Wire {
   closed = false;
   /** Statements that were sent, by their text. */
   readonly statements: string[] = [];
-  private state: "open" | "stalled" | "cut" = "open";
+  private state: "open" | "stalled" | "losing" | "cut" = "open";
+  private losing_next = false;
   private readonly cuts: Cut[] = [];
   private cutting: { cut: Cut; statement: string; at: number } | null = null;
   /** What waits while it is stalled: [to the server?, bytes]. */
@@ -59,7 +60,18 @@ export class Wire {
     if (this.state === "open") this.state = "stalled";
   }
 
+  /** From now on what comes is thrown away, in both directions. */
+  lose(): void {
+    if (this.state === "open") this.state = "losing";
+  }
+
+  /** The next piece that the client sends is thrown away, and nothing else. */
+  loseNext(): void {
+    this.losing_next = true;
+  }
+
   resume(): void {
+    if (this.state === "losing") this.state = "open";
     if (this.state !== "stalled") return;
     this.state = "open";
     const { kept } = this;
@@ -81,8 +93,10 @@ export class Wire {
     if (this.state === "cut") return;
     // Read first: whose connection it is may decide what becomes of its very first bytes.
     this.readClient(bytes);
+    const is_lost = this.state === "losing" || this.losing_next;
+    this.losing_next = false;
     if (this.state === "stalled") this.kept.push([true, bytes]);
-    else this.server.write(bytes);
+    else if (!is_lost) this.server.write(bytes);
     if (this.cutting !== null && !this.cutting.cut.answered && this.asked >= this.cutting.at) this.finishCut();
   }
 
@@ -91,7 +105,8 @@ export class Wire {
     this.readServer(bytes);
     if (this.state === "stalled") {
       this.kept.push([false, bytes]);
-    } else if (this.cutting === null) this.client.write(bytes);
+    } else if (this.state === "losing") return;
+    else if (this.cutting === null) this.client.write(bytes);
     else if (this.answered >= this.cutting.at) this.finishCut();
   }
 

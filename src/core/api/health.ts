@@ -23,9 +23,11 @@ export const health_api = {
     method: "GET",
     path: "/api/health/live",
     tag: "health",
-    summary: "The process answers",
+    summary: "The process works",
+    description: "503 when it will not come back by itself; not while only the database is away.",
     scope: null,
     reply: z.object({ status: z.literal("alive"), version: z.string() }),
+    errors: [503],
   }),
   ready: endpoint({
     method: "GET",

@@ -22,7 +22,11 @@ export const healthRoutes = () =>
         workers: { live: vitals.workers_live },
       };
     },
-    live: async () => ({ status: "alive" as const, version }),
+    async live({ service }) {
+      const problem = service.health.stuck();
+      if (problem !== null) throw new NotReady(problem, { hint: "end this process and start another" });
+      return { status: "alive" as const, version };
+    },
     async ready({ service }) {
       const problem = await service.health.notReady();
       if (problem !== null) throw new NotReady(problem, { hint: "send calls elsewhere until this is 200 again" });

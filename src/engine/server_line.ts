@@ -1,0 +1,50 @@
+// Those who wait for a connection of a pool: first come, first served, and nobody for ever.
+import type { DatabaseError } from "./database.js";
+
+/** One's place, which is kept by whoever is woken in vain. */
+export interface Place {
+  /** In ticks of the pool's watch, and by the clock. */
+  since: number;
+  at: number;
+}
+
+interface Waiting extends Place {
+  wake(): void;
+  refuse(error: DatabaseError): void;
+}
+
+export class WaitingLine {
+  private readonly waiting: Waiting[] = [];
+
+  get length(): number {
+    return this.waiting.length;
+  }
+
+  /** How long the first of them has waited; 0 when nobody does. */
+  get waited_s(): number {
+    const [first] = this.waiting;
+    return first === undefined ? 0 : (performance.now() - first.at) / 1000;
+  }
+
+  /** Resolves when it is one's turn to look. */
+  wait(place: Place, is_first: boolean): Promise<void> {
+    return new Promise<void>((wake, refuse) => {
+      const mine = { ...place, wake, refuse };
+      if (is_first) this.waiting.unshift(mine);
+      else this.waiting.push(mine);
+    });
+  }
+
+  wakeNext(): void {
+    this.waiting.shift()?.wake();
+  }
+
+  wakeAll(): void {
+    for (const { wake } of this.waiting.splice(0)) wake();
+  }
+
+  /** Whoever has waited since then; those have waited longest who stand first. */
+  refuse(since: number, error: DatabaseError): void {
+    while (this.waiting[0] !== undefined && this.waiting[0].since <= since) this.waiting.shift()?.refuse(error);
+  }
+}
