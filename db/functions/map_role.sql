@@ -1,19 +1,17 @@
--- Ties a login role to a tenant; tenant null makes it the server's role, which names the tenant per call.
+-- Ties a login role to a tenant; tenant null makes it the server's role, which names the tenant per call. Its sessions get bounds, as far
+-- as whoever asks may alter roles: that is why this runs with the rights of its caller.
 create or replace function app.map_role(login_role name, tenant text)
 returns void
-language plpgsql security definer
+language plpgsql
 set search_path = pg_catalog, app, pg_temp
 as $$
+declare
+  v_unset text[];
 begin
-  if not exists (select from pg_roles where rolname = login_role) then
-    raise exception 'there is no role "%"', login_role using errcode = 'FF001', hint = 'create role … login; then map it';
+  perform app.tie_role(login_role, tenant);
+  v_unset := app.bound_role(login_role, tenant is null);
+  if v_unset <> '{}' then
+    raise notice 'the sessions of "%" are without %: fanfold doctor, asked as that role, says what to run', login_role, array_to_string(v_unset, ', ');
   end if;
-  if tenant is not null and not exists (select from app.tenants where tenant_id = tenant) then
-    raise exception 'there is no tenant "%"', left(tenant, 80)
-      using errcode = 'FF001', hint = 'select app.create_tenant(''<tenant>'')';
-  end if;
-  insert into app.tenant_roles (role_name, tenant_id)
-  values (login_role, tenant)
-  on conflict (role_name) do update set tenant_id = excluded.tenant_id;
 end $$;
 grant execute on function app.map_role(name, text) to fanfold_admin;

@@ -178,8 +178,18 @@ export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Fi
   if (open.length === 0) findings.push(ok("row_security", `${what} is enabled and forced on every table`));
   else
     findings.push(fail("row_security", `${what} is not enabled and forced on ${open.join(", ")}`, securityFix(open)));
-  if (kind === "server") findings.push(judgeTenant(facts));
+  if (kind === "server") findings.push(judgeTenant(facts), judgeBounds(facts));
   return findings;
+}
+
+/** Of the role's sessions: those of ours say more themselves, unless a pooler takes nothing of it. */
+function judgeBounds({ role, database, unset_bounds }: SchemaFacts): Finding {
+  if (unset_bounds.length === 0) return ok("bounds", "sessions of this role are bounded in time and space");
+  const names = unset_bounds.map(({ name }) => name).join(", ");
+  const set = unset_bounds.map(({ name, value }) => {
+    return `alter role ${sqlName(role)} in database ${sqlName(database)} set ${name} = '${value}';`;
+  });
+  return warn("bounds", `sessions of this role start without ${names}`, `as a superuser: ${set.join(" ")}`);
 }
 
 function securityFix(tables: readonly string[]): string {

@@ -27,6 +27,9 @@ export interface SchemaFacts {
   tables_without_force: string[];
   mapping: "tenant" | "server" | "none";
   mapped_tenant: string | null;
+  /** Bounds that sessions of the role should start with, and do not. */
+  unset_bounds: { name: string; value: string }[];
+  database: string;
 }
 
 export interface WorkerFacts {
@@ -64,7 +67,7 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
 }
 
 export async function readSchemaFacts(db: Database): Promise<SchemaFacts> {
-  const [row] = await db.sql<Omit<SchemaFacts, "mapping" | "mapped_tenant">>`
+  const [row] = await db.sql<Pick<SchemaFacts, "role" | "tables_without_security" | "tables_without_force">>`
     with app_tables as (
       select c.relname, c.relrowsecurity, c.relforcerowsecurity
         from pg_class c
@@ -78,7 +81,25 @@ export async function readSchemaFacts(db: Database): Promise<SchemaFacts> {
          from app_tables where not relrowsecurity) as tables_without_security,
       (select coalesce(json_agg(relname order by relname), '[]'::json)
          from app_tables where relrowsecurity and not relforcerowsecurity) as tables_without_force`;
-  return { ...(row as SchemaFacts), ...(await readMapping(db)) };
+  const mapping = await readMapping(db);
+  return { ...(row as SchemaFacts), ...mapping, ...(await readBounds(db, mapping.mapping)) };
+}
+
+async function readBounds(
+  db: Database,
+  mapping: SchemaFacts["mapping"],
+): Promise<Pick<SchemaFacts, "unset_bounds" | "database">> {
+  const [row] = await db.sql<{ database: string }>`select current_database()::text as database`;
+  const { database } = row!;
+  // A schema that is still to be migrated has no such function, and is told of elsewhere.
+  const [known] = await db.sql<{ known: boolean }>`
+    select exists (
+      select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+       where n.nspname = 'app' and p.proname = 'unset_bounds') as known`;
+  if (mapping === "none" || !known?.known) return { unset_bounds: [], database };
+  const unset_bounds = await db.sql<{ name: string; value: string }>`
+    select name, value from app.unset_bounds(session_user, ${mapping === "server"}::boolean)`;
+  return { unset_bounds, database };
 }
 
 async function readMapping(db: Database): Promise<Pick<SchemaFacts, "mapping" | "mapped_tenant">> {

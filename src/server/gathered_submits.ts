@@ -20,12 +20,20 @@ interface Group {
   under_way: number;
 }
 
+/** How a tenant's calls to the database take turns: a submit takes as long as its blueprint makes it. */
+type InTurn = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
+
 /** Two, so that one is prepared while the other is committed. */
 const MOST_UNDER_WAY = 2;
 const MOST_TOGETHER = 100;
 
 export class GatheredSubmits {
   readonly #groups = new Map<string, Group>();
+  readonly #inTurn: InTurn;
+
+  constructor(inTurn: InTurn = (_tenant, work) => work()) {
+    this.#inTurn = inTurn;
+  }
 
   submit(
     engine: Engine,
@@ -34,7 +42,9 @@ export class GatheredSubmits {
     { mode = "reuse", ...options }: Omit<SubmitOptions, "db">,
   ): Promise<SubmitReply> {
     // A new run must not be made twice when an answer was lost, and a span belongs to one call.
-    if (mode !== "reuse" || isTracing()) return engine.submit(job_type, parameters, { mode, ...options });
+    if (mode !== "reuse" || isTracing()) {
+      return this.#inTurn(engine.tenant, () => engine.submit(job_type, parameters, { mode, ...options }));
+    }
     const key = `${engine.tenant} ${job_type}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
@@ -57,7 +67,7 @@ export class GatheredSubmits {
       return;
     }
     group.under_way++;
-    void submitTogether(group, together).finally(() => {
+    void this.#inTurn(group.engine.tenant, () => submitTogether(group, together)).finally(() => {
       group.under_way--;
       this.#send(key, group);
     });

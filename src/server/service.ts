@@ -24,6 +24,7 @@ import { Turns } from "./turns.js";
 
 /** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
 const LONG_CALLS = 4;
+const never = new AbortController().signal;
 
 export interface ServiceOptions {
   engine: Engine;
@@ -54,12 +55,13 @@ export class Service {
   readonly stream: StreamSettings;
   readonly places: StreamPlaces;
   readonly calls: CallPlaces;
-  readonly submits = new GatheredSubmits();
   readonly counts = new CountedJobs();
   readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   /** Of the catalogue, and of whatever else may take long. */
   readonly turns = new Turns(LONG_CALLS);
+  /** Those that travel together have several callers: nobody's leaving ends it. */
+  readonly submits = new GatheredSubmits((tenant, work) => this.turns.within(tenant, never, work));
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */

@@ -36,6 +36,8 @@ const schema: SchemaFacts = {
   tables_without_force: [],
   mapping: "tenant",
   mapped_tenant: "acme",
+  unset_bounds: [],
+  database: "maps",
 };
 
 function finding(findings: Finding[], name: string): Finding {
@@ -140,6 +142,16 @@ describe("doctor", () => {
         message: expect.stringContaining("jobs"),
       });
     }
+  });
+
+  test("gives the SQL for bounds that a role's sessions lack", () => {
+    const unset_bounds = [{ name: "temp_file_limit", value: "2GB" }];
+    expect(finding(judgeSchema({ ...schema, unset_bounds }, "server"), "bounds")).toEqual({
+      name: "bounds",
+      level: "warn",
+      message: "sessions of this role start without temp_file_limit",
+      fix: "as a superuser: alter role worker in database maps set temp_file_limit = '2GB';",
+    });
   });
 
   test("fails for a role that is mapped to no tenant", () => {

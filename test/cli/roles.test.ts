@@ -53,6 +53,7 @@ describe("a login of one tenant", () => {
       login: "ok",
       row_security: "ok",
       tenant: "ok",
+      bounds: "ok",
     });
     expect(ended.code).toBe(0);
   });

@@ -2,6 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { createRegistry } from "../../src/core/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { createApp } from "../../src/server/app.js";
@@ -149,6 +150,53 @@ test("of one tenant's long reads four are with the database, and others' are ans
       expect(await ask("/api/jobs/counts", other)).toBe(200);
     });
     expect(await Promise.all(held)).toEqual(new Array(8).fill(200));
+  } finally {
+    await app.close();
+    await engine.close();
+  }
+});
+
+test("of one tenant's submits, of whatever kind, four are with the database, and others' calls are answered meanwhile", async () => {
+  const types = Array.from({ length: 6 }, (_, at) =>
+    defineJob({ type: `slow_${at}`, stages: [{ name: "a", task: "t.a" }] }),
+  );
+  const engine = await openEngine({
+    ...{ database_url: service.server_url, storage_dir: service.storage_dir, connections: 6 },
+    registry: createRegistry({ jobs: types, handlers: [defineHandler("t.a", {}, async () => ({}))] }),
+  });
+  const app = createApp({ engine, authenticator: inside().authenticator });
+  try {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    let came = 0;
+    app.server.on("request", () => came++);
+    const send = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      return (await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })).status;
+    };
+    let held: Promise<number>[] = [];
+    await service.db.transaction(async (tx) => {
+      await tx.script("lock table app.stages in access exclusive mode");
+      // Gathered ones, forced ones, and batches.
+      held = types.flatMap(({ type }) => [
+        send(`/api/jobs/submit/${type}`, { parameters: {} }),
+        send(`/api/jobs/submit/${type}`, { parameters: {}, mode: "force" }),
+        send(`/api/jobs/submit/${type}/batch`, { items: [{ parameters: {} }] }),
+      ]);
+      await until(() => came === held.length);
+      let waiting = 0;
+      while (waiting < 4) {
+        const [row] = await service.db.sql<{ n: number }>`
+          select count(*)::integer as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and application_name = 'fanfold'`;
+        waiting = row!.n;
+      }
+      const answer = await fetch(`${url}/api/tenants`, { headers: { authorization: `Bearer ${other}` } });
+      expect(answer.status).toBe(403);
+      const { most, busy } = engine.db.load!();
+      expect([most, busy]).toEqual([6, 4]);
+    });
+    for (const status of await Promise.all(held)) expect([200, 201]).toContain(status);
   } finally {
     await app.close();
     await engine.close();

@@ -21,14 +21,13 @@ const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, service, params, query, body, reply, traceparent, actor }) {
+    async submit({ engine, service, signal, params, query, body, reply, traceparent, actor }) {
       const { parameters, mode, dry_run, options } = readSubmit(body, query.resume === true);
       if (dry_run) {
         reply.status(200);
-        const told = await engine.dryRun(params.job_type, parameters, {
-          ...options,
-          ...(mode === undefined ? {} : { mode }),
-        });
+        const told = await service.turns.within(engine.tenant, signal, () =>
+          engine.dryRun(params.job_type, parameters, { ...options, ...(mode === undefined ? {} : { mode }) }),
+        );
         // Which of the two it is, the status does not tell: `dry_run` does.
         return { ...told, hint: withCalls(told.hint) } as unknown as SubmitReply;
       }

@@ -5,9 +5,12 @@ import { formatProblems, type Problem } from "../../core/problems.js";
 import { asText, routes } from "../route.js";
 import { explained } from "./operations.js";
 
+/** More of them in one call wait for a turn: of one tenant's only some are with the database. */
+const MANY_TASKS = 100;
+
 export const tasksRoutes = () =>
   routes(tasks_api, {
-    async enqueue({ engine, params, body, request, reply, traceparent }) {
+    async enqueue({ engine, service, signal, params, body, request, reply, traceparent }) {
       const { items, parameters, ...options } = body;
       const header = request.headers["idempotency-key"];
       const key = typeof header === "string" ? header : undefined;
@@ -34,7 +37,9 @@ export const tasksRoutes = () =>
       }
       if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
       const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
-      const enqueued = await engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
+      const enqueue = () => engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
+      const takes_long = (items?.length ?? 1) > MANY_TASKS;
+      const enqueued = await (takes_long ? service.turns.within(engine.tenant, signal, enqueue) : enqueue());
       if (enqueued.created === 0) reply.status(200);
       return enqueued;
     },
