@@ -21,6 +21,10 @@ begin
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
           ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', j.priority not between -32768 and 32767 or j.priority <> trunc(j.priority)),
           ('labels', 'not an object of short strings', '{"team": "hydro"}', jsonb_typeof(j.labels) <> 'object' or octet_length(j.labels::text) > 16384),
+          ('labels', 'a key or a value holds a control character, an invisible mark, or a letter written as a letter and a mark', '{"team": "hydro"}',
+            case when j.labels <> '{}' and jsonb_typeof(j.labels) = 'object' then exists (
+              select from jsonb_each_text(j.labels) l
+               where app.shown_problem(btrim(l.key), 100) is not null or btrim(l.value) <> '' and app.shown_problem(btrim(l.value), 1000) is not null) end),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
           ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000),
           ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false')),

@@ -15,7 +15,7 @@ begin
     into v_problems
     from (values
       ('group_id', 'not a short word', 'letters, digits and . _ : - in at most 100 characters', coalesce(v_id !~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$', true)),
-      ('name', 'not 1 to 200 characters long', 'what people call it', length(request ->> 'name') not between 1 and 200),
+      ('name', app.shown_problem(request ->> 'name', 200), 'what people call it', app.shown_problem(request ->> 'name', 200) is not null),
       ('expected', 'not a whole number from 1 to 1,000,000,000', 'how many jobs it will have, or leave it out', coalesce(request ->> 'expected', '1') !~ '^[1-9][0-9]{0,8}$')
     ) as c(field, problem, fix, bad)
    where c.bad;

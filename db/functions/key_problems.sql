@@ -11,9 +11,9 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('path', '$.' || c.field, 'problem', c.problem, 'fix', c.fix)), '[]')
       from (values
         ('name', 'missing', 'say what the key is for, e.g. "nightly import"', coalesce(json_typeof(request -> 'name'), 'null') = 'null'),
-        ('name', 'not a text of 1 to 100 characters without control characters', 'say what the key is for, e.g. "nightly import"',
-          coalesce(json_typeof(request -> 'name') not in ('string', 'null')
-            or length(request ->> 'name') not between 1 and 100 or request ->> 'name' ~ '[[:cntrl:]]', false)),
+        ('name', case when json_typeof(request -> 'name') = 'string' then app.shown_problem(request ->> 'name', 100) else 'not a text' end,
+          'say what the key is for, e.g. "nightly import"',
+          coalesce(json_typeof(request -> 'name') not in ('string', 'null') or app.shown_problem(request ->> 'name', 100) is not null, false)),
         ('env', 'not a short word', '1 to 16 lower-case letters and digits, e.g. "live" or "test"',
           coalesce(request ->> 'env' !~ '^[a-z0-9]{1,16}$', false)),
         ('scopes', 'not a list of at least one scope', 'some of submit, read, operate, work, admin',

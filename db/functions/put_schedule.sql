@@ -19,7 +19,7 @@ begin
     into v_problems
     from (values
       ('name', 'not a short word', 'small letters, digits and _ . - in at most 63 characters', coalesce(request ->> 'name' !~ '^[a-z0-9][a-z0-9_.-]{0,62}$', true)),
-      ('description', 'longer than 500 characters', 'one sentence', length(request ->> 'description') > 500),
+      ('description', app.shown_problem(request ->> 'description', 500, true), 'one sentence', app.shown_problem(request ->> 'description', 500, true) is not null),
       ('cron', 'not 1 to 200 characters long', '0 6 * * *', coalesce(length(request ->> 'cron') not between 1 and 200, true)),
       ('time_zone', 'not 1 to 64 characters long', 'Europe/Zurich', coalesce(length(request ->> 'time_zone') not between 1 and 64, true)),
       ('job_type', 'not 1 to 63 characters long', 'the type of the jobs it submits', coalesce(length(request ->> 'job_type') not between 1 and 63, true)),

@@ -1,4 +1,4 @@
--- Saves a view under its name, in place of what there is. The text is checked by whoever calls: SQL only keeps it.
+-- Saves a view under its name, in place of what there is. The filter is checked by whoever calls: SQL only keeps it.
 create or replace function app.put_view(name text, query text, tenant text default null, actor text default null)
 returns json
 language plpgsql security definer
@@ -10,9 +10,13 @@ declare
   v_actor text := coalesce(left(actor, 200), session_user);
   v_view app.saved_views;
 begin
-  if coalesce(length(put_view.name) not between 1 and 60, true) or coalesce(length(put_view.query) > 2000, true) then
-    raise exception 'a view has a name of 1 to 60 characters and a filter of at most 2000' using errcode = 'FF002';
-  end if;
+  perform app.refuse_problems('the view', (
+    select jsonb_agg(jsonb_build_object('path', '$.' || c.field, 'problem', c.problem, 'fix', c.fix))
+      from (values
+        ('name', app.shown_problem(coalesce(put_view.name, ''), 60), 'one line that people can read, e.g. "Failed today"'),
+        ('query', case when coalesce(length(put_view.query) > 2000, true) then 'not at most 2000 characters long' end, 'a shorter filter')
+      ) as c(field, problem, fix)
+     where c.problem is not null));
   -- Two that are made at once are counted one after the other.
   perform app.lock_named(v_tenant || ' views');
   if (select count(*) from app.saved_views v where v.tenant_id = v_tenant and v.name <> put_view.name) >= c_most then

@@ -9,8 +9,7 @@ begin
       from (values
         ('tenant_id', 'not a tenant''s id', 'up to 63 lower-case letters, digits, - and _, starting with a letter or digit',
           coalesce(tenant_id !~ '^[a-z0-9][a-z0-9_-]{0,62}$', true)),
-        ('name', 'not a text of 1 to 200 characters without control characters', 'how people call it, e.g. "Acme Ltd."',
-          coalesce(length(name) not between 1 and 200 or name ~ '[[:cntrl:]]', false))
+        ('name', app.shown_problem(name, 200), 'how people call it, e.g. "Acme Ltd."', app.shown_problem(name, 200) is not null)
       ) as c(field, problem, fix, bad)
      where c.bad);
 end $$;

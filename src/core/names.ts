@@ -38,6 +38,21 @@ export function indexProblem(index: unknown): string | null {
   return null;
 }
 
+/** What a terminal would obey or nobody sees: control characters, marks of direction, blanks without width. Not the joiners that
+ * words of some languages are written with. */
+const unseen =
+  "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
+/** One line that people read: what a view, a key, a tenant, a group is called; the keys and values of labels. */
+export const shown_name_pattern = new RegExp(`^[^${unseen}]*$`);
+/** Lines that people read: descriptions. */
+export const shown_lines_pattern = new RegExp(`^(?:[^${unseen}]|[\\n\\t])*$`);
+/** In the words of app.shown_problem, which guards what psql sends. */
+export const shown_rule = "holds a control character or an invisible mark";
+
+/** é as e and an accent is another name that looks the same. Parameters are data, and are kept as they come. */
+export const isComposed = (name: string): boolean => name === name.normalize("NFC");
+export const composed_rule = "is not composed: one of its letters is written as a letter and a mark";
+
 export function priorityProblem(priority: unknown): string | null {
   const { lowest, highest } = priority_range;
   if (Number.isInteger(priority) && (priority as number) >= lowest && (priority as number) <= highest) return null;

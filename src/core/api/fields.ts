@@ -1,5 +1,6 @@
 // Fields that several endpoints share. Pure.
 import { z } from "zod";
+import { composed_rule, isComposed, shown_lines_pattern, shown_name_pattern, shown_rule } from "../names.js";
 
 /** A whole id, or the beginning of one that is unambiguous. */
 export const job_id = z
@@ -17,13 +18,15 @@ export const time = z.string().describe("A time, ISO 8601");
 export const limit = z.coerce.number().int().min(1).max(1000).default(50).describe("Rows of a page");
 export const cursor = z.string().max(200).optional().describe("`next` of the page before, unchanged");
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** One line that people type and read, in any script: nothing in it that cannot be seen, letters composed (NFC). */
+const shown = z.string().regex(shown_name_pattern, shown_rule).refine(isComposed, composed_rule);
+export const shownName = (most: number) => shown.trim().min(1).max(most);
+/** A description that people type and read; it may have lines. */
+export const shownLines = (most: number) => z.string().max(most).regex(shown_lines_pattern, shown_rule);
+
 /** Who asks, when that is a person behind the key. */
-export const actor = z
-  .string()
-  .min(1)
-  .max(120)
-  .optional()
-  .describe("Who asks, for the record: added to the key's name");
+export const actor = shownName(120).optional().describe("Who asks, for the record: added to the key's name");
 export const reason = z.string().max(1000).optional().describe("Why, for the record");
 export const dry_run = z.boolean().default(false).describe("Count what it would touch, and change nothing");
 /** Whatever JSON there is. */
@@ -46,9 +49,7 @@ function utc(text: string): string {
 
 export const priority = z.int().min(-32768).max(32767).describe("Higher runs first; 0 is usual");
 export const stage = z.string().min(1).max(63).describe("A stage, by name or number");
-export const labels = z
-  .record(z.string().min(1).max(100), z.string().max(1000))
-  .meta({ examples: [{ team: "hydro" }] });
+export const labels = z.record(shown.min(1).max(100), shown.max(1000)).meta({ examples: [{ team: "hydro" }] });
 
 /** What every verb of an operator takes; the body may be left out. */
 export const verb = z.strictObject({ reason, actor, dry_run });

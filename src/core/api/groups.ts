@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
-import { actor, cursor, dry_run, flag, limit, reason, record, time } from "./fields.js";
+import { actor, cursor, dry_run, flag, limit, reason, record, shownName, time } from "./fields.js";
 
 const status = z.enum(["open", "completed", "partial_success", "failed", "cancelled"]);
 
@@ -52,7 +52,7 @@ export const groups_api = {
     params,
     body: z
       .strictObject({
-        name: z.string().min(1).max(200).nullable().optional(),
+        name: shownName(200).nullable().optional(),
         expected: z.int().min(1).max(999_999_999).nullable().optional(),
         actor,
       })

@@ -1,7 +1,7 @@
 // API keys over HTTP. The whole key is in the answer that makes it and in no other. Pure.
 import { z } from "zod";
 import { endpoint, scopes } from "./endpoint.js";
-import { actor, cursor, limit, reason, time } from "./fields.js";
+import { actor, cursor, limit, reason, shownName, time } from "./fields.js";
 
 export const key_id = z
   .string()
@@ -30,7 +30,7 @@ const whole_key = z.string().describe("The whole key: kept by you, for it is not
 export const created_key = key_record.extend({ key: whole_key });
 
 export const new_key = z.strictObject({
-  name: z.string().min(1).max(100).describe("What it is for"),
+  name: shownName(100).describe("What it is for"),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe("Only such as the caller has"),
   env: z
     .string()

@@ -5,7 +5,7 @@ import { missed_policies } from "../schedule.js";
 import { job_statuses } from "../statuses.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
-import { actor, cursor, job_type, limit, reason, record, time } from "./fields.js";
+import { actor, cursor, job_type, labels, limit, priority, reason, record, shownLines, time } from "./fields.js";
 
 export const schedule_name = z
   .string()
@@ -21,12 +21,12 @@ const time_zone = z.string().min(1).max(64).describe("Name of a time zone, e.g. 
 const missed = z
   .enum(missed_policies)
   .describe("What becomes of times at which nobody was there: none of them, one job for all, or each");
-const description = z.string().max(500).nullable().describe("What it is for");
+const description = shownLines(500).nullable().describe("What it is for");
 
 const options = z
   .strictObject({
-    priority: z.int().min(-32768).max(32767).optional(),
-    labels: z.record(z.string(), z.string()).optional(),
+    priority: priority.optional(),
+    labels: labels.optional(),
     deadline_s: z.number().positive().max(315_360_000).nullable().optional(),
     correlation_id: z.string().min(1).max(200).optional(),
     group_id: group_id.optional(),

@@ -1,14 +1,14 @@
 // Tenants over HTTP, for whoever runs the service. Pure.
 import { z } from "zod";
 import { endpoint } from "./endpoint.js";
-import { actor, cursor, limit, time } from "./fields.js";
+import { actor, cursor, limit, shownName, time } from "./fields.js";
 import { created_key, new_key } from "./keys.js";
 
 export const tenant_id = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/)
   .describe("Lower-case letters, digits, - and _; it stays");
-const name = z.string().min(1).max(200).nullable().describe("How people call it");
+const name = shownName(200).nullable().describe("How people call it");
 
 const tenant_record = z.object({ tenant_id: z.string(), name: z.string().nullable(), created_at: time });
 const made_tenant = tenant_record.extend({ created: z.boolean() });

@@ -2,13 +2,9 @@
 import { z } from "zod";
 import { filter_limits, parseJobFilter } from "../job_filter.js";
 import { endpoint } from "./endpoint.js";
-import { time } from "./fields.js";
+import { shownName, time } from "./fields.js";
 
-const view_name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(60)
+const view_name = shownName(60)
   .describe("The view's name")
   .meta({ examples: ["Failed today"] });
 
@@ -23,7 +19,8 @@ const view = z
   })
   .meta({ id: "View" });
 
-const params = z.strictObject({ view_name });
+/** What was saved before names were looked at can still be deleted. */
+const any_name = z.string().min(1).max(60).describe("The view's name");
 
 export const views_api = {
   list: endpoint({
@@ -40,7 +37,7 @@ export const views_api = {
     tag: "views",
     summary: "Save a view, or replace it",
     scope: "operate",
-    params,
+    params: z.strictObject({ view_name }),
     body: z.strictObject({
       query: z
         .string()
@@ -62,7 +59,7 @@ export const views_api = {
     tag: "views",
     summary: "Delete a view",
     scope: "operate",
-    params,
+    params: z.strictObject({ view_name: any_name }),
     reply: view,
   }),
 };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { delivery_statuses, webhook_events } from "../webhooks.js";
 import { endpoint } from "./endpoint.js";
-import { actor, cursor, dry_run, job_id, limit, reason } from "./fields.js";
+import { actor, cursor, dry_run, job_id, limit, reason, shownLines } from "./fields.js";
 
 const endpoint_id = z
   .string()
@@ -89,7 +89,7 @@ const tag = "webhooks";
 const settings = {
   url,
   events: events.optional().describe("What it hears of; all when left out, [] for what jobs name it for"),
-  description: z.string().max(500).optional(),
+  description: shownLines(500).optional(),
   timeout_s: z.int().min(1).max(30).optional().describe("How long a receiver may take; 20 when left out"),
 };
 const of_one = z.strictObject({ endpoint_id });
