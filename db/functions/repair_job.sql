@@ -24,8 +24,9 @@ begin
     select * into v_last from app.events e
      where e.tenant_id = v_job.tenant_id and e.job_id = v_job.job_id and e.kind in ('job.resumed', 'job.retried')
      order by e.event_id desc limit 1;
-    raise exception 'job % is %', left(v_job.job_id, 12), v_job.status || coalesce(
-        format(': %s opened epoch %s at %s', v_last.actor, v_job.epoch, to_char(v_last.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')), '')
+    raise exception 'job % is %: %', left(v_job.job_id, 12), v_job.status, case
+        when v_last.event_id is null then 'what has not ended cannot be run again'
+        else format('%s opened epoch %s at %s', v_last.actor, v_job.epoch, to_char(v_last.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')) end
       using errcode = 'FF003', hint = 'follow it: fanfold watch ' || left(v_job.job_id, 12);
   end if;
   if dry_run and kind = 'group' then

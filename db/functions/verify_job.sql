@@ -1,6 +1,6 @@
 -- Proves a job from its rows, at any moment: one snapshot, every stage. {job_id, status, stages: [{stage, total, ready, claims,
--- completed, failed, skipped, absent, problems}], spills: page of files to check, spill_count: of all pages}. `after` pages through
--- the spilled results.
+-- completed, failed, skipped, absent, problems}], spills: page of files to check, spill_count: of all pages, asset_count: files in zones, which
+-- nobody reads here}. `after` pages through the spilled results.
 create or replace function app.verify_job(job_id text, tenant text default null, after json default null)
 returns json
 language plpgsql stable security definer
@@ -53,6 +53,8 @@ begin
     'problems', coalesce(v_problems, '[]'), 'stages', v_stages, 'spills', v_spills,
     'spill_count', case when verify_job.after is null then (
       select count(*) from app.stages s join app.results r on r.stage_id = s.stage_id
-       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and r.spill is not null) end);
+       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and r.spill is not null) end,
+    'asset_count', case when verify_job.after is null then (
+      select count(*) from app.assets a where a.tenant_id = v_job.tenant_id and a.job_id = v_job.job_id and a.retracted_at is null) end);
 end $$;
 grant execute on function app.verify_job(text, text, json) to fanfold_api, fanfold_admin;

@@ -1,5 +1,6 @@
 // The two streams, the width, the signals and whoever is there, as one value: commands write through it, tests capture it.
 // Nothing in the command line touches `process` but main.ts, which makes one of these.
+import { printableJson } from "../core/printable.js";
 
 export interface Io {
   /** What the command answers: tables, summaries, JSON. */
@@ -35,5 +36,5 @@ export function note(io: Io, text: string): void {
 
 /** One document, one line: scripts may read either the whole output or line by line. */
 export function json(io: Io, document: unknown): void {
-  io.out(`${JSON.stringify(document)}\n`);
+  io.out(`${printableJson(document)}\n`);
 }

@@ -54,14 +54,13 @@ async function listTasks(cli: Cli, options: ListOptions): Promise<void> {
   const problems: Problem[] = [];
   const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
   const status = oneOf("--status", options.status, task_statuses, problems);
-  const cursor = wholeNumber("--cursor", options.cursor, 0, Number.MAX_SAFE_INTEGER, problems);
   if (options.stage !== undefined && options.job === undefined) {
     problems.push({ path: "--stage", problem: "names a stage of a job", fix: "add --job <job>" });
   }
   if (problems.length > 0) throw usage("these tasks cannot be listed", { problems });
   await withSession(cli, async ({ engine }) => {
     const job_id = options.job === undefined ? undefined : (await engine.status(options.job)).job_id;
-    const filter = { job_id, stage: options.stage, task_type: options.type, status, limit, cursor };
+    const filter = { job_id, stage: options.stage, task_type: options.type, status, limit, cursor: options.cursor };
     const page = await engine.tasks(filter);
     answer(cli, { tasks: page.tasks, next: page.next }, () => pageLines(page, cli.io.width()));
   });

@@ -70,9 +70,11 @@ function* reportLines(report: VerifyReport, { colour, width }: Io): Generator<st
     ...columns.map((column) => count(stage[column])),
   ]);
   yield* table(["STAGE", "STATUS", ...columns.map((column) => column.toUpperCase())], rows, width());
-  yield `${count(report.files)} files in storage checked`;
+  const unread = report.file_count - report.files;
+  const left = unread > 0 ? `; the other ${count(unread)} are assets in zones, which are not read here` : "";
+  yield `${count(report.files)} of ${count(report.file_count)} files checked${left}`;
   for (const problem of report.problems) yield `${c.red("✘")} ${printable(problem)}`;
   yield report.ok
-    ? `${c.green("✔")} every task is in exactly one place, and every count and file agrees`
+    ? `${c.green("✔")} every task is in exactly one place, and every count and checked file agrees`
     : `problems: ${count(report.problems.length)}; what keeps a job from going on is mended by: fanfold sweep`;
 }

@@ -1,6 +1,6 @@
 // fanfold workers: who works for this tenant, on what, and when it was last heard of.
 
-import { printable } from "../core/printable.js";
+import { printable, truncate } from "../core/printable.js";
 import type { GoneWorker, WorkerRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
@@ -35,22 +35,60 @@ function* workerLines(workers: readonly WorkerRecord[], kind: "server" | "embedd
     return;
   }
   const rows = workers.map((one) => [
-    one.worker_id,
+    shortWorker(one.worker_id),
     one.status === "live" && one.draining_at !== null ? "draining" : one.status,
-    one.host === null ? "(shared)" : `${printable(one.host, 60)}:${one.pid ?? ""}`,
+    one.host === null ? "(shared)" : printable(`${truncate(one.host, 24)}:${one.pid ?? ""}`),
     printable(one.version ?? "", 20),
     count(one.slots),
     count(one.running),
     count(one.held),
-    memoryText(one),
     `${seconds(Math.max(0, (Date.now() - Date.parse(one.heartbeat_at)) / 1000))} ago`,
-    one.types.map((type) => printable(type, 63)).join(","),
   ]);
-  yield* table(
-    ["WORKER", "STATUS", "HOST", "VERSION", "SLOTS", "RUNNING", "HELD", "MEMORY", "HEARD OF", "TYPES"],
-    rows,
-    width,
-  );
+  const head = ["WORKER", "STATUS", "HOST", "VERSION", "SLOTS", "RUNNING", "HELD", "HEARD OF"];
+  const [first = "", ...lines] = table(head, rows, width);
+  yield first;
+  for (const [at, one] of workers.entries()) {
+    yield lines[at] ?? "";
+    const memory = memoryText(one);
+    if (memory !== "") yield truncate(`  memory  ${memory}`, width);
+    yield* wordLines("  types   ", shownTypes(one.types), Math.min(width, widest));
+  }
+}
+
+/** Those of ours, for planning, begin with a mark that no handler's name has. */
+function shownTypes(types: readonly string[]): string[] {
+  return types
+    .filter((type) => !type.startsWith("#"))
+    .sort()
+    .map((type) => printable(type, 63));
+}
+
+/** Also in a pipe: a worker may serve a hundred types, and a line is read by people all the same. */
+const widest = 100;
+const most_lines = 4;
+
+/** Words side by side in lines of a width, the first behind a heading; what is more than a few lines is counted. */
+export function wordLines(heading: string, words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  let line = heading;
+  for (const [at, word] of words.entries()) {
+    const text = at === words.length - 1 ? word : `${word},`;
+    const fits = [...line].length + 1 + [...text].length <= width || line.trim() === "" || line === heading;
+    if (fits) line += line.endsWith(" ") ? text : ` ${text}`;
+    else if (lines.length === most_lines - 1) {
+      const more = ` and ${count(words.length - at)} more (--json tells all)`;
+      return [...lines, truncate(line, width - more.length) + more];
+    } else {
+      lines.push(truncate(line, width));
+      line = " ".repeat(heading.length) + text;
+    }
+  }
+  return [...lines, truncate(line, width)];
+}
+
+/** Enough to tell them apart; --json has the whole. */
+function shortWorker(worker_id: string): string {
+  return worker_id.slice(0, 8);
 }
 
 /** What isolated tasks have declared of what they may together, and what the process has. */
@@ -66,7 +104,7 @@ function* goneLines(gone: readonly GoneWorker[], width: number): Generator<strin
   if (gone.length === 0) return;
   yield "";
   const rows = gone.map((one) => [
-    one.worker_id,
+    shortWorker(one.worker_id),
     one.status,
     `${seconds(Math.max(0, (Date.now() - Date.parse(one.ended_at)) / 1000))} ago`,
     count(one.went_back),

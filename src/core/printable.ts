@@ -17,6 +17,11 @@ export function printable(text: unknown, limit = 2000): string {
   return truncate(line, limit);
 }
 
+/** JSON text that says the same, in which nothing is left that a terminal would obey or a reader not see. */
+export function printableJson(document: unknown): string {
+  return (JSON.stringify(document) ?? "null").replace(hostile, (c) => `\\u${hex(c.charCodeAt(0), 4)}`);
+}
+
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const characters = [...text];

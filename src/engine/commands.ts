@@ -1,5 +1,6 @@
 // The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
+import type { Blueprint } from "../core/blueprint.js";
 import type { PreviousStage } from "../core/previous.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
@@ -188,6 +189,9 @@ export interface WorkerFacts {
 const text = JSON.stringify;
 
 export const worker_commands = {
+  /** The job types of this process, so that SQL can submit them by name. */
+  register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
+    reply<number>(db.sql`select app.register_blueprints(${text(blueprints)}::text::jsonb) as reply`),
   register_worker: (db: Queryable, facts: WorkerFacts) =>
     reply<{ lease_s: number }>(db.sql`select app.register_worker(${text(facts)}::text::json) as reply`),
 

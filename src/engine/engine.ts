@@ -340,19 +340,9 @@ export class Engine {
     return this.queries.jobs(listing);
   }
 
-  tasks({
-    job_id = null,
-    stage = null,
-    task_type = null,
-    status = null,
-    limit = 50,
-    cursor = null,
-  }: TaskFilter = {}): Promise<TaskPage> {
-    return asked(
-      this.db.sql`select app.list_tasks(
-        ${job_id}::text, ${stage === null ? null : String(stage)}::text, ${task_type}::text, ${status}::text,
-        ${limit}::integer, ${cursor}::bigint, ${this.tenant}::text) as reply`,
-    );
+  /** By stage and ordinal. A page looks at a bounded number of tasks: it may be short, and have a `next` all the same. */
+  tasks(filter: TaskFilter = {}): Promise<TaskPage> {
+    return this.queries.tasks(filter);
   }
 
   task(task_id: string): Promise<TaskRecord> {

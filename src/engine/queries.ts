@@ -2,22 +2,17 @@
 import type { JobStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
-import type { EventRecord, JobCounts, JobFacets, JobFilter, JobListing, ListedJobs, TaskSummary } from "./records.js";
+import type {
+  EventRecord,
+  JobCounts,
+  JobFacets,
+  JobFilter,
+  JobListing,
+  ListedJobs,
+  TaskFilter,
+  TaskSummary,
+} from "./records.js";
 import { asked } from "./reply.js";
-
-export interface TaskQuery {
-  job_id?: string;
-  /** By name or number; of a job. */
-  stage?: string;
-  /** Of lone tasks. */
-  task_type?: string;
-  status?: string;
-  /** Only ordinals [from, to). */
-  from?: number;
-  to?: number;
-  limit?: number;
-  cursor?: string;
-}
 
 export interface EventQuery {
   limit?: number;
@@ -149,14 +144,18 @@ export class Queries {
   }
 
   /** Of a job, or those that stand alone. */
-  tasks({ limit, ...query }: TaskQuery): Promise<{ job_id: string | null; tasks: TaskSummary[]; next: string | null }> {
+  tasks({
+    limit,
+    ...query
+  }: TaskFilter): Promise<{ job_id: string | null; tasks: TaskSummary[]; next: string | null }> {
     return this.#page({ ...query, rows: limit });
   }
 
-  tasksWithResults({
-    limit,
-    ...query
-  }: TaskQuery & { job_id: string }): Promise<{ job_id: string; tasks: TaskWithResult[]; next: string | null }> {
+  tasksWithResults({ limit, ...query }: Omit<TaskFilter, "job_id"> & { job_id: string }): Promise<{
+    job_id: string;
+    tasks: TaskWithResult[];
+    next: string | null;
+  }> {
     return this.#page({ ...query, rows: limit, results: true });
   }
 

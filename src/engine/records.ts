@@ -296,11 +296,17 @@ export interface JobPage {
 
 export interface TaskFilter {
   job_id?: string | null;
+  /** By name or number; of a job. */
   stage?: string | number | null;
+  /** Of lone tasks. */
   task_type?: string | null;
   status?: string | null;
+  /** Only ordinals [from, to). */
+  from?: number;
+  to?: number;
   limit?: number;
-  cursor?: number | null;
+  /** `next` of the page before. */
+  cursor?: string | null;
 }
 
 export interface TaskSummary {
@@ -323,7 +329,7 @@ export interface TaskSummary {
 
 export interface TaskPage {
   tasks: TaskSummary[];
-  next: number | null;
+  next: string | null;
 }
 
 export interface AttemptRecord {

@@ -215,8 +215,8 @@ export class Recovery {
       const last = spills.at(-1)!;
       spills = (await this.#verifyPage(job_id, [last.stage_id, last.ordinal])).spills;
     }
-    const { spills: _, spill_count: __, problems: ___, ...rest } = report;
-    return { ...rest, files, problems, ok: problems.length === 0 };
+    const { spills: _, spill_count, asset_count, problems: __, ...rest } = report;
+    return { ...rest, files, file_count: spill_count + asset_count, problems, ok: problems.length === 0 };
   }
 
   /** Read piece by piece: a file may be of any size. */
@@ -231,9 +231,10 @@ export class Recovery {
   }
 
   #verifyPage(job_id: string, after: [number, number] | null) {
-    type Page = Omit<VerifyReport, "files" | "ok"> & {
+    type Page = Omit<VerifyReport, "files" | "file_count" | "ok"> & {
       spills: { stage_id: number; ordinal: number; spill: Ref }[];
       spill_count: number;
+      asset_count: number;
     };
     const cursor = after === null ? null : JSON.stringify(after);
     return asked<Page>(this.db.sql`select app.verify_job(

@@ -124,6 +124,8 @@ export interface VerifyReport {
   stages: VerifiedStage[];
   /** Spilled files that were read and compared with their checksums. */
   files: number;
+  /** All files of the job: these, and its assets, which are looked after by their own checksums. */
+  file_count: number;
   problems: string[];
   ok: boolean;
 }

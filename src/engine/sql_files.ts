@@ -47,26 +47,25 @@ export async function replaceFunction(
   if (after.length === 0) {
     throw new SchemaMismatch(`${path} must create the function ${schema}.${name}, as its file name says`);
   }
-  // With other parameters it is another function to Postgres, and the old one would stay and be called.
-  const known = new Set(before.map(({ oid }) => oid));
-  if (after.some(({ oid }) => !known.has(oid))) {
-    const standing = new Set(after.map(({ oid }) => oid));
-    await dropOverloads(
-      tx,
-      before.filter(({ oid }) => standing.has(oid)),
-    );
-  }
+  // With other parameters it is another function to Postgres, and one that the file does not have any more would stay and be called.
+  const versions = new Map(before.map(({ oid, xmin }) => [oid, xmin]));
+  await dropOverloads(
+    tx,
+    after.filter(({ oid, xmin }) => versions.get(oid) === xmin),
+  );
   await tx.script("release savepoint replace_function");
 }
 
 interface Overload {
   oid: number;
+  /** Of its row: another one once it was replaced. */
+  xmin: string;
   signature: string;
 }
 
 function overloads(tx: Queryable, schema: string, name: string): Promise<Overload[]> {
   return tx.sql<Overload>`
-    select p.oid, format('%I.%I(%s)', n.nspname, proname, pg_get_function_identity_arguments(p.oid)) as signature
+    select p.oid, p.xmin::text as xmin, format('%I.%I(%s)', n.nspname, proname, pg_get_function_identity_arguments(p.oid)) as signature
       from pg_proc p join pg_namespace n on n.oid = pronamespace
      where nspname = ${schema} and proname = ${name} order by p.oid`;
 }

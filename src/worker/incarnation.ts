@@ -82,6 +82,8 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       too_large: settings.too_large,
     };
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
+    const blueprints = [...engine.registry.jobs.values()].map(({ blueprint }) => blueprint);
+    await engine.worker_commands.register_blueprints(connections.heartbeat, { blueprints });
     const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
     await incarnation.listen();
     return incarnation;

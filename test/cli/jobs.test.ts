@@ -216,14 +216,11 @@ describe("jobs and status", () => {
 describe("text from jobs", () => {
   test("cannot touch the terminal: labels, parameters and errors are shown, not obeyed", async () => {
     const hostile = "\u001b[2J\u001b]0;owned\u0007\r\nfake: all is well\u202e<img src=x onerror=alert(1)>";
-    const submitted = await fanfold([
-      "submit",
-      "fixture_fail",
-      `message=${JSON.stringify(hostile)}`,
-      "--label",
-      `note=${hostile}`,
-      "--wait",
-    ]);
+    const labelled = await fanfold(["submit", "fixture_fail", "message=x", "--label", `note=${hostile}`]);
+    expect(labelled).toMatchObject({ code: 2, err: expect.stringContaining("invisible mark") });
+    const submitted = await fanfold(["submit", "fixture_fail", `message=${JSON.stringify(hostile)}`, "--wait"]);
+    // As one from before labels were looked at.
+    await database.db.sql`update app.jobs set labels = ${JSON.stringify({ note: hostile })}::text::jsonb`;
     const listed = await fanfold(["jobs", "--type", "fixture_fail"], { colour: false, width: 400 });
     const id = listed.out.split("\n")[1]?.split(" ")[0] as string;
     const shown = await fanfold(["status", id]);
@@ -234,7 +231,10 @@ describe("text from jobs", () => {
       expect(out).toContain("\\x1b[2J");
       expect(out.split("\n").some((text) => text.startsWith("fake:"))).toBe(false);
     }
-    expect((await fanfold(["status", id, "--json"])).json().parameters.message).toBe(hostile);
+    const told = await fanfold(["status", id, "--json"]);
+    expect(told.json().parameters.message).toBe(hostile);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
+    expect(told.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 });
 

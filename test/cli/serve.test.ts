@@ -297,8 +297,12 @@ describe("up", () => {
     await up.until("stop      Ctrl-C");
     expect(up.err()).toContain("openssl rand -base64 32");
     expect(await workersOf()).toMatchObject({ level: "ok", message: expect.stringContaining("1 live") });
-    const { out } = await fanfold(["workers"], { env, width: Number.POSITIVE_INFINITY });
-    expect(out).toMatch(/WORKER +STATUS +HOST[^\n]+TYPES\n\S+ +live .+ ago .*hello\.greet/);
+    for (const width of [100, Number.POSITIVE_INFINITY]) {
+      const { out } = await fanfold(["workers"], { env, width });
+      expect(out).toMatch(/WORKER +STATUS +HOST[^\n]+HEARD OF\n\S+ +live .+ ago\n/);
+      expect(out).toMatch(/\n {2}types {3}connector\./);
+      expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+    }
     const listed = (await fanfold(["workers", "--json"], { env })).json();
     expect(listed.workers).toMatchObject([{ status: "live", slots: 8, held: expect.any(Number) }]);
 

@@ -208,7 +208,12 @@ describe("verify", () => {
         where stage_id = ${stage_id}::bigint and ordinal = ${ordinal}::bigint`;
     }
     const clean = await fanfold(["verify", job_id]);
-    expect(clean).toMatchObject({ code: 0, out: expect.stringContaining("3 files in storage checked") });
+    expect(clean).toMatchObject({ code: 0, out: expect.stringContaining("3 of 3 files checked\n") });
+    await database.db.sql`
+      insert into app.assets (tenant_id, zone, key, name, bytes, sha256, media_type, job_id)
+      values ('default', 'silver', ${`verified/${round}.tif`}, 'a.tif', 1, ${"0".repeat(64)}, 'image/tiff', ${job_id})`;
+    expect((await fanfold(["verify", job_id])).out).toContain("3 of 4 files checked; the other 1 are assets in zones");
+    expect((await fanfold(["verify", job_id, "--json"])).json()).toMatchObject({ files: 3, file_count: 4 });
     const altered = path.join(storage, keys[1]!);
     await writeFile(altered, (await readFile(altered, "utf8")).replace("1", "9"));
     await rm(path.join(storage, keys[2]!));

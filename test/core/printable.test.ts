@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bytes, rate, seconds } from "../../src/cli/figures.js";
-import { printable, truncate } from "../../src/core/printable.js";
+import { printable, printableJson, truncate } from "../../src/core/printable.js";
 
 describe("text from jobs on the screen", () => {
   test("escape sequences are shown, not obeyed", () => {
@@ -50,4 +50,11 @@ describe("figures", () => {
       "5.00 PB",
     ]);
   });
+});
+
+test("JSON on the screen says the same without anything that a terminal obeys", () => {
+  const document = { "a\u009b31m": ["\u202egnp.exe", "\u001b[2J", "é 世界 \u{1f600}", "\u2028"] };
+  const text = printableJson(document);
+  expect(text).toBe('{"a\\u009b31m":["\\u202egnp.exe","\\u001b[2J","é 世界 \u{1f600}","\\u2028"]}');
+  expect(JSON.parse(text)).toEqual(document);
 });

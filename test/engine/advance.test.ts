@@ -23,6 +23,26 @@ bothDatabases("advancing", (open) => {
     await expectSound(db);
   });
 
+  test("the tasks of all stages are listed in pages, also by psql", async () => {
+    const db = await open();
+    const worker = await register(db);
+    const { job_id } = await submit(db, [
+      { name: "greet", task: "t.a", plan: { count: 3 } },
+      { name: "reply", task: "t.b", parallelism: "match_previous" },
+    ]);
+    await drain(db, worker, ["t.a", "t.b"]);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const [row]: { reply: { tasks: { stage: string; ordinal: number }[]; next: string | null } }[] = await db.sql`
+        select app.list_tasks(job_id => ${job_id}, page_rows => 2, cursor => ${cursor}::text) as reply`;
+      expect(row!.reply.tasks).toHaveLength(2);
+      seen.push(...row!.reply.tasks.map(({ stage, ordinal }) => `${stage} ${ordinal}`));
+      cursor = row!.reply.next;
+    } while (cursor !== null);
+    expect(seen).toEqual(["greet 0", "greet 1", "greet 2", "reply 0", "reply 1", "reply 2"]);
+  });
+
   test("a fan-out over data makes one task per item, with templated index and parameters", async () => {
     const db = await open();
     const worker = await register(db);

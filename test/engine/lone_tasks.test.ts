@@ -165,6 +165,9 @@ bothDatabases("lone tasks", (open) => {
     const rest = await engine.tasks({ task_type: "mail.send", limit: 4, cursor: first.next });
     expect([...first.tasks, ...rest.tasks].map(({ task_id }) => task_id)).toEqual(task_ids);
     expect((await engine.tasks({ task_type: "mail.send", status: "failed" })).tasks).toEqual([]);
+    const [row] = await db.sql<{ reply: { tasks: { task_id: string }[]; next: string } }>`
+      select app.list_tasks(task_type => 'mail.send', page_rows => 3, cursor => ${first.next}) as reply`;
+    expect(row!.reply).toMatchObject({ tasks: task_ids.slice(4).map((task_id) => ({ task_id })), next: null });
   });
 
   test("ordinals beyond 2^31 are as good as any", async () => {

@@ -202,6 +202,26 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     ).toEqual([{ arguments: "p_text text DEFAULT 'x'::text" }]);
   });
 
+  test("keeps both of two that a file has under one name, and drops the one it loses", async () => {
+    const folder = small();
+    await migrate(db, folder.options);
+    const of_text = "create or replace function app.total(p text) returns text language sql as 'select p';";
+    const of_number = "create or replace function app.total(p int) returns int language sql as 'select p';";
+    const there = async () =>
+      (
+        await db.sql<{ a: string }>`
+        select pg_get_function_arguments(oid) as a from pg_proc where proname = 'total' order by 1`
+      ).map(({ a }) => a);
+    for (const text of [of_text + of_number, `${of_text}${of_number}\n`]) {
+      folder.function("total", text);
+      await migrate(db, folder.options);
+      expect(await there()).toEqual(["p integer", "p text"]);
+    }
+    folder.function("total", of_number);
+    await migrate(db, folder.options);
+    expect(await there()).toEqual(["p integer"]);
+  });
+
   test("drops a function whose file vanished", async () => {
     const folder = small();
     await migrate(db, folder.options);

@@ -39,6 +39,19 @@ bothDatabases("repair", (open) => {
     return { db, worker, recovery, run };
   }
 
+  test("a job that has not ended is not repaired, and is told why in whole sentences", async () => {
+    const { db, recovery, run } = await floor();
+    const { job_id } = await submit(db, chain);
+    const id = job_id.slice(0, 12);
+    await expect(recovery.retryStage(job_id, "make")).rejects.toMatchObject({
+      message: `job ${id} is queued: what has not ended cannot be run again`,
+      hint: `follow it: fanfold watch ${id}`,
+    });
+    await run(({ stage }) => (stage === "make" ? fails() : {}));
+    await recovery.resume(job_id, { actor: "mara" });
+    await expect(recovery.retryStage(job_id, "make")).rejects.toThrow(/: mara opened epoch 2 at \d{4}-/);
+  });
+
   test("a partial success resumed runs the failed tasks and, downstream, exactly what covers them", async () => {
     const { db, recovery, run } = await floor();
     const { job_id } = await submit(db, chain);

@@ -43,6 +43,47 @@ bothDatabases("submitting", (open) => {
     expect(row!.reply).toMatchObject({ job_id, created: false });
   });
 
+  test("SQL submits by the name of a type that a worker has in code, or that is saved", async () => {
+    const db = await open();
+    const engine = engineOn(db);
+    const named = async (type: string, parameters: object) => {
+      const [row] = await db.sql<{ reply: { job_id: string; created: boolean } }>`
+        select app.submit(${type}, ${JSON.stringify(parameters)}::text::jsonb) as reply`;
+      return row!.reply;
+    };
+    await expect(named("greet", { name: "Ada" })).rejects.toMatchObject({
+      code: "FF001",
+      message: 'there is no job type "greet"',
+    });
+    const planned = defineJob({
+      type: "planned",
+      stages: [{ name: "say", task: "t.say", tasks: () => [{ index: "a", parameters: {} }] }],
+    });
+    const blueprints = [greet.blueprint, dataset.blueprint, planned.blueprint];
+    await engine.worker_commands.register_blueprints(db, { blueprints });
+    expect(await engine.worker_commands.register_blueprints(db, { blueprints })).toBe(0);
+    // Defaults are filled in and the identity is the same as TypeScript's.
+    expect((await named("greet", { name: "Ada" })).job_id).toBe((await engine.submit(greet, { name: "Ada" })).job_id);
+    const { job_id } = await engine.submit(dataset, { source: "a", note: "one" });
+    expect(await named("dataset", { source: "a", note: "another" })).toMatchObject({ job_id, created: false });
+    expect(await named("planned", {})).toMatchObject({ created: true, job_type: "planned" });
+    await expect(named("greet", { times: "twice", who: 1 })).rejects.toMatchObject({
+      detail: expect.stringMatching(
+        /name.*is missing.*times.*is string, not integer.*who.*is not one of its parameters/,
+      ),
+    });
+    await engine.blueprints.save("kept", { stages: [{ name: "say", task: "t.say" }] });
+    expect(await named("kept", {})).toMatchObject({ created: true, job_type: "kept" });
+    await engine.blueprints.remove("kept");
+    await expect(named("kept", { n: 2 })).rejects.toMatchObject({ code: "FF001" });
+    // A literal of either kind finds its way, and so does what was cast.
+    const blueprint = JSON.stringify(greet.blueprint);
+    await db.script(`select app.submit('greet', '{"name": "Bob"}'), app.submit('${blueprint}', '{"name": "Cy"}')`);
+    await db.script(
+      `select app.submit('${blueprint}'::jsonb, '{"name": "Di"}'), app.submit(job_type => 'greet', parameters => '{"name": "Ed"}')`,
+    );
+  });
+
   test("resubmitting returns the job whatever its status, says what can be done, and writes nothing", async () => {
     const db = await open();
     const engine = engineOn(db);

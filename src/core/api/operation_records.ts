@@ -91,7 +91,8 @@ export const verified = z
         problems: z.array(z.string()),
       }),
     ),
-    files: z.int(),
+    files: z.int().describe("Spilled results that were read and compared with their checksums"),
+    file_count: z.int().describe("All files of the job: these, and its assets in zones, which are not read"),
     problems: z.array(z.string()),
     ok: z.boolean(),
   })

@@ -32,13 +32,14 @@ export function VerifyDialog({ job_id, onClose }: { job_id: string; onClose(): v
   );
 }
 
-function Proof({ verified: { ok, problems, stages, files } }: { verified: Verified }) {
+function Proof({ verified: { ok, problems, stages, files, file_count } }: { verified: Verified }) {
   return (
     <>
       <div className={`note ${ok ? "ok" : "danger"}`} role="status">
         {ok ? (
           <p>
-            <strong>All is as it should be.</strong> {files > 0 && `${count(files)} files were read and compared.`}
+            <strong>All is as it should be.</strong>{" "}
+            {file_count > 0 && `${count(files)} of ${count(file_count)} files were read and compared.`}
           </p>
         ) : (
           <>
