@@ -9,6 +9,7 @@ as $$
 declare
   v_asset app.assets;
 begin
+  perform app.wait_briefly();
   insert into app.assets as a (tenant_id, zone, key, name, bytes, sha256, media_type, job_id, stage_id, ordinal, adopted)
   values (
     app.acting_tenant(request ->> 'tenant'), request ->> 'zone', request ->> 'key', request ->> 'name', (request ->> 'bytes')::bigint,

@@ -12,6 +12,8 @@ declare
   v_endpoint app.webhook_endpoints;
   v_until timestamptz;
 begin
+  -- On a connection that handlers of all tenants share.
+  perform app.wait_briefly();
   select * into v_delivery from app.webhook_deliveries d where d.tenant_id = v_tenant and d.delivery_id = begin_delivery.delivery_id;
   select * into v_endpoint from app.webhook_endpoints e where e.tenant_id = v_tenant and e.endpoint_id = v_delivery.endpoint_id;
   if v_endpoint.paused_until is not null then

@@ -1,7 +1,9 @@
 -- Takes up to `limit` runnable tasks for a worker: fair between tenants, by priority within one.
 -- request: {worker_id, types, limit, after_tenant, bytes?, known?: [stage ids whose facts the worker has],
+-- no_wait?: [tenants for whose locked rows it shall not wait],
 -- memory?: {room, needs: {type: MB}}: of these types no more than fit into the room together}.
--- Reply: {claims, stages, after_tenant, kept_out?: [types that have work due and no room]}; see src/engine/commands.ts.
+-- Reply: {claims, stages, after_tenant, held?: [tenants for whose rows it waited in vain],
+-- kept_out?: [types that have work due and no room]}; see src/engine/commands.ts.
 -- A claimer never waits while it holds anything: it skips locked rows, and only when that leaves it with nothing at all
 -- does it wait for one row. A claim lost in a crash is only a second run, so its commit need not wait for the disk.
 create or replace function app.claim(request json)
@@ -31,6 +33,7 @@ declare
   v_served text := request ->> 'after_tenant';
   v_claims bigint[];
   v_memory jsonb := (request -> 'memory')::jsonb;
+  v_held text[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform app.assert_live_worker(v_worker, v_only_tenant);
@@ -72,10 +75,14 @@ begin
   end loop;
   -- Waiting would take without counting.
   if not v_locked and not v_capped then
-    v_taken := app.wait_for_ready(v_pools, v_tenants, v_limit, v_bytes, v_memory);
+    select w.taken, w.held into v_taken, v_held
+      from app.wait_for_ready(v_pools, array(
+        select u.t from unnest(v_tenants) with ordinality u(t, place)
+         where u.t <> all (array(select json_array_elements_text(request -> 'no_wait'))) order by u.place), v_limit, v_bytes, v_memory) w;
   end if;
   if cardinality(v_taken) = 0 then
-    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served, 'kept_out', app.kept_out(v_pools, v_taken, v_memory));
+    return json_build_object('claims', '[]'::json, 'stages', '[]'::json, 'after_tenant', v_served, 'held', array_to_json(coalesce(v_held, '{}')),
+      'kept_out', app.kept_out(v_pools, v_taken, v_memory));
   end if;
 
   with made as (

@@ -7,6 +7,7 @@ as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
 begin
+  perform app.wait_briefly();
   delete from app.assets a
    where a.tenant_id = v_tenant and a.zone = forget_asset.zone and a.key = forget_asset.key and a.retracted_at is not null;
   return found;

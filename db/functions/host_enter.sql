@@ -21,6 +21,8 @@ declare
   v_reason text;
   v_wait double precision;
 begin
+  -- On a connection that handlers of all tenants share.
+  perform app.wait_briefly();
   insert into app.host_states (tenant_id, scope, tokens) values (v_tenant, v_scope, coalesce(v_burst, 0)) on conflict do nothing;
   if found then
     perform app.forget_hosts(v_tenant);

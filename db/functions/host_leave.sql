@@ -17,6 +17,7 @@ begin
   if v_outcome is null or v_outcome not in ('ok', 'failed', 'throttled', 'ignored') then
     raise exception 'outcome must be ok, failed, throttled or ignored' using errcode = 'FF002';
   end if;
+  perform app.wait_briefly();
   select * into v_slot from app.host_slots where slot_id = (request ->> 'slot_id')::bigint and tenant_id = v_tenant;
   if not found then
     -- It has expired: somebody else was let in for it, and its outcome is old news.

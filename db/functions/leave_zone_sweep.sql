@@ -8,6 +8,7 @@ as $$
 declare
   v_tenant text := app.acting_tenant(request ->> 'tenant');
 begin
+  perform app.wait_briefly();
   update app.zone_sweeps s
      set after_key = request ->> 'after', taken_at = now()
    where s.tenant_id = v_tenant and s.zone = request ->> 'zone';

@@ -20,6 +20,7 @@ declare
   v_delivery app.webhook_deliveries;
   v_endpoint app.webhook_endpoints;
 begin
+  perform app.wait_briefly();
   select * into v_delivery from app.webhook_deliveries d where d.tenant_id = v_tenant and d.delivery_id = v_id;
   -- An endpoint in good health is not touched by a success, so that many at once do not wait for each other.
   select * into v_endpoint from app.webhook_endpoints e where e.tenant_id = v_tenant and e.endpoint_id = v_delivery.endpoint_id;

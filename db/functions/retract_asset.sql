@@ -8,6 +8,7 @@ as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
 begin
+  perform app.wait_briefly();
   if not remove_adopted then
     delete from app.assets a
      where a.tenant_id = v_tenant and a.zone = retract_asset.zone and a.key = retract_asset.key and a.adopted;

@@ -9,6 +9,8 @@ declare
   v_schedule app.schedules;
   v_tenant text := app.worker_tenant();
 begin
+  -- And whatever else this transaction needs of the tenant it waits for as briefly.
+  perform app.wait_briefly();
   select * into v_schedule
     from app.schedules s
    where s.schedule_id = schedule and s.tenant_id = coalesce(v_tenant, s.tenant_id)

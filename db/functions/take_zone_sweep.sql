@@ -8,14 +8,23 @@ as $$
 declare
   v_own text := app.worker_tenant();
   v_sweep app.zone_sweeps;
+  v_new record;
 begin
-  insert into app.zone_sweeps (tenant_id, zone)
-  select t.tenant_id, z.zone
-    from app.tenants t cross join (values ('silver'), ('gold')) as z(zone)
-   where t.tenant_id = coalesce(v_own, t.tenant_id)
-     and not exists (select from app.zone_sweeps s where s.tenant_id = t.tenant_id and s.zone = z.zone)
-   order by t.tenant_id, z.zone
-  on conflict do nothing;
+  perform app.wait_briefly();
+  for v_new in
+    select t.tenant_id, z.zone
+      from app.tenants t cross join (values ('silver'), ('gold')) as z(zone)
+     where t.tenant_id = coalesce(v_own, t.tenant_id)
+       and not exists (select from app.zone_sweeps s where s.tenant_id = t.tenant_id and s.zone = z.zone)
+     order by t.tenant_id, z.zone
+  loop
+    begin
+      insert into app.zone_sweeps (tenant_id, zone) values (v_new.tenant_id, v_new.zone) on conflict do nothing;
+    exception
+      -- Its own transaction makes it and does not end.
+      when lock_not_available then null;
+    end;
+  end loop;
   update app.zone_sweeps s
      set taken_at = now()
    where (s.tenant_id, s.zone) = (

@@ -1,23 +1,24 @@
 -- Everything there is to take is locked by others, and we hold nothing: rather than leave empty-handed, wait for one row. Not
--- for long: it may be held by somebody's open transaction, and other tenants' work must not wait for that.
-create or replace function app.wait_for_ready(pools app.ready_pool[], tenants text[], most bigint, bytes bigint, memory jsonb)
-returns app.taken_range[]
+-- for long: it may be held by somebody's open transaction, and other tenants' work must not wait for that. `held`: tenants whose rows
+-- were not to be had; whoever claims names them for a while, so that it is not they who are waited for again and again.
+create or replace function app.wait_for_ready(
+  pools app.ready_pool[], tenants text[], most bigint, bytes bigint, memory jsonb, out taken app.taken_range[], out held text[])
 language plpgsql
 as $$
 declare
   v_before text := current_setting('lock_timeout');
   v_tenant text;
-  v_taken app.taken_range[] := '{}'::app.taken_range[];
 begin
+  taken := '{}'::app.taken_range[];
+  held := '{}'::text[];
   perform set_config('lock_timeout', '300ms', true);
   foreach v_tenant in array tenants loop
     begin
-      select t.taken into v_taken from app.take_ready(pools, v_tenant, most, most, bytes, true, memory, '{}') t;
+      select t.taken into wait_for_ready.taken from app.take_ready(pools, v_tenant, most, most, bytes, true, memory, '{}') t;
     exception
-      when lock_not_available then v_taken := '{}'::app.taken_range[];
+      when lock_not_available then held := held || v_tenant;
     end;
-    exit when cardinality(v_taken) > 0;
+    exit when cardinality(taken) > 0;
   end loop;
   perform set_config('lock_timeout', v_before, true);
-  return v_taken;
 end $$;

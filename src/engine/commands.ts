@@ -46,6 +46,8 @@ export interface ClaimRequest {
   bytes?: number;
   /** Stages whose facts the worker has: the reply leaves them out. */
   known?: readonly number[];
+  /** Tenants for whose locked rows it shall not wait. */
+  no_wait?: readonly string[];
   /** Of these types only as many as fit into the room together, in MB. */
   memory?: { room: number; needs: Readonly<Record<string, number>> };
 }
@@ -54,6 +56,8 @@ export interface ClaimReply {
   claims: ClaimedBatch[];
   stages: ClaimedStage[];
   after_tenant: string | null;
+  /** Tenants for whose locked rows it waited in vain. */
+  held?: string[];
   /** With `memory`: types that have work due and found no room. */
   kept_out?: string[];
 }
@@ -105,7 +109,11 @@ export interface FinishRequest {
   failed: string;
   /** JSON text of LogLine[]: what is left of the logs of the tasks that end here. */
   logs?: string;
+  lock_ms?: LockMs;
 }
+
+/** So long it waits for a lock that somebody holds (55P03); left out: as long as its connection does. */
+export type LockMs = number | undefined;
 
 export interface LogLine {
   c: number;
@@ -187,6 +195,8 @@ export interface WorkerFacts {
 }
 
 const text = JSON.stringify;
+/** For set_config: of the statement's own transaction. */
+const milliseconds = (ms: LockMs) => (ms === undefined ? null : `${ms}ms`);
 
 export const worker_commands = {
   /** The job types of this process, so that SQL can submit them by name. */
@@ -237,9 +247,9 @@ export const worker_commands = {
   claim: (db: Queryable, request: ClaimRequest) =>
     reply<ClaimReply>(db.sql`select app.claim(${text(request)}::text::json) as reply`),
 
-  finish: (db: Queryable, { worker_id, claims, done, failed, logs = "[]" }: FinishRequest) =>
+  finish: (db: Queryable, { worker_id, claims, done, failed, logs = "[]", lock_ms }: FinishRequest) =>
     reply<FinishReply>(
-      db.sql`select app.finish(
+      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(lock_ms)}::text, current_setting('lock_timeout')), true), app.finish(
         ${worker_id}::text::uuid, ${claims}::text::json, ${`{${done.claims}}`}::text::bigint[],
         ${`{${done.ordinals}}`}::text::bigint[], ${`{${done.durations}}`}::text::integer[],
         ${`[${done.results}]`}::text::jsonb, ${done.extras ?? "[]"}::text::json, ${failed}::text::json,
@@ -254,9 +264,12 @@ export const worker_commands = {
         ${request.attempt}::integer) as reply`,
     ),
 
-  release: (db: Queryable, { worker_id, items }: { worker_id: string; items: readonly ReleaseItem[] }) =>
+  release: (
+    db: Queryable,
+    { worker_id, items, lock_ms }: { worker_id: string; items: readonly ReleaseItem[]; lock_ms?: LockMs },
+  ) =>
     reply<{ released: number }>(
-      db.sql`select app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,
+      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(lock_ms)}::text, current_setting('lock_timeout')), true), app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,
     ),
 
   /** `lines` is JSON text of LogLine[]; sent before the finish that lets the task go. */
@@ -267,20 +280,21 @@ export const worker_commands = {
 
   plan_stage: (
     db: Queryable,
-    { worker_id, claim_id, loaded = [] }: { worker_id: string; claim_id: number; loaded?: { o: number; r: unknown }[] },
+    request: { worker_id: string; claim_id: number; loaded?: { o: number; r: unknown }[]; lock_ms?: LockMs },
   ) =>
     reply<{ total?: number; needs?: { o: number; s: Ref }[] }>(
-      db.sql`select app.plan_stage(${worker_id}::text::uuid, ${claim_id}::bigint, ${text(loaded)}::text::json) as reply`,
+      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_stage(
+        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${text(request.loaded ?? [])}::text::json) as reply`,
     ),
 
   /** `tasks` is JSON text of PlannedTask[]. */
   plan_tasks: (
     db: Queryable,
-    { worker_id, claim_id, from, tasks }: { worker_id: string; claim_id: number; from: number; tasks: string },
+    request: { worker_id: string; claim_id: number; from: number; tasks: string; lock_ms?: LockMs },
   ) =>
     reply<{ inserted: number }>(
-      db.sql`select app.plan_tasks(
-        ${worker_id}::text::uuid, ${claim_id}::bigint, ${from}::bigint, ${tasks}::text::json) as reply`,
+      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_tasks(
+        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${request.from}::bigint, ${request.tasks}::text::json) as reply`,
     ),
 
   /** `task_bytes` is the size of the largest parameters: claims are bounded by it. */
@@ -293,10 +307,11 @@ export const worker_commands = {
       task_bytes: number;
       plan_hash: string | null;
       skip?: string | null;
+      lock_ms?: LockMs;
     },
   ) =>
     reply<{ total: number }>(
-      db.sql`select app.plan_done(
+      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_done(
         ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${request.total}::bigint,
         ${request.task_bytes}::integer, ${request.plan_hash}::text, ${request.skip ?? null}::text) as reply`,
     ),

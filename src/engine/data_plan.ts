@@ -2,7 +2,7 @@
 // to storage have to be brought along.
 import { Permanent } from "../core/errors.js";
 import type { Store } from "../core/store.js";
-import type { WorkerCommands } from "./commands.js";
+import type { LockMs, WorkerCommands } from "./commands.js";
 import { DatabaseError, type Queryable } from "./database.js";
 
 /** Of spilled results: they are all in memory at once, here and in the database. */
@@ -12,6 +12,7 @@ export interface DataPlanParts {
   commands: Pick<WorkerCommands, "plan_stage">;
   store: Store;
   worker_id: string;
+  lock_ms?: LockMs;
   /** Runs one verb: on a connection, or in a transaction that names the tenant. */
   run<T>(verb: (db: Queryable) => Promise<T>): Promise<T>;
 }
@@ -38,8 +39,8 @@ export async function planByData(parts: DataPlanParts, claim_id: number): Promis
 }
 
 async function plan(parts: DataPlanParts, claim_id: number): Promise<void> {
-  const { commands, store, worker_id, run } = parts;
-  const { needs } = await run((db) => commands.plan_stage(db, { worker_id, claim_id }));
+  const { commands, store, worker_id, lock_ms, run } = parts;
+  const { needs } = await run((db) => commands.plan_stage(db, { worker_id, claim_id, lock_ms }));
   if (!needs) return;
   const bytes = needs.reduce((sum, { s }) => sum + s.bytes, 0);
   if (bytes > LOADED_BYTES) {
@@ -50,5 +51,5 @@ async function plan(parts: DataPlanParts, claim_id: number): Promise<void> {
   }
   const loaded: { o: number; r: unknown }[] = [];
   for (const { o, s } of needs) loaded.push({ o, r: JSON.parse((await store.get(s)).toString("utf8")) });
-  await run((db) => commands.plan_stage(db, { worker_id, claim_id, loaded }));
+  await run((db) => commands.plan_stage(db, { worker_id, claim_id, loaded, lock_ms }));
 }

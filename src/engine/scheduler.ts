@@ -10,6 +10,7 @@ import { type DueTime, fillTick, settleDue } from "../core/schedule.js";
 import { fault } from "../fault.js";
 import { type Database, DatabaseError, type Queryable } from "./database.js";
 import type { Engine } from "./engine.js";
+import { HeldTenants } from "./held_tenants.js";
 import type { Alert } from "./janitor.js";
 import type { SubmitReply } from "./records.js";
 import { asked } from "./reply.js";
@@ -54,6 +55,8 @@ interface Tick {
 
 export class Scheduler {
   private readonly db: Database;
+  /** Whose rows somebody's open transaction holds: what is due for them stays due. */
+  private readonly held = new HeldTenants();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<unknown> = Promise.resolve();
   private stopped = false;
@@ -112,11 +115,13 @@ export class Scheduler {
     // Of ten schedulers each begins elsewhere.
     for (const schedule of shuffled(schedules)) {
       if (this.stopped) break;
+      if (this.held.has(schedule.tenant_id)) continue;
       try {
         await this.#fire(schedule, new Date(now), done);
       } catch (error) {
         // One that cannot be submitted now stays due, and must not keep the others waiting.
         stuck = true;
+        if (isHeld(error)) this.held.add(schedule.tenant_id);
         if (error === not_known) done.left++;
         else if (!this.stopped)
           log.warn({ err: error, schedule: schedule.name, tenant_id: schedule.tenant_id }, "a schedule stays due");
@@ -256,6 +261,10 @@ export async function submitFor(
     // Two forced submits of the same parameters at once share one run: of two schedules each shall have its own.
     if (reply?.created === true || attempt === 5) return reply as SubmitReply;
   }
+}
+
+function isHeld(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "55P03";
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

@@ -4,6 +4,7 @@
 import type { Logger } from "pino";
 import type { ClaimedStage, ClaimReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import { HeldTenants } from "../engine/held_tenants.js";
 import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
@@ -60,6 +61,8 @@ export class Fetcher {
   private after_tenant: string | null = null;
   /** The facts of stages met lately: a wide stage and lone tasks are claimed again and again. */
   private readonly stages = new Map<number, ClaimedStage>();
+  /** Whose ready rows were locked for longer than a claim waits. */
+  private readonly held = new HeldTenants(1_000, 30_000);
   private poll_timer: NodeJS.Timeout | undefined;
   private failures = 0;
   private stopped = false;
@@ -132,9 +135,11 @@ export class Fetcher {
     const { worker_id, db, commands, stats, memory } = this.parts;
     const types = memory.typesToClaim(this.parts.types, performance.now());
     const room = this.room();
+    const no_wait = this.held.now();
     const request = {
       ...{ worker_id, types, limit, after_tenant: this.after_tenant, known: [...this.stages.keys()] },
       ...(room === null ? {} : { memory: room }),
+      ...(no_wait.length === 0 ? {} : { no_wait }),
     };
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
@@ -151,6 +156,7 @@ export class Fetcher {
       stats.claims++;
     }
     if (room !== null) this.noteKeptOut(asked, reply);
+    for (const tenant of reply.held ?? []) this.held.add(tenant);
     if (reply.claims.length === 0) {
       stats.empty_claims++;
       return "none";

@@ -1,49 +1,42 @@
 // Tells the database what became of tasks, many at a time. Nothing waits while the connection is idle; while a finish is
 // on its way the next ones gather. What may or may not have committed is sent again: a refusal is a fact to count, not an error.
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
 import type { FailedItem, FinishReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
+import { Courier, type CourierParts } from "./courier.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
-import type { Lease } from "./heartbeat.js";
+import { HandBack } from "./hand_back.js";
 import type { HeldClaim, Holdings } from "./held.js";
+import { HeldLane } from "./held_lane.js";
 import type { TaskLogs } from "./logs.js";
 import type { Stats } from "./stats.js";
-import { sendTrouble, waitBeforeTry } from "./trouble.js";
 import { Moment } from "./wait.js";
 
 const BATCH_ITEMS = 1000;
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** Results may come faster than the database takes them; above this nothing starts until it has answered. */
 export const UNANSWERED_BYTES = 32 * 1024 * 1024;
-const nothing: FinishReply = { accepted: 0, refused: [], retried: 0, advanced: false };
+/** What a finish waits for a lock: others at work on the same stage are through in a moment, an open transaction may never be. */
+const LOCK_MS = 300;
 
-export interface FinisherParts {
+export interface FinisherParts extends CourierParts {
   worker_id: string;
   db: Database;
   commands: WorkerCommands;
   holdings: Holdings;
-  lease: Lease;
   logs: TaskLogs;
   stats: Stats;
-  log: Logger;
   /** The database answered; `jobs`: some of the tasks were part of a job, so that others may have become runnable. */
   onAnswer(reply: FinishReply, jobs: boolean): void;
-  /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
-  onStale(why?: string): void;
-  /** What was sent has not been answered for as long as a lease lasts. */
-  onSilent(what: string): void;
   /** Nothing is left to be said. */
   onQuiet(): void;
 }
 
-/** `refusal`: the error that says that the database will never take it. */
-type Answer<T> = { reply: T } | { refusal: unknown };
-
 export class Finisher {
-  /** Tasks whose end the database has not confirmed. */
+  /** Tasks whose end the database has not confirmed, but for those that travel apart. */
   unanswered = 0;
+  /** By tenant: those whose rows are held, or were a moment ago. */
+  private readonly lanes = new Map<string, HeldLane>();
   private batch = new FinishBatch();
   private in_flight = 0;
   private in_flight_bytes = 0;
@@ -51,16 +44,34 @@ export class Finisher {
   private ticking = false;
   private readonly quiet = new Moment(() => !this.busy);
 
-  constructor(private readonly parts: FinisherParts) {}
+  private readonly courier: Courier;
+  private readonly hand_back: HandBack;
+
+  constructor(private readonly parts: FinisherParts) {
+    this.courier = new Courier(parts);
+    this.hand_back = new HandBack(parts, this.courier, LOCK_MS);
+  }
 
   /** `result` is JSON text: a result is written once and never again. */
   done(claim: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
+    if (this.lanes.size > 0) {
+      const lane = this.lanes.get(claim.stage.tenant_id);
+      if (lane !== undefined) {
+        lane.batch(result.length).addDone(claim, ordinal, duration_ms, result, extra);
+        return;
+      }
+    }
     if (this.batch.bytes + result.length > BATCH_BYTES) this.flush();
     this.batch.addDone(claim, ordinal, duration_ms, result, extra);
     this.added();
   }
 
   failed(claim: HeldClaim, item: FailedItem): void {
+    const lane = this.lanes.get(claim.stage.tenant_id);
+    if (lane !== undefined) {
+      lane.batch(0).addFailed(claim, item);
+      return;
+    }
     this.batch.addFailed(claim, item);
     this.added();
   }
@@ -102,85 +113,125 @@ export class Finisher {
   }
 
   private async send(batch: FinishBatch): Promise<void> {
-    const { parts } = this;
     await fault("before-finish");
-    const reply = await this.deliver(batch, parts.logs.take());
-    await fault("after-finish-commit");
-    // Before anyone is told: the fetcher and the slots may be waiting for just these numbers to fall.
-    this.unanswered -= batch.size;
-    this.in_flight_bytes -= batch.bytes;
-    let jobs = false;
-    for (const [claim, count] of batch.claims()) {
-      parts.holdings.settle(claim, count);
-      jobs ||= claim.stage.job_id !== null;
+    if ((await this.deliver(batch, this.parts.logs.take(), LOCK_MS)) === "held") await this.sendByTenant(batch);
+  }
+
+  /** One of them holds up all: each alone, and whose rows are held travels apart from here on. */
+  private async sendByTenant(batch: FinishBatch): Promise<void> {
+    const parts = batch.byTenant();
+    for (const [tenant, part] of parts) {
+      if (parts.size === 1 || (await this.deliver(part, "", LOCK_MS)) === "held") this.setApart(tenant, part);
     }
-    if (reply === null) return;
+  }
+
+  /** Said and answered, or dropped because the lease ended first; or held, and nothing has happened. */
+  private async deliver(batch: FinishBatch, lines: string, lock_ms: number): Promise<"held" | "over"> {
+    const { parts } = this;
+    const request = { ...batch.request(parts.worker_id, lines), lock_ms };
+    const answer = await this.courier.persist("finish", batch.size, () => parts.commands.finish(parts.db, request));
+    if (answer === null) this.drop(batch);
+    else if (answer === "held" || "refusal" in answer) {
+      // The lines may be what it cannot take, and must not be lost if they are not; once their tasks have ended it is too late.
+      if (lines !== "") await this.writeLines(lines);
+      if (answer === "held") return "held";
+      if (lines !== "") return this.deliver(batch, "", lock_ms);
+      await this.divide(batch, answer.refusal, lock_ms);
+    } else {
+      await fault("after-finish-commit");
+      this.answered(batch, answer.reply);
+    }
+    return "over";
+  }
+
+  private answered(batch: FinishBatch, reply: FinishReply): void {
+    const { parts } = this;
+    // Before anyone is told: the fetcher and the slots may be waiting for just these numbers to fall.
+    const jobs = this.settle(batch);
     this.noteRefusals(reply);
     if (reply.refused.length > 0 || reply.retried > 0) countAnswer(batch, reply);
     parts.onAnswer(reply, jobs);
   }
 
-  /** Null when the lease ended first and the results had to be dropped. */
-  private async deliver(batch: FinishBatch, lines: string): Promise<FinishReply | null> {
-    const { parts } = this;
-    const request = batch.request(parts.worker_id, lines);
-    const answer = await this.persist("finish", batch.size, () => parts.commands.finish(parts.db, request));
-    if (answer === null) {
-      parts.stats.dropped += batch.size;
-      return null;
+  /** Their claims are named by heartbeats no more. True when some were part of a job. */
+  private settle(batch: FinishBatch): boolean {
+    let jobs = false;
+    this.count(batch, -1);
+    for (const [claim, count] of batch.claims()) {
+      this.parts.holdings.settle(claim, count);
+      jobs ||= claim.stage.job_id !== null;
     }
-    if ("reply" in answer) return answer.reply;
-    if (lines === "") return this.divide(batch, answer.refusal);
-    // The lines may be what it cannot take, and must not be lost if they are not; once their tasks have ended it is too late.
-    await this.writeLines(lines);
-    return this.deliver(batch, "");
+    return jobs;
+  }
+
+  private drop(batch: FinishBatch): void {
+    this.parts.stats.dropped += batch.size;
+    this.settle(batch);
+  }
+
+  private count({ size, bytes }: FinishBatch, sign: 1 | -1): void {
+    this.unanswered += sign * size;
+    this.in_flight_bytes += sign * bytes;
+  }
+
+  private setApart(tenant: string, batch: FinishBatch): void {
+    const { lease, log } = this.parts;
+    this.count(batch, -1);
+    const lane = this.lanes.get(tenant);
+    if (lane !== undefined) {
+      lane.add(batch);
+      return;
+    }
+    log.warn(
+      { tenant_id: tenant, tasks: batch.size },
+      "an open transaction holds rows of this tenant: its results wait apart",
+    );
+    const deliver = async (sent: FinishBatch) => {
+      this.count(sent, 1);
+      const is_held = (await this.deliver(sent, "", LOCK_MS)) === "held";
+      if (is_held) this.count(sent, -1);
+      this.lookAround();
+      return !is_held;
+    };
+    const drop = (lost: FinishBatch) => {
+      this.count(lost, 1);
+      this.drop(lost);
+    };
+    const opened = new HeldLane({ ended: lease.ended, deliver, drop }, batch);
+    this.lanes.set(tenant, opened);
+    void opened.over.then(() => {
+      this.lanes.delete(tenant);
+      this.lookAround();
+    });
   }
 
   private async writeLines(lines: string): Promise<void> {
     const { db, commands, worker_id, log } = this.parts;
     const request = { worker_id, lines: `[${lines}]` };
-    const answer = await this.persist("task logs", 0, () => commands.write_logs(db, request));
-    if (answer !== null && "refusal" in answer) log.warn({ err: answer.refusal }, "task logs not written");
-  }
-
-  /** Sends until the database has answered or refused what it was sent; null when the lease ended first. */
-  private async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<Answer<T> | null> {
-    const { parts } = this;
-    let odd_since: number | null = null;
-    for (let tries = 1; !parts.lease.over(); tries++) {
-      // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
-      const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms);
-      try {
-        return { reply: await send() };
-      } catch (error) {
-        clearTimeout(timer);
-        const trouble = sendTrouble(error);
-        if (trouble === "content") return { refusal: error };
-        if (trouble === "stale") parts.onStale();
-        parts.log.warn({ err: error, what, tasks, tries }, "not delivered, trying again");
-        if (trouble === "other") {
-          // Heartbeats may go on being answered, and nobody else would ever get these tasks.
-          odd_since ??= performance.now();
-          if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
-        }
-        await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
-      } finally {
-        clearTimeout(timer);
-      }
-    }
-    return null;
+    const answer = await this.courier.persist("task logs", 0, () => commands.write_logs(db, request));
+    if (answer === "held") log.warn({}, "task logs not written");
+    else if (answer !== null && "refusal" in answer) log.warn({ err: answer.refusal }, "task logs not written");
   }
 
   /** One outcome the database cannot take must not hold up its neighbours: halves are sent until it stands alone, and fails. */
-  private async divide(batch: FinishBatch, error: unknown): Promise<FinishReply | null> {
-    if (batch.size > 1) {
-      const [first, second] = batch.halves();
-      return sumOf(await this.deliver(first, ""), await this.deliver(second, ""));
+  private async divide(batch: FinishBatch, error: unknown, lock_ms: number): Promise<void> {
+    for (const part of this.partsOf(batch, error)) {
+      if ((await this.deliver(part, "", lock_ms)) === "held") {
+        for (const [tenant, held] of part.byTenant()) this.setApart(tenant, held);
+      }
     }
-    const cause = error instanceof Error ? error.message : String(error);
+  }
+
+  private partsOf(batch: FinishBatch, error: unknown): FinishBatch[] {
+    if (batch.size > 1) return batch.halves();
     this.parts.log.error({ err: error }, "the database cannot store an outcome");
-    const failure = batch.asStorable(cause);
-    return failure === null ? nothing : await this.deliver(failure, "");
+    const failure = batch.asStorable(error instanceof Error ? error.message : String(error));
+    if (failure === null) {
+      this.settle(batch);
+      return [];
+    }
+    this.in_flight_bytes += failure.bytes - batch.bytes;
+    return [failure];
   }
 
   private noteRefusals({ refused, retried }: FinishReply): void {
@@ -197,18 +248,9 @@ export class Finisher {
   /** Hands tasks back at no cost to them. Resolves when the database has taken or refused them, or the lease has ended. */
   async release(items: ReleaseItem[]): Promise<void> {
     if (items.length === 0) return;
-    const { parts } = this;
     this.releasing++;
     try {
-      const request = { worker_id: parts.worker_id, items };
-      const answer = await this.persist("hand-back", 0, () => parts.commands.release(parts.db, request));
-      if (answer !== null && "reply" in answer) parts.stats.released += answer.reply.released;
-      // The claim is forgotten here all the same: the first heartbeat that does not name it gives it to others.
-      else if (answer !== null) parts.log.error({ err: answer.refusal }, "the database refused a hand-back");
-      for (const { c, o } of items) {
-        const claim = parts.holdings.claims.get(c);
-        if (claim !== undefined) parts.holdings.settle(claim, o.length);
-      }
+      await this.hand_back.send(items);
     } finally {
       this.releasing--;
       this.lookAround();
@@ -216,7 +258,13 @@ export class Finisher {
   }
 
   get busy(): boolean {
-    return this.unanswered > 0 || this.in_flight > 0 || this.releasing > 0;
+    return this.unanswered > 0 || this.in_flight > 0 || this.releasing > 0 || this.waiting_apart > 0;
+  }
+
+  private get waiting_apart(): number {
+    let tasks = 0;
+    for (const lane of this.lanes.values()) tasks += lane.tasks;
+    return tasks;
   }
 
   private lookAround(): void {
@@ -225,9 +273,10 @@ export class Finisher {
     this.parts.onQuiet();
   }
 
-  /** Resolves when the database knows everything this worker has to say. */
+  /** Resolves when the database knows everything this worker has to say. What is held by others is said once more and then dropped. */
   async drained(): Promise<void> {
     this.flush();
+    for (const lane of this.lanes.values()) lane.close();
     await this.quiet.reached();
   }
 }
@@ -240,16 +289,4 @@ function countAnswer(batch: FinishBatch, { refused, retries = [] }: FinishReply)
   }
   const holders = new Map(Array.from(batch.claims().keys(), (claim) => [claim.claim_id, claim]));
   for (const [claim_id] of refused) holders.get(claim_id)?.tally.refused();
-}
-
-function sumOf(first: FinishReply | null, second: FinishReply | null): FinishReply | null {
-  if (first === null || second === null) return first ?? second;
-  return {
-    accepted: first.accepted + second.accepted,
-    refused: [...first.refused, ...second.refused],
-    repeated: [...(first.repeated ?? []), ...(second.repeated ?? [])],
-    retried: first.retried + second.retried,
-    retries: [...(first.retries ?? []), ...(second.retries ?? [])],
-    advanced: first.advanced || second.advanced,
-  };
 }

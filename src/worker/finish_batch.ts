@@ -87,14 +87,28 @@ export class FinishBatch {
   halves(): [FinishBatch, FinishBatch] {
     const parts: [FinishBatch, FinishBatch] = [new FinishBatch(), new FinishBatch()];
     const middle = Math.ceil(this.size / 2);
+    this.deal((_, at) => parts[at < middle ? 0 : 1]);
+    return parts;
+  }
+
+  byTenant(): Map<string, FinishBatch> {
+    const parts = new Map<string, FinishBatch>();
+    this.deal(({ stage: { tenant_id } }) => {
+      const part = parts.get(tenant_id) ?? new FinishBatch();
+      parts.set(tenant_id, part);
+      return part;
+    });
+    return parts;
+  }
+
+  private deal(to: (holder: HeldClaim, at: number) => FinishBatch): void {
     for (const [at, holder] of this.holders.entries()) {
       const extra = this.extras.get(at + 1) ?? null;
-      parts[at < middle ? 0 : 1].addDone(holder, this.ordinals[at]!, this.durations[at]!, this.results[at]!, extra);
+      to(holder, at).addDone(holder, this.ordinals[at]!, this.durations[at]!, this.results[at]!, extra);
     }
     for (const [at, { holder, item }] of this.failed.entries()) {
-      parts[this.holders.length + at < middle ? 0 : 1].addFailed(holder, item);
+      to(holder, this.holders.length + at).addFailed(holder, item);
     }
-    return parts;
   }
 
   /** The only outcome in here, told as a failure that holds nothing of it; null when that has been tried. */

@@ -3,7 +3,7 @@
 // was accepted there and then; whatever else it says, they are rolled back, and what is left to record is recorded without them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { classify } from "../core/errors.js";
+import { classify, Throttled } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import type { FinishReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
@@ -48,6 +48,11 @@ export type WrittenEnd =
   /** unsure: a commit may still be on its way, so that nothing may be removed that it would make visible. */
   | { failure: Failure; unsure: boolean };
 
+/** What its finish waits for a lock, and how often: a slot must not wait for somebody's open transaction. */
+const LOCK_MS = 300;
+const HELD_TRIES = 3;
+const HELD_S = 10;
+
 /** What a timer and statement_timeout can be set to. */
 const MOST_MS = 2 ** 31 - 1;
 
@@ -70,6 +75,7 @@ export class WritingFinisher {
     /** A commit was sent and its answer lost: it may have happened. */
     let unsure = false;
     let odd_since: number | null = null;
+    let held = 0;
     // A claim that is gone after a commit may be gone because of it.
     for (let tries = 1; !parts.lease.over() && (unsure || !end.claim.lost); tries++) {
       const progress: { step: Step } = { step: "begin" };
@@ -84,7 +90,9 @@ export class WritingFinisher {
           if ((error.reply.repeated ?? []).length > 0) return "accepted";
           if (await this.recordRefusal(end)) return "refused";
         } else if (isConnectionLost(error)) unsure ||= step === "commit";
-        else if (step === "write" || step === "commit") {
+        else if (step !== "write" && sendTrouble(error) === "held") {
+          if (++held === HELD_TRIES) return { failure: heldByOthers(error), unsure };
+        } else if (step === "write" || step === "commit") {
           // A try that came through after all can be what this one stumbled over.
           const is_done = unsure ? await this.isDone(end).catch(() => null) : false;
           if (is_done === true) return "accepted";
@@ -164,7 +172,8 @@ export class WritingFinisher {
     const { worker_id, commands, lease } = this.parts;
     const batch = new FinishBatch();
     batch.addDone(claim, ordinal, duration_ms, result, extra);
-    const reply = await this.answered(lease.lease_ms, commands.finish(tx, batch.request(worker_id, "")));
+    const request = { ...batch.request(worker_id, ""), lock_ms: LOCK_MS };
+    const reply = await this.answered(lease.lease_ms, commands.finish(tx, request));
     // One that was accepted is undone where the stage was closed before. One that was not may be an earlier one of ours.
     return { reply, stays: reply.accepted === 1 && (await commands.is_finished_by(tx, this.place(claim, ordinal))) };
   }
@@ -192,6 +201,11 @@ export class WritingFinisher {
 function failureOfWrites(cause: unknown): Failure {
   const why = cause instanceof Error ? cause.message : String(cause);
   return classify(new Error(`what was to be written with the finish failed: ${why}`, { cause }));
+}
+
+/** Costs no attempt; what was written is gone, and comes again with the next. */
+function heldByOthers(cause: unknown): Failure {
+  return classify(new Throttled(HELD_S, "an open transaction holds rows of its job", { code: "held", cause }));
 }
 
 function unstorable(cause: unknown): Failure {

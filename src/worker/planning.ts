@@ -2,7 +2,7 @@
 // in pages. Planning is a claim like any other, so a planner that dies midway is simply run again from the start.
 import type { JobFacts, PlanContext } from "../core/context.js";
 import type { Job, PlannedTask } from "../core/declare.js";
-import { Transient } from "../core/errors.js";
+import { Throttled, Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
 import type { WorkerCommands } from "../engine/commands.js";
@@ -11,6 +11,7 @@ import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
+import { sendTrouble } from "./trouble.js";
 
 export { LOADED_BYTES } from "../engine/data_plan.js";
 
@@ -23,10 +24,19 @@ export interface PlanningParts {
   onPlanned(): void;
 }
 
+/** What its verbs wait for a lock: they share a connection with everybody's claims and finishes. */
+const LOCK_MS = 300;
+const HELD_S = 5;
+
 export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise<void> {
-  const { stage } = ctx.claim;
-  if (stage.planner === "function") await planByFunction(parts, ctx);
-  else await planByData({ ...parts, store: ctx.storage, run: (verb) => verb(parts.db) }, ctx.claim.claim_id);
+  const { stage, claim_id } = ctx.claim;
+  try {
+    if (stage.planner === "function") await planByFunction(parts, ctx);
+    else await planByData({ ...parts, store: ctx.storage, lock_ms: LOCK_MS, run: (verb) => verb(parts.db) }, claim_id);
+  } catch (error) {
+    if (sendTrouble(error) !== "held") throw error;
+    throw new Throttled(HELD_S, "an open transaction holds rows of its job", { code: "held", cause: error });
+  }
   parts.onPlanned();
 }
 
@@ -45,16 +55,24 @@ async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<v
   const given: PlanContext = { parameters: facts.parameters, previous: ctx.previous, job: facts };
   if (condition !== undefined && !(await condition(given))) {
     const plan_hash = sourceHash(condition);
-    await commands.plan_done(db, { worker_id, claim_id, total: 0, task_bytes: 0, plan_hash, skip: "when" });
+    await commands.plan_done(db, {
+      worker_id,
+      claim_id,
+      total: 0,
+      task_bytes: 0,
+      plan_hash,
+      skip: "when",
+      lock_ms: LOCK_MS,
+    });
     return;
   }
   if (planner === undefined) {
-    await planByData({ ...parts, store: ctx.storage, run: (verb) => verb(db) }, claim_id);
+    await planByData({ ...parts, store: ctx.storage, lock_ms: LOCK_MS, run: (verb) => verb(db) }, claim_id);
     return;
   }
   const pages = new PlanPages(stage.stage, async (from, tasks) => {
     ctx.signal.throwIfAborted();
-    await commands.plan_tasks(db, { worker_id, claim_id, from, tasks });
+    await commands.plan_tasks(db, { worker_id, claim_id, from, tasks, lock_ms: LOCK_MS });
     await fault("mid-plan");
   });
   for await (const task of tasksOf(await planner(given))) {
@@ -63,7 +81,8 @@ async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<v
   }
   await pages.flush();
   const { total, task_bytes } = pages;
-  await commands.plan_done(db, { worker_id, claim_id, total, task_bytes, plan_hash: sourceHash(planner) });
+  const plan_hash = sourceHash(planner);
+  await commands.plan_done(db, { worker_id, claim_id, total, task_bytes, plan_hash, lock_ms: LOCK_MS });
 }
 
 function jobOf(registry: Registry, job_type: string | null): Job {

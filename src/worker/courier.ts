@@ -1,0 +1,50 @@
+// Sends to the database until it has answered or refused what it was sent. What may or may not have committed is sent again.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Lease } from "./heartbeat.js";
+import { sendTrouble, waitBeforeTry } from "./trouble.js";
+
+export interface CourierParts {
+  lease: Lease;
+  log: Logger;
+  /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
+  onStale(why?: string): void;
+  /** What was sent has not been answered for as long as a lease lasts. */
+  onSilent(what: string): void;
+}
+
+/** `refusal`: the error that says that the database will never take it; held: not while somebody's transaction is open. */
+export type Answer<T> = { reply: T } | { refusal: unknown } | "held";
+
+export class Courier {
+  constructor(private readonly parts: CourierParts) {}
+
+  /** Null when the lease ended first. */
+  async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<Answer<T> | null> {
+    const { parts } = this;
+    let odd_since: number | null = null;
+    for (let tries = 1; !parts.lease.over(); tries++) {
+      // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
+      const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms);
+      try {
+        return { reply: await send() };
+      } catch (error) {
+        clearTimeout(timer);
+        const trouble = sendTrouble(error);
+        if (trouble === "content") return { refusal: error };
+        if (trouble === "held") return "held";
+        if (trouble === "stale") parts.onStale();
+        parts.log.warn({ err: error, what, tasks, tries }, "not delivered, trying again");
+        if (trouble === "other") {
+          // Heartbeats may go on being answered, and nobody else would ever get these tasks.
+          odd_since ??= performance.now();
+          if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
+        }
+        await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+    return null;
+  }
+}
