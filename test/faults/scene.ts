@@ -293,7 +293,7 @@ function openSubmitter(database_url: string, storage_dir: string, tenant?: strin
 }
 
 /** Mulberry32, seeded by the text. */
-function seededRandom(seed: string): () => number {
+export function seededRandom(seed: string): () => number {
   let state = 0;
   for (const character of seed) state = (Math.imul(state, 31) + character.charCodeAt(0)) | 0;
   return () => {
