@@ -1,8 +1,6 @@
 // A house as its users see it: a Postgres server, one `fanfold serve` and two `fanfold up --no-http` as processes, each behind a proxy of
 // its own, each started again when it dies, as a supervisor would. SQL is used to furnish it and to be a tenant with a login; everything
 // that is asked of it afterwards goes through HTTP and the command line.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build, type Spawned, spawnFanfold } from "../cli/built_program.js";
@@ -69,9 +67,9 @@ export class House {
     return [this.server, ...this.workers];
   }
 
-  static async open(): Promise<House> {
+  /** `receiver_port`: where webhooks may be sent to. */
+  static async open(dir: string, receiver_port: number): Promise<House> {
     await build();
-    const dir = await mkdtemp(join(tmpdir(), "fanfold-nemesis-"));
     const cluster = await startCluster();
     const database = await cluster.freshDatabase();
     const { db, name } = database;
@@ -85,7 +83,7 @@ export class House {
       FANFOLD_STORAGE_DIR: join(dir, "storage"),
       FANFOLD_DATA_DIR: dir,
       FANFOLD_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
-      FANFOLD_OUTBOUND_ALLOW_PRIVATE: "127.0.0.0/8",
+      FANFOLD_OUTBOUND_ALLOW_PRIVATE: `127.0.0.1:${receiver_port}`,
       FANFOLD_OUTBOUND_ALLOW_HTTP: "on",
     };
     const say = async (...argv: string[]) => {
@@ -138,6 +136,5 @@ export class House {
     await Promise.all(this.processes.map(({ proxy }) => proxy.close()));
     await this.database.drop();
     await this.cluster.close();
-    await rm(this.dir, { recursive: true, force: true });
   }
 }

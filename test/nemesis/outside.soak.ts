@@ -1,6 +1,9 @@
 // F60: a house of real processes, attacked two faults at a time for 20 minutes (FANFOLD_TEST_SOAK_MINUTES), and judged from outside:
 // callers write down what they were promised, handlers what they did, a receiver what it was told. Then peace, and everything that was
 // promised must be there, exactly once in the sums, through HTTP, webhooks and the command line. The seed is printed.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { seededRandom } from "../faults/scene.js";
@@ -31,14 +34,15 @@ test("whatever happens two at a time, what was promised is there in the end", {
     pick: <T>(among: readonly T[]): T => among[Math.floor(random() * among.length)]!,
     ms: (least: number, most: number) => least + random() * (most - least),
   };
-  const house = await House.open();
-  const truth = new Truth(house.dir);
+  const dir = await mkdtemp(join(tmpdir(), "fanfold-nemesis-"));
+  const truth = new Truth(dir);
   const receiver = await truth.receiver();
+  const house = await House.open(dir, receiver.port);
   try {
     const { url, keys } = house;
     await house.serves();
     const hook = await call(`${url}/api/webhooks`, keys.good, "POST", {
-      url: receiver.url,
+      url: `http://127.0.0.1:${receiver.port}/`,
       events: ["job.completed", "job.failed"],
     });
     expect([hook.status, hook.body]).toEqual([201, expect.anything()]);
@@ -59,7 +63,9 @@ test("whatever happens two at a time, what was promised is there in the end", {
     const done = new Map<string, number>();
     const attack = async () => {
       const what = chance.pick(Object.keys(nemeses));
+      const began = performance.now();
       await nemeses[what]!(house, chance);
+      say(`nemesis: ${what}, ${Math.round(performance.now() - began)} ms`);
       done.set(what, (done.get(what) ?? 0) + 1);
     };
     while (!over()) {
@@ -120,5 +126,6 @@ test("whatever happens two at a time, what was promised is there in the end", {
   } finally {
     receiver.server.close();
     await house.close();
+    await rm(dir, { recursive: true, force: true });
   }
 });

@@ -92,7 +92,7 @@ export class Truth {
   }
 
   /** Hears how jobs ended; every fourth call it is not well. */
-  async receiver(): Promise<{ url: string; server: Server }> {
+  async receiver(): Promise<{ port: number; server: Server }> {
     let calls = 0;
     const server = createServer((request, response) => {
       let body = "";
@@ -107,6 +107,6 @@ export class Truth {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+    return { port: (server.address() as AddressInfo).port, server };
   }
 }
