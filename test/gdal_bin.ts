@@ -1,9 +1,6 @@
 // System GDAL for tests: the one that is there, or Debian's packages where those can be installed (as root, within two minutes). Without
 // it the tests that need it are skipped, and their names say so.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { installed, works } from "./debian_package.js";
 
 export interface SystemGdal {
   available: boolean;
@@ -31,22 +28,4 @@ async function foundPython(): Promise<string | null> {
   const needs = "import osgeo.gdal, osgeo_utils.samples.validate_cloud_optimized_geotiff";
   for (const python of ["/usr/bin/python3", "python3"]) if (await works(python, ["-c", needs])) return python;
   return null;
-}
-
-/** null when it is there, or is now; otherwise why not. */
-async function installed(debian_package: string, isThere: () => Promise<boolean>): Promise<string | null> {
-  if (await isThere()) return null;
-  if (process.getuid?.() !== 0) return `no ${debian_package}, and no right to install it`;
-  // Another test file may be at it: apt's own lock is waited for.
-  const apt = ["-y", "-qq", "-o", "DPkg::Lock::Timeout=100", "--no-install-recommends", "install", debian_package];
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", apt, { timeout: 120_000, env }).catch(() => {});
-  return (await isThere()) ? null : `${debian_package} cannot be installed here`;
-}
-
-function works(program: string, args: string[]): Promise<boolean> {
-  return run(program, args).then(
-    () => true,
-    () => false,
-  );
 }

@@ -7,12 +7,15 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { quoteName } from "../src/engine/database.js";
 import { openServer } from "../src/engine/server_database.js";
+import { type Pooler, startPooler, withoutPgbouncer } from "./pgbouncer.js";
 import { writePlainCode } from "./plain_code.js";
 import { foundServer, type RunningServer, startServer, templatePrefix } from "./postgres_server.js";
 
 declare module "vitest" {
   interface ProvidedContext {
     server: { admin_url: string; version: string; log_path: string | null };
+    /** FANFOLD_TEST_POOLER: databases are handed out through PgBouncer; its port. */
+    pooler_port: string | null;
     /** Where test processes share what is made once: the dump of the embedded database. */
     shared_dir: string;
   }
@@ -24,10 +27,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { admin_url, version, log_path } = server;
   project.provide("server", { admin_url, version, log_path });
   project.provide("shared_dir", shared_dir);
+  const pooler = process.env.FANFOLD_TEST_POOLER ? await poolerFor(admin_url) : null;
+  project.provide("pooler_port", pooler === null ? null : new URL(pooler.through(admin_url)).port);
   writePlainCode(join(shared_dir, "code"));
   return async () => {
     const deadlocks = log_path === null ? [] : linesWithDeadlocks(log_path);
     if (log_path === null) await dropTemplates(admin_url, shared_dir);
+    await pooler?.stop();
     await server.stop();
     await rm(shared_dir, { recursive: true, force: true });
     if (deadlocks.length === 0) return;
@@ -35,6 +41,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     process.exitCode = 1;
     throw new Error(`the server's log has deadlocks:\n${deadlocks.join("\n")}`);
   };
+}
+
+async function poolerFor(admin_url: string): Promise<Pooler> {
+  const why_not = await withoutPgbouncer();
+  if (why_not !== null) throw new Error(`FANFOLD_TEST_POOLER: ${why_not}`);
+  return startPooler(admin_url);
 }
 
 function realServer(): Promise<RunningServer> {

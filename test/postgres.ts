@@ -21,8 +21,9 @@ export interface RealServer {
 }
 
 export interface FreshDatabase {
-  /** Superuser. */
+  /** Superuser, on the server itself. */
   db: Database;
+  /** Through PgBouncer when the run is told so (FANFOLD_TEST_POOLER). */
   url: string;
   drop(): Promise<void>;
 }
@@ -56,7 +57,15 @@ export async function freshDatabase(options: { bare?: boolean; variant?: Variant
     await db.close();
     await onAdmin(server, (admin) => admin.script(`drop database if exists ${name} with (force)`));
   };
-  return { db, url, drop: () => (dropped ??= drop()) };
+  return { db, url: throughPooler(url), drop: () => (dropped ??= drop()) };
+}
+
+function throughPooler(url: string): string {
+  const port = inject("pooler_port");
+  if (port === null) return url;
+  const through = new URL(url);
+  through.port = port;
+  return through.href;
 }
 
 /** A migrated embedded database in memory; `as(null)` is the superuser. With a catalogue it takes seconds to start, and 1 GB. */

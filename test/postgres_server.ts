@@ -30,7 +30,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-interface User {
+export interface User {
   uid?: number;
   gid?: number;
 }
@@ -229,7 +229,7 @@ function usableBinaries(bin: string, folder: string, user: User): string {
 }
 
 /** Postgres refuses to run as root. */
-function unprivilegedUser(): User {
+export function unprivilegedUser(): User {
   if (process.getuid?.() !== 0) return {};
   const entries = readFileSync("/etc/passwd", "utf8")
     .split("\n")
@@ -243,12 +243,12 @@ function unprivilegedUser(): User {
   return { uid: id("-u"), gid: id("-g") };
 }
 
-function own(path: string, { uid, gid }: User): void {
+export function own(path: string, { uid, gid }: User): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
   accessSync(path, constants.R_OK);
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

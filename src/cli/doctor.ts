@@ -16,7 +16,6 @@ import { Zones } from "../storage/zones.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
-import { portOf } from "./serving.js";
 import { configOf } from "./session.js";
 import { safeUrl } from "./up.js";
 import { colours } from "./view.js";
@@ -75,7 +74,7 @@ async function examine(config: Config): Promise<Finding[]> {
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
     const reachable: Finding = { name: "database", level: "ok", message: `reachable: ${where}` };
     const secret_key = judgeSecretKey(db.kind, config.secret_keys.length);
-    const found = await examineDatabase(db, portOf(config.database_url), { catalog: config.catalog });
+    const found = await examineDatabase(db, { catalog: config.catalog });
     return [reachable, ...found, ...(secret_key === null ? [] : [secret_key])];
   } finally {
     await close();

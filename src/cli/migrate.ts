@@ -42,6 +42,7 @@ export async function openBare(config: Config): Promise<{ db: Database; close():
     const db = openServer(config.database_url, {
       max: 1,
       prepare: config.prepare,
+      listen_url: config.listen_url,
       application_name: "fanfold migrate",
       ...session_bounds.migrate,
     });

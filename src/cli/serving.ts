@@ -37,10 +37,9 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
   const { engine, config } = session;
   const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, signed_for_h } = config;
   try {
-    const database_port = portOf(config.database_url);
     const server = await session.patience(() =>
       startServer({
-        ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor, database_port },
+        ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor },
         ...{ public_url, catalog, cors_origins, signed_for_h },
       }),
     );
@@ -100,15 +99,6 @@ async function firstKey({ engine }: Session): Promise<string | null> {
   if (engine.db.kind !== "embedded" || (await engine.keys.list({ limit: 1 })).keys.length > 0) return null;
   const made = await engine.keys.create({ name: "first key", scopes, operator: true, actor: "fanfold" });
   return made.key;
-}
-
-export function portOf(url: string | undefined): number | null {
-  if (url === undefined) return null;
-  try {
-    return Number(new URL(url).port) || 5432;
-  } catch {
-    return null;
-  }
 }
 
 /** What `up` and `serve` tell of it in JSON. */

@@ -198,6 +198,11 @@ const text = JSON.stringify;
 /** For set_config: of the statement's own transaction. */
 const milliseconds = (ms: LockMs) => (ms === undefined ? null : `${ms}ms`);
 
+export interface NewWork {
+  types: string[];
+  last: number;
+}
+
 export const worker_commands = {
   /** The job types of this process, so that SQL can submit them by name. */
   register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
@@ -226,6 +231,10 @@ export const worker_commands = {
 
   set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
     reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),
+
+  /** For those who hear no hints: what came since `after`, and where the next look begins. */
+  new_work: (db: Queryable, { types, after }: { types: readonly string[]; after: number }) =>
+    reply<NewWork>(db.sql`select app.new_work(${text(types)}::text::json, ${after}::bigint) as reply`),
 
   /** The last counts before a worker leaves; until then they go with its heartbeats. */
   report_counts: (

@@ -14,6 +14,7 @@ import {
   type WorkerFacts,
 } from "./server_facts.js";
 import { howToMap, serverRoleSql, sqlName } from "./server_role.js";
+import type { WayFacts } from "./server_way.js";
 
 export interface Finding {
   name: string;
@@ -27,17 +28,17 @@ const ok = (name: string, message: string): Finding => ({ name, level: "ok", mes
 const warn = (name: string, message: string, fix: string): Finding => ({ name, level: "warn", message, fix });
 const fail = (name: string, message: string, fix: string): Finding => ({ name, level: "fail", message, fix });
 
-/** `url_port`: of the connection string, to notice a pooler in between. `sees_workers`: whoever asks may know how many there are. */
+/** `sees_workers`: whoever asks may know how many there are. */
 export async function examineDatabase(
   db: Database,
-  url_port: number | null,
   { sees_workers = false, catalog }: { sees_workers?: boolean; catalog?: CatalogChoice } = {},
 ): Promise<Finding[]> {
   const { kind } = db;
   const [asked, started] = [Date.now(), performance.now()];
   const facts = await readServerFacts(db);
   const round_trip_ms = performance.now() - started;
-  const findings = judgeServer(facts, { kind, url_port, asked_at_ms: asked + round_trip_ms / 2, round_trip_ms });
+  const way = await wayOf(db);
+  const findings = judgeServer(facts, { kind, way, asked_at_ms: asked + round_trip_ms / 2, round_trip_ms });
   if (!facts.may_use_schema) return findings;
   findings.push(judgeMigrations(await schemaState(db)));
   if (!facts.has_schema) return findings;
@@ -49,6 +50,15 @@ export async function examineDatabase(
   // For the command line the embedded database is held by this very process, so that no worker can be live on it.
   if (kind === "server" || sees_workers) findings.push(judgeWorkers(sees_all ? await readWorkerFacts(db) : null));
   return findings;
+}
+
+/** Whether NOTIFY arrives is tried, unless that is known. */
+async function wayOf(db: Database): Promise<WayFacts | null> {
+  const way = db.way?.() ?? null;
+  if (way === null || way.hears !== null) return way;
+  const listener = await db.listen("fanfold_ready", () => {}).catch(() => null);
+  await listener?.stop();
+  return way;
 }
 
 /** A whole Fanfold has none unless it is asked to catalogue: what is missing is no failure. */
@@ -76,8 +86,8 @@ export function judgeNode(version: string): Finding {
 
 export interface ServerContext {
   kind: "server" | "embedded";
-  /** The port of the connection string, to notice a pooler in between. */
-  url_port: number | null;
+  /** How it is reached; null for the embedded one. */
+  way: WayFacts | null;
   /** The middle of the question and its answer, by this machine's clock. */
   asked_at_ms: number;
   round_trip_ms: number;
@@ -85,8 +95,8 @@ export interface ServerContext {
 
 export function judgeServer(facts: ServerFacts, context: ServerContext): Finding[] {
   const findings = [judgeVersion(facts), judgeClock(facts, context)];
-  if (context.kind === "server")
-    findings.push(judgePooler(facts, context), judgeConnections(facts), judgeRights(facts));
+  const { way } = context;
+  if (way !== null) findings.push(judgeWay(way), judgeConnections(facts, way), judgeRights(facts));
   findings.push(judgeRoles(facts));
   return findings;
 }
@@ -108,23 +118,34 @@ function judgeClock(facts: ServerFacts, context: ServerContext): Finding {
   );
 }
 
-function judgePooler(facts: ServerFacts, context: ServerContext): Finding {
-  if (facts.server_port === null || context.url_port === null || facts.server_port === context.url_port) {
-    return ok("pooler", "no sign of a connection pooler");
-  }
+function judgeWay({ pooled, prepares, takes_settings, hears }: WayFacts): Finding {
+  const parts = [
+    pooled ? "a connection pooler stands before the server" : "no connection pooler",
+    prepares ? "statements are prepared" : "no statement is prepared",
+    hears ? "NOTIFY arrives" : "NOTIFY does not arrive: new tasks are looked for every 100 to 200 ms",
+    ...(takes_settings
+      ? []
+      : ["the times that a statement and a lock may take hold within transactions, else the role's"]),
+  ];
+  if (hears) return ok("pooler", parts.join("; "));
   return warn(
     "pooler",
-    `you connect to port ${context.url_port}, the server itself listens on ${facts.server_port}: a pooler or a port mapping`,
-    "if it is PgBouncer in transaction mode: max_prepared_statements > 0 (from 1.21 on), or FANFOLD_PREPARE=off; workers then poll",
+    parts.join("; "),
+    "let FANFOLD_LISTEN_URL name the server's own address, or that of a pooler in session mode",
   );
 }
 
-function judgeConnections(facts: ServerFacts): Finding {
+function judgeConnections(facts: ServerFacts, { pooled }: WayFacts): Finding {
   const usable = facts.max_connections - facts.reserved_connections;
   const budget = Math.floor(facts.max_connections / 2);
-  const text = `${count(facts.used_connections)} of ${count(usable)} connections in use; all workers together should stay under ${count(budget)} (4 each)`;
+  const rule = pooled
+    ? "behind the pooler, workers and servers share those that it opens"
+    : `all workers together should stay under ${count(budget)} (4 each)`;
+  const text = `${count(facts.used_connections)} of ${count(usable)} connections in use; ${rule}`;
   if (facts.used_connections < budget) return ok("connections", text);
-  const fix = "raise max_connections, put PgBouncer in front, or run fewer workers with more slots each";
+  const fix = pooled
+    ? "raise max_connections, or lower the pooler's default_pool_size"
+    : "raise max_connections, put PgBouncer in front, or run fewer workers with more slots each";
   return facts.used_connections < usable - 4 ? warn("connections", text, fix) : fail("connections", text, fix);
 }
 

@@ -27,7 +27,7 @@ function severityOf({ severity, severity_local }: Record<string, string | undefi
 
 /** Bytes that are no answer: neither the server's words nor our own. What follows on that connection cannot be trusted. */
 export function isUnreadable(error: unknown): boolean {
-  return !(error instanceof DatabaseError) && (error as { severity?: string }).severity === undefined;
+  return !(error instanceof DatabaseError) && severityOf(error as Record<string, string | undefined>) === undefined;
 }
 
 export function serverError(error: unknown, lost: DatabaseError | null): DatabaseError {

@@ -9,7 +9,6 @@ export interface ServerFacts {
   session_user: string;
   is_superuser: boolean;
   is_owner: boolean;
-  server_port: number | null;
   now: Date;
   max_connections: number;
   reserved_connections: number;
@@ -47,7 +46,6 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
       (select rolsuper from pg_roles where rolname = session_user) as is_superuser,
       exists (
         select from pg_roles where rolname = 'fanfold_owner' and pg_has_role(session_user, oid, 'USAGE')) as is_owner,
-      inet_server_port() as server_port,
       clock_timestamp() as now,
       current_setting('max_connections')::int as max_connections,
       current_setting('superuser_reserved_connections')::int as reserved_connections,

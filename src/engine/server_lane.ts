@@ -51,6 +51,7 @@ export class Lane implements Session {
   private readonly client: postgres.Sql;
   private socket: Socket | "unused" | "opening" = "unused";
   private first: Promise<void> | null = null;
+  private last: Promise<unknown> = Promise.resolve();
   private tags = 0;
   private bytes_heard = 0;
   private quiet_since = 0;
@@ -237,7 +238,17 @@ export class Lane implements Session {
       throw error;
     });
     await this.first;
-    return this.answer(send());
+    return this.pooled ? this.alone(send) : this.answer(send());
+  }
+
+  /**
+   * A pooler takes the answer to one statement for the end of its client's turn, though half of the next was sent already: what
+   * comes of that half goes nowhere, or to somebody else.
+   */
+  private alone<T>(send: () => PromiseLike<T>): Promise<T> {
+    const mine = this.last.then(() => this.answer(send()));
+    this.last = mine.catch(() => {});
+    return mine;
   }
 
   /** A server tells its own process's number when it is connected to, a pooler some number. */

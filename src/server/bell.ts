@@ -1,15 +1,17 @@
-// Wakes calls that wait for work: one LISTEN for the whole server, whoever waits. A hint may be lost, so nobody waits for it
-// alone.
+// Wakes calls that wait for work: one LISTEN for the whole server, whoever waits; where nothing arrives (behind a pooler), one look
+// several times a second for all of them. A hint may be lost, so nobody waits for it alone.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "pino";
-import { hintOf } from "../core/hint.js";
-import type { Database, Stoppable } from "../engine/database.js";
+import { hintOf, lookAfter } from "../core/hint.js";
+import { worker_commands as commands } from "../engine/commands.js";
+import type { Database, Listening } from "../engine/database.js";
 
 const CHANNEL = "fanfold_ready";
 /** After a LISTEN that failed; until then whoever waits looks by itself. */
 const AGAIN_MS = 5_000;
 
 interface Waiter {
+  types: ReadonlySet<string>;
   hints: ReadonlySet<string>;
   wake(): void;
 }
@@ -19,8 +21,12 @@ export class WorkBell {
   /** When each hint was last heard, counted. */
   readonly #heard = new Map<string, number>();
   #count = 0;
-  #listening: Promise<Stoppable | null> | null = null;
+  #listening: Promise<Listening | null> | null = null;
+  #listener: Listening | null = null;
   #not_before = 0;
+  #look_timer: NodeJS.Timeout | null = null;
+  /** Where the next look begins. */
+  #seen = 0;
 
   constructor(
     private readonly db: Database,
@@ -32,6 +38,11 @@ export class WorkBell {
     if (this.#listening === null && performance.now() < this.#not_before) return;
     this.#listening ??= this.#listen();
     await this.#listening;
+  }
+
+  /** Whether hints arrive. */
+  get hears(): boolean {
+    return this.#listener?.hears ?? false;
   }
 
   /** A moment, for `rings`: taken before one looks for work, so that nothing falls between looking and waiting. */
@@ -52,24 +63,46 @@ export class WorkBell {
         resolve();
       };
       const timer = setTimeout(done, ms);
-      const waiter = { hints, wake: done };
+      const waiter = { types, hints, wake: done };
       this.#waiters.add(waiter);
+      this.#lookLater();
       signal.addEventListener("abort", done);
     });
   }
 
   async stop(): Promise<void> {
+    if (this.#look_timer !== null) clearTimeout(this.#look_timer);
     const listener = await this.#listening;
     await listener?.stop();
   }
 
-  #listen(): Promise<Stoppable | null> {
+  readonly #ring = (hint: string): void => {
+    this.#heard.set(hint, ++this.#count);
+    // Types are few; whoever makes them up does not fill the memory.
+    if (this.#heard.size > 10_000) this.#heard.clear();
+    for (const { hints, wake } of [...this.#waiters]) if (hints.has(hint)) wake();
+  };
+
+  /** While somebody waits and nothing is heard. */
+  #lookLater(): void {
+    if (this.#look_timer !== null || this.#waiters.size === 0 || this.hears) return;
+    this.#look_timer = setTimeout(async () => {
+      const types = [...new Set([...this.#waiters].flatMap((waiter) => [...waiter.types]))];
+      // Whoever waits looks every second all the same.
+      const found = await commands.new_work(this.db, { types, after: this.#seen }).catch(() => null);
+      this.#look_timer = null;
+      if (found !== null) this.#seen = found.last;
+      for (const type of found?.types ?? []) this.#ring(hintOf(type));
+      this.#lookLater();
+    }, lookAfter(Math.random()));
+  }
+
+  #listen(): Promise<Listening | null> {
     return this.db
-      .listen(CHANNEL, (hint) => {
-        this.#heard.set(hint, ++this.#count);
-        // Types are few; whoever makes them up does not fill the memory.
-        if (this.#heard.size > 10_000) this.#heard.clear();
-        for (const { hints, wake } of [...this.#waiters]) if (hints.has(hint)) wake();
+      .listen(CHANNEL, this.#ring)
+      .then((listener) => {
+        this.#listener = listener;
+        return listener;
       })
       .catch((error: unknown) => {
         this.log.warn({ err: error }, "LISTEN is not to be had; waiting workers find new tasks by polling");

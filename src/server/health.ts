@@ -31,7 +31,6 @@ export class Health {
   constructor(
     private readonly engine: Engine,
     private readonly isStopping: () => boolean,
-    private readonly database_port: number | null = null,
   ) {}
 
   vitals(): Promise<Vitals> {
@@ -64,7 +63,7 @@ export class Health {
     const folder = store.reopen?.dir;
     if (folder !== undefined) findings.push(judgeFolder("storage", folder, await writeProblem(folder)));
     try {
-      findings.push(...(await examineDatabase(db, this.database_port, { sees_workers: true })));
+      findings.push(...(await examineDatabase(db, { sees_workers: true })));
       findings.push(await this.#janitor());
     } catch (error) {
       this.engine.log.warn({ err: error }, "the preflight could not ask the database");

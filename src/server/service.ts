@@ -34,8 +34,6 @@ export interface ServiceOptions {
   stream?: StreamOptions;
   /** How many calls of one tenant may be under way at a time. */
   calls?: CallLimits;
-  /** Of the connection string, so that the preflight notices a pooler in between. */
-  database_port?: number | null;
   /** Which catalogue is served at /stac; "auto" takes what the database has. */
   catalog?: CatalogSetting | undefined;
   /** Where callers reach this service, for the links in answers; when left out, as their call came. */
@@ -85,7 +83,6 @@ export class Service {
       jwt = null,
       stream,
       calls,
-      database_port,
       catalog,
       public_url,
       trust_proxy,
@@ -104,7 +101,7 @@ export class Service {
     this.calls = new CallPlaces(calls);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);
     this.bell = new WorkBell(engine.db, engine.log);
-    this.health = new Health(engine, () => this.stopping.aborted, database_port);
+    this.health = new Health(engine, () => this.stopping.aborted);
   }
 
   /** Aborted when the server is told to stop: whoever waits or streams comes to an end. */

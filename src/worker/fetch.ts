@@ -1,7 +1,8 @@
 // Claims ahead of the slots, so that they never wait for the network, and gives back what would wait too long here.
 // Finding nothing, it writes itself idle, claims once more, and waits for a NOTIFY or the next poll: a hint may be lost,
-// the poll is not.
+// the poll is not. Where no NOTIFY arrives (behind a pooler) it looks several times a second whether anything came.
 import type { Logger } from "pino";
+import { lookAfter } from "../core/hint.js";
 import type { ClaimedStage, ClaimReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { HeldTenants } from "../engine/held_tenants.js";
@@ -37,6 +38,8 @@ export interface FetcherParts {
   memory: MemoryBudget;
   stats: Stats;
   log: Logger;
+  /** Whether hints arrive. */
+  hears(): boolean;
   onStale(): void;
   /** What was sent has not been answered for as long as a lease lasts. */
   onSilent(what: string): void;
@@ -64,6 +67,8 @@ export class Fetcher {
   /** Whose ready rows were locked for longer than a claim waits. */
   private readonly held = new HeldTenants(1_000, 30_000);
   private poll_timer: NodeJS.Timeout | undefined;
+  /** Where the next look begins, for one that hears no hints. */
+  private seen = 0;
   private failures = 0;
   private stopped = false;
 
@@ -148,7 +153,7 @@ export class Fetcher {
     stats.claims++;
     // Whoever else was woken may have been quicker: then a look at everything decides whether to wait.
     if (hinted !== null && reply.claims.length === 0) this.again = true;
-    if (reply.claims.length === 0 && !this.told_idle && !this.stopped) {
+    if (reply.claims.length === 0 && !this.told_idle && this.parts.hears() && !this.stopped) {
       await commands.set_idle(db, { worker_id, idle: true });
       this.told_idle = true;
       asked = types;
@@ -251,7 +256,7 @@ export class Fetcher {
     }
     if (found === "none") {
       this.waiting = !this.again;
-      this.poll(parts.poll_s * 1000 * (0.75 + Math.random() * 0.5));
+      this.rest(performance.now() + parts.poll_s * 1000 * (0.75 + Math.random() * 0.5));
     } else {
       this.full_claims = found === "full" ? this.full_claims + 1 : 0;
       if (this.told_idle && this.full_claims >= 2) this.sayBusy();
@@ -279,9 +284,28 @@ export class Fetcher {
     this.poll(waitBeforeTry(this.failures));
   }
 
-  private poll(ms: number): void {
+  /** Until the next poll, or until something is seen by one that hears nothing. */
+  private rest(until: number): void {
+    const left_ms = until - performance.now();
+    const look_ms = lookAfter(Math.random());
+    if (this.parts.hears() || left_ms <= look_ms) this.poll(Math.max(0, left_ms));
+    else this.poll(look_ms, () => void this.look(until));
+  }
+
+  private async look(until: number): Promise<void> {
+    const { db, commands, types } = this.parts;
+    // A claim finds out what the matter is.
+    const found = await commands.new_work(db, { types, after: this.seen }).catch(() => null);
+    if (found !== null) this.seen = found.last;
+    if (this.stopped || !this.is_waiting) return;
+    if (found?.types.length === 0) this.rest(until);
+    else if (found?.types.length === 1) this.hint(found.types[0]!);
+    else this.wake();
+  }
+
+  private poll(ms: number, then: () => void = this.wake): void {
     clearTimeout(this.poll_timer);
-    this.poll_timer = setTimeout(this.wake, ms);
+    this.poll_timer = setTimeout(then, ms);
   }
 
   /** Two full claims running: there is enough to do, and enqueuing need not pay for hints. */

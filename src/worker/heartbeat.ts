@@ -83,6 +83,7 @@ export class Heartbeat {
   private stopped = false;
   private waiting = false;
   private again = false;
+  private sent_at = performance.now();
 
   constructor(private readonly parts: HeartbeatParts) {
     this.after(this.period);
@@ -104,6 +105,7 @@ export class Heartbeat {
   private async beat(): Promise<void> {
     const { parts } = this;
     const sent_at = performance.now();
+    this.sent_at = sent_at;
     try {
       const { counts, told } = parts.tallies.untold();
       const said = counts.length === 0 ? parts.state() : { ...parts.state(), counts };
@@ -134,6 +136,11 @@ export class Heartbeat {
       clearTimeout(this.timer);
       this.after(0);
     }
+  }
+
+  /** Called now and then: sooner than the lease asks for. */
+  atLeastEvery(ms: number): void {
+    if (this.waiting && performance.now() - this.sent_at >= ms) this.hurry();
   }
 
   async stop(): Promise<void> {

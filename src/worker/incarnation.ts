@@ -39,6 +39,8 @@ import { Moment, settlesWithin } from "./wait.js";
 const SWEEP_MS = 100;
 /** The hint that something running was cancelled: the heartbeat's answer says what. */
 const CANCELLED = "#cancelled";
+/** How often a worker asks that hears no hints, while anything runs. */
+const DEAF_BEAT_MS = 2000;
 /** How long the last words to a database that may not answer are waited for. */
 const FAREWELL_MS = 5000;
 
@@ -201,6 +203,7 @@ export class Incarnation {
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
       lease_ms: lease_s * 1000,
+      hears: () => connections.hears,
       onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
@@ -249,6 +252,8 @@ export class Incarnation {
     this.sweep_timer = undefined;
     const now = performance.now();
     this.runner.sweep(now);
+    // Nobody tells it that something was cancelled.
+    if (!this.connections.hears) this.heartbeat.atLeastEvery(DEAF_BEAT_MS);
     if (this.stopping === undefined) this.fetcher.handBack(now);
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };

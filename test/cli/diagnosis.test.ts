@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from "../../src/engine/diagnosis.js";
 import type { SchemaFacts, ServerFacts } from "../../src/engine/server_facts.js";
+import type { WayFacts } from "../../src/engine/server_way.js";
 
 const now = new Date("2020-01-01T00:00:00Z");
 const facts: ServerFacts = {
@@ -19,7 +20,6 @@ const facts: ServerFacts = {
   session_user: "worker",
   is_superuser: false,
   is_owner: false,
-  server_port: 5432,
   now,
   max_connections: 100,
   reserved_connections: 3,
@@ -29,7 +29,8 @@ const facts: ServerFacts = {
   may_use_schema: true,
   server_role_exists: false,
 };
-const context: ServerContext = { kind: "server", url_port: 5432, asked_at_ms: now.getTime(), round_trip_ms: 3 };
+const way: WayFacts = { pooled: false, prepares: true, takes_settings: true, hears: true };
+const context: ServerContext = { kind: "server", way, asked_at_ms: now.getTime(), round_trip_ms: 3 };
 const schema: SchemaFacts = {
   role: "worker",
   tables_without_security: [],
@@ -59,7 +60,7 @@ describe("doctor", () => {
     const all = [
       ...server(
         { version_num: 140_000, is_superuser: true, missing_roles: ["fanfold_owner"], used_connections: 99 },
-        { url_port: 6432 },
+        { way: { pooled: true, prepares: false, takes_settings: false, hears: false } },
       ),
       ...judgeSchema(
         {
@@ -106,6 +107,18 @@ describe("doctor", () => {
       level: "warn",
       fix: expect.stringContaining("openssl rand -base64 32"),
     });
+  });
+
+  test("says what a pooler takes away, and who shares its connections", () => {
+    const pooled = { pooled: true, prepares: false, takes_settings: false, hears: false };
+    const deaf = server({}, { way: pooled });
+    expect(finding(deaf, "pooler")).toMatchObject({
+      level: "warn",
+      fix: expect.stringContaining("FANFOLD_LISTEN_URL"),
+    });
+    expect(finding(deaf, "pooler").message).toContain("looked for every 100 to 200 ms");
+    expect(finding(deaf, "connections").message).toContain("share those that it opens");
+    expect(finding(server({}, { way: { ...pooled, hears: true } }), "pooler").level).toBe("ok");
   });
 
   test("fails on a Postgres older than 15", () => {
@@ -177,7 +190,7 @@ describe("doctor", () => {
 
   test("does not ask the embedded database about logins, poolers and tenants", () => {
     const names = [
-      ...server({ is_superuser: true }, { kind: "embedded", url_port: null }),
+      ...server({ is_superuser: true }, { kind: "embedded", way: null }),
       ...judgeSchema(schema, "embedded"),
     ].map((one) => one.name);
     expect(names).toEqual(["version", "clock", "roles", "row_security"]);
