@@ -14,8 +14,12 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: [included[mode] ?? "test/**/*.test.ts"],
-      // How often each fault is repeated in a row.
-      env: soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {},
+      env: {
+        // What fails for good does so within a second; tests of patience say their own.
+        FANFOLD_RETRY: "attempts=3,base_s=0.1",
+        // How often each fault is repeated in a row.
+        ...(soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {}),
+      },
       globalSetup: ["test/global_setup.ts"],
       pool: "forks",
       maxWorkers: 2,

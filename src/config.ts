@@ -12,6 +12,7 @@ import {
   type RasterEngineChoice,
   raster_engines,
 } from "./core/raster_settings.js";
+import type { Retry } from "./core/retry.js";
 import {
   type Answer,
   oneOf,
@@ -26,6 +27,7 @@ import {
   readOrigins,
   readProxies,
   readPublicUrl,
+  readRetryText,
   readSwitch,
   readTenant,
   readText,
@@ -61,6 +63,8 @@ export interface Config {
   readonly wait_for_database_s: number;
   /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
   readonly worker_memory_mb: number | undefined;
+  /** How failed tasks are tried again where neither submit nor stage nor handler says so; else by what failed. */
+  readonly retry: Retry | undefined;
   /** Where the HTTP server listens. */
   readonly host: string;
   readonly port: number;
@@ -182,6 +186,7 @@ const settings = {
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
   wait_for_database_s: setting("FANFOLD_WAIT_FOR_DATABASE_S", 60, readWait),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
+  retry: setting<Retry | undefined>("FANFOLD_RETRY", undefined, readRetryText),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
@@ -255,16 +260,23 @@ export function secretsFromEnvironment(env: Environment = process.env) {
 
 /** What a worker takes for raster work, unless it is told otherwise. */
 export function rasterFromEnvironment(env: Environment = process.env): RasterConfig {
-  const read = <T>(one: Setting<T>): T => {
-    const text = env[one.name]?.trim() ?? "";
-    const answer = text === "" ? null : one.read(text);
-    return answer !== null && "value" in answer ? answer.value : one.initial;
-  };
+  const read = <T>(one: Setting<T>): T => orInitial(one, env);
   return {
     ...{ engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb) },
     source_max_mb: read(settings.source_max_mb),
     ...{ catalog: read(settings.catalog), ...gdalPlaces(env) },
   };
+}
+
+/** How a worker has failed tasks tried again, unless it is told otherwise. */
+export function retryFromEnvironment(env: Environment = process.env): Retry | undefined {
+  return orInitial(settings.retry, env);
+}
+
+function orInitial<T>(one: Setting<T>, env: Environment): T {
+  const text = env[one.name]?.trim() ?? "";
+  const answer = text === "" ? null : one.read(text);
+  return answer !== null && "value" in answer ? answer.value : one.initial;
 }
 
 /** GDAL gets an environment of its own; of this one it needs no more than where it was put. */
@@ -366,6 +378,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     slots: value(settings.slots, flags.slots),
     wait_for_database_s: value(settings.wait_for_database_s, flags.wait_for_database_s),
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
+    retry: value(settings.retry),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",

@@ -63,8 +63,12 @@ begin
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),
-        (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000')
+        (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000'),
+        (jsonb_typeof(v_stage -> 'max_attempts') = 'number' and jsonb_typeof(v_stage #> '{retry,attempts}') = 'number'
+          and v_stage -> 'max_attempts' <> v_stage #> '{retry,attempts}', 'retry.attempts|another number than max_attempts; give one of them')
       ) as checks(bad, p) where bad
+      union all
+      select r.field || '|' || r.problem from app.retry_problems(v_stage -> 'retry') r where v_stage ? 'retry'
     loop
       v_problems := v_problems || jsonb_build_object(
         'path', v_path || '.' || split_part(v_condition, '|', 1), 'problem', split_part(v_condition, '|', 2),

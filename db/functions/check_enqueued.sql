@@ -17,8 +17,8 @@ begin
     from (
       select t.position, c.*
         from rows from (json_to_recordset(tasks) as (
-            parameters text, key text, delay_s numeric, priority numeric, max_attempts numeric, metadata jsonb, run_at text))
-          with ordinality as t(parameters, key, delay_s, priority, max_attempts, metadata, run_at, position),
+            parameters text, key text, delay_s numeric, priority numeric, max_attempts numeric, metadata jsonb, run_at text, retry jsonb))
+          with ordinality as t(parameters, key, delay_s, priority, max_attempts, metadata, run_at, retry, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', t.parameters is null),
           ('parameters', 'not an object', '{"to": "ada"}', left(ltrim(t.parameters), 1) <> '{'),
@@ -28,8 +28,11 @@ begin
           ('delay_s', 'not from 0 to ten years', 'seconds from now', t.delay_s not between 0 and 315360000),
           ('run_at', 'given together with delay_s', 'give one of them', t.run_at is not null and t.delay_s is not null),
           ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', t.priority not between -32768 and 32767 or t.priority <> trunc(t.priority)),
-          ('max_attempts', 'not a whole number from 1 to 10000', '3 is usual', t.max_attempts not between 1 and 10000 or t.max_attempts <> trunc(t.max_attempts)),
-          ('metadata', 'not an object of at most 16384 bytes', '{"source": "import"}', jsonb_typeof(t.metadata) <> 'object' or octet_length(t.metadata::text) > 16384)
+          ('max_attempts', 'not a whole number from 1 to 10000', '5', t.max_attempts not between 1 and 10000 or t.max_attempts <> trunc(t.max_attempts)),
+          ('metadata', 'not an object of at most 16384 bytes', '{"source": "import"}', jsonb_typeof(t.metadata) <> 'object' or octet_length(t.metadata::text) > 16384),
+          ('retry.attempts', 'another number than max_attempts', 'give one of them', t.max_attempts <> case jsonb_typeof(t.retry -> 'attempts') when 'number' then (t.retry ->> 'attempts')::numeric end)
+          union all
+          select r.field, r.problem, r.fix, true from app.retry_problems(t.retry) r where t.retry is not null
         ) as c(field, problem, fix, bad)
        where c.bad
        order by t.position

@@ -14,8 +14,8 @@ begin
     from (
       select j.position, c.*
         from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, group_id text,
-            depends_on jsonb, on_dependency_failure text, require text))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, group_id, depends_on, on_dependency_failure, require, position),
+            depends_on jsonb, on_dependency_failure text, require text, retry jsonb))
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, group_id, depends_on, on_dependency_failure, require, retry, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
@@ -35,6 +35,8 @@ begin
             else jsonb_array_length(j.depends_on) > 1000 or exists (select from jsonb_array_elements(j.depends_on) d where jsonb_typeof(d) <> 'string') end),
           ('on_dependency_failure', 'neither cancel nor run', 'cancel, or run: it starts however the others end', j.on_dependency_failure not in ('cancel', 'run')),
           ('require', 'neither success nor completed', 'success, or completed: a partial success is not enough', j.require not in ('success', 'completed'))
+          union all
+          select r.field, r.problem, r.fix, true from app.retry_problems(j.retry) r where j.retry is not null
         ) as c(field, problem, fix, bad)
        where c.bad
        order by j.position

@@ -11,10 +11,10 @@ begin
   insert into app.idempotency_keys (tenant_id, task_type, key_hash, body_hash, stage_id, ordinal)
   select distinct on (k.key_hash) tenant, type, k.key_hash, k.body_hash, stage, k.ordinal
     from (
-      select sha256(convert_to(t.key, 'UTF8')) as key_hash, app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata) as body_hash,
+      select sha256(convert_to(t.key, 'UTF8')) as key_hash, app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata, t.retry) as body_hash,
         ordinals[t.position] as ordinal, t.position
-        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb))
-          with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, position)
+        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb, retry jsonb))
+          with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, retry, position)
        where t.key is not null
     ) k
    order by k.key_hash, k.position
@@ -25,9 +25,9 @@ begin
     into v_ids, v_conflict
     from (
       select t.key, t.position, ordinals[t.position] as ordinal, sha256(convert_to(t.key, 'UTF8')) as key_hash,
-        app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata) as body_hash
-        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb))
-          with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, position)
+        app.body_hash(t.parameters, t.run_at, t.priority, t.max_attempts, t.metadata, t.retry) as body_hash
+        from rows from (json_to_recordset(tasks) as (parameters text, key text, run_at timestamptz, priority text, max_attempts text, metadata jsonb, retry jsonb))
+          with ordinality as t(parameters, key, run_at, priority, max_attempts, metadata, retry, position)
     ) g
     left join app.idempotency_keys k on k.tenant_id = tenant and k.task_type = type and k.key_hash = g.key_hash;
   if v_conflict is not null then

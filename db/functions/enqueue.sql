@@ -2,7 +2,8 @@
 --   select app.enqueue('email.send', '{"to": "ada@example.org"}', idempotency_key => 'welcome-42');
 create or replace function app.enqueue(
   task_type text, parameters jsonb default '{}', idempotency_key text default null, run_at timestamptz default null,
-  priority integer default 0, max_attempts integer default null, metadata jsonb default null, tenant text default null)
+  priority integer default 0, max_attempts integer default null, metadata jsonb default null, tenant text default null,
+  retry jsonb default null)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
@@ -15,7 +16,7 @@ begin
   end if;
   v_reply := app.enqueue_tasks(json_build_object('tenant', tenant, 'task_type', task_type, 'tasks', json_build_array(json_build_object(
     'parameters', app.canonical(parameters), 'key', idempotency_key, 'run_at', run_at, 'priority', priority,
-    'max_attempts', max_attempts, 'metadata', metadata))));
+    'max_attempts', max_attempts, 'metadata', metadata, 'retry', retry))));
   return json_build_object('task_id', v_reply -> 'task_ids' ->> 0, 'created', (v_reply ->> 'created')::integer = 1);
 end $$;
-grant execute on function app.enqueue(text, jsonb, text, timestamptz, integer, integer, jsonb, text) to fanfold_api, fanfold_admin;
+grant execute on function app.enqueue(text, jsonb, text, timestamptz, integer, integer, jsonb, text, jsonb) to fanfold_api, fanfold_admin;

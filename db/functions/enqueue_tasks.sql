@@ -1,5 +1,5 @@
 -- Enqueues lone tasks of one type. request: {tenant?, task_type, traceparent?, tasks: [{parameters, key?, run_at?, delay_s?, priority?,
--- max_attempts?, metadata?}]}; parameters are canonical JSON text. Tasks that may run alike share one ready range.
+-- max_attempts?, retry?, metadata?}]}; parameters are canonical JSON text. Tasks that may run alike share one ready range.
 -- The caller's trace context is kept in the metadata of each, and is no part of the body.
 -- Same key and same body: the same task. Same key, another body: a conflict, and nothing of the call is written.
 create or replace function app.enqueue_tasks(request json)
@@ -38,12 +38,14 @@ begin
     select t.*, abs(v_ids[t.position]) as ordinal, v_ids[t.position] >= 0 as fresh,
       coalesce(t.run_at, now() + make_interval(secs => t.delay_s), now()) as starts_at, coalesce(t.priority, 0)::smallint as urgency
     from rows from (json_to_recordset(v_tasks) as (
-        parameters text, run_at timestamptz, delay_s double precision, priority numeric, max_attempts numeric, metadata jsonb))
-      with ordinality as t(parameters, run_at, delay_s, priority, max_attempts, metadata, position)
+        parameters text, run_at timestamptz, delay_s double precision, priority numeric, max_attempts numeric, metadata jsonb, retry jsonb))
+      with ordinality as t(parameters, run_at, delay_s, priority, max_attempts, metadata, retry, position)
   ),
   stored as (
-    insert into app.tasks (stage_id, ordinal, tenant_id, parameters, metadata, max_attempts)
-    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, case when v_trace is null then g.metadata else coalesce(g.metadata, '{}') || v_trace end, g.max_attempts::smallint from given g where g.fresh
+    insert into app.tasks (stage_id, ordinal, tenant_id, parameters, metadata, max_attempts, retry)
+    select v_stage, g.ordinal, v_tenant, g.parameters::jsonb, case when v_trace is null then g.metadata else coalesce(g.metadata, '{}') || v_trace end,
+        coalesce(g.max_attempts, (g.retry ->> 'attempts')::numeric)::smallint, nullif(jsonb_strip_nulls(g.retry) - 'attempts', '{}')
+      from given g where g.fresh
   ),
   alike as (
     select g.starts_at, g.urgency, max(octet_length(g.parameters)) as bytes, range_agg(int8range(g.ordinal, g.ordinal + 1)) as ordinals

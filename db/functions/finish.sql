@@ -2,7 +2,7 @@
 -- claims: [{c, g: stage, a: attempt}] of everything named. Completed tasks come as columns, because that is read twice as fast
 -- as rows: done_claims, done_ordinals, done_ms, and results as one JSON array of the same length; what few tasks have besides
 -- comes in extras: [{i: position from 1, n: next_stage_params, s: spill, v: deliverables}]. failed: [{c, o, d, category, code, message,
--- retry_after_s, detail}]; logs: the last lines of these tasks. What the worker no longer holds, or holds under a claim it did
+-- retry_after_s, detail, retry: what its handler says of another attempt}]; logs: the last lines of these tasks. What the worker no longer holds, or holds under a claim it did
 -- not name, is refused and recorded, never an error.
 -- Lock order: claims, stage_progress, jobs, each ascending; the progress row is the last thing written before a stage closes.
 create or replace function app.finish(
@@ -74,13 +74,13 @@ begin
     for v_failure in
       select distinct on (f.c, f.o) f.*, k.stage_id
         from json_to_recordset(failed) as f(
-          c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb)
+          c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb, retry jsonb)
         cross join lateral (select * from app.claims k where k.claim_id = f.c offset 0) k
        where k.claim_id = any (v_ids) and k.worker_id = worker and k.held @> f.o
        order by f.c, f.o
     loop
       if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,
-          v_failure.retry_after_s, v_failure.detail) then
+          v_failure.retry_after_s, v_failure.detail, v_failure.retry) then
         v_retried := v_retried + 1;
         v_retries := v_retries || v_failure.c;
         v_retries := v_retries || v_failure.o;

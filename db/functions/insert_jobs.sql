@@ -23,15 +23,16 @@ begin
     select distinct on (n.hash)
       n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
-      j.group_id, j.webhooks, j.traceparent, j.depends_on,
+      j.group_id, j.webhooks, j.traceparent, j.depends_on, nullif(jsonb_strip_nulls(j.retry), '{}') as retry,
       case when j.on_dependency_failure = 'run' then 'end' else coalesce(j.require, 'success') end as needs,
       case when j.no_deadline is not true then coalesce(j.deadline_s, app.usual_deadline_s(blueprint)) end as deadline_s
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
-        no_deadline boolean, group_id text, webhooks jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text))
+        no_deadline boolean, group_id text, webhooks jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text,
+        retry jsonb))
       with ordinality as j(
         parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, group_id, webhooks, traceparent, depends_on,
-        on_dependency_failure, require, position)
+        on_dependency_failure, require, retry, position)
     join unnest(new_hashes, new_runs) as n(hash, run)
       on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
     order by n.hash, j.position
@@ -47,12 +48,12 @@ begin
   inserted as (
     insert into app.jobs (
       tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_s, deadline_at,
-      deadline_left_s, group_id, webhooks, traceparent, waits_for)
+      deadline_left_s, group_id, webhooks, traceparent, retry, waits_for)
     select
       tenant, n.job_id, n.hash, n.run, blueprint ->> 'type', insert_jobs.blueprint_hash, n.priority, n.parameters::jsonb, n.labels,
       n.correlation_id, n.deadline_s, case when n.waits_for = 0 then now() + make_interval(secs => n.deadline_s) end,
       -- The clock of a job that waits for others starts when it is released.
-      case when n.waits_for > 0 then n.deadline_s end, n.group_id, n.webhooks, n.traceparent, n.waits_for
+      case when n.waits_for > 0 then n.deadline_s end, n.group_id, n.webhooks, n.traceparent, n.retry, n.waits_for
     from named n
     order by n.job_id
     on conflict do nothing

@@ -12,16 +12,18 @@ begin
   with made as (
     insert into app.stages (
       tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
-      timeout_s, max_attempts, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
+      timeout_s, max_attempts, retry, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
       opened_at)
     select
       tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
-      d.batch, d.max_parallel, d.timeout_s, d.max_attempts, d.budget_count, d.budget_percent, d.condition, d.plan,
+      d.batch, d.max_parallel, d.timeout_s, coalesce((j.retry ->> 'attempts')::numeric::smallint, d.max_attempts),
+      case when j.retry is null then d.retry else nullif(coalesce(d.retry, '{}') || (j.retry - 'attempts'), '{}') end,
+      d.budget_count, d.budget_percent, d.condition, d.plan,
       d.description, d.on_task_failure, d.gate, j.priority,
       case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
       case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
     from unnest(job_ids) c
-    cross join lateral (select q.job_id, q.priority, q.waits_for from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+    cross join lateral (select q.job_id, q.priority, q.waits_for, q.retry from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
     cross join (
       select s.*, s.after = '{}' and s.parallelism = 'single' and s.plan is null and s.condition is null and s.gate is null as starts
         from app.stage_definitions(blueprint) s

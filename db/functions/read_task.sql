@@ -22,7 +22,8 @@ begin
       'status', t.status, 'attempt', t.attempt, 'priority', t.priority, 'run_at', t.run_at, 'worker_id', t.worker_id,
       'created_at', t.created_at, 'finished_at', t.finished_at, 'duration_ms', t.duration_ms, 'error', t.error,
       'stage_number', case when v_stage.job_id is not null then v_stage.number end, 'stage_opened_at', v_stage.opened_at,
-      'max_attempts', coalesce(k.max_attempts, v_stage.max_attempts), 'timeout_s', v_stage.timeout_s, 'parent', k.parent, 'bbox', k.bbox,
+      'max_attempts', coalesce(k.max_attempts, v_stage.max_attempts),
+      'retry', nullif(coalesce(v_stage.retry, '{}') || coalesce(k.retry, '{}'), '{}'), 'timeout_s', v_stage.timeout_s, 'parent', k.parent, 'bbox', k.bbox,
       'parameters', case when b.parameters <= v_largest then k.parameters end,
       'metadata', case when b.metadata <= v_largest then k.metadata end,
       'result', case when b.result <= v_largest then r.result end, 'spill', r.spill,
@@ -48,7 +49,7 @@ begin
             'message', a.message, 'worker_id', a.worker_id, 'worker', app.worker_place(a.worker_id, v_tenant, v_machines),
             -- Of one that was repaired away only the repair's time is known.
             'started_at', case when a.outcome <> 'superseded' then a.ended_at - make_interval(secs => a.duration_ms / 1000.0) end,
-            'ended_at', a.ended_at, 'retry_at', a.retry_at) order by a.attempt_id), '[]')
+            'ended_at', a.ended_at, 'retry_at', a.retry_at, 'max_attempts', a.max_attempts, 'gives_up_at', a.gives_up_at) order by a.attempt_id), '[]')
           from (
             select * from app.attempts h where h.stage_id = t.stage_id and h.ordinal = t.ordinal order by h.attempt_id desc limit c_attempts) a),
       'attempts_left_out', greatest(0, (

@@ -19,7 +19,8 @@ begin
       'budget', case when stage.budget_count is not null or stage.budget_percent is not null then json_build_object(
         'count', stage.budget_count, 'percent', stage.budget_percent,
         'allowed', case when stage.total is not null then app.stage_allows(stage.total, stage.budget_count, stage.budget_percent) end) end,
-      'max_parallel', stage.max_parallel, 'max_attempts', stage.max_attempts, 'timeout_s', stage.timeout_s,
+      'max_parallel', stage.max_parallel, 'max_attempts', stage.max_attempts, 'retry', stage.retry, 'timeout_s', stage.timeout_s,
+      'next_retry', case when q.retrying > 0 then app.next_retry(stage) end,
       'rate_per_s', round(v.rate::numeric, 3), 'eta_s', ceil(p.remaining / v.rate),
       'opened_at', stage.opened_at, 'closed_at', stage.closed_at,
       'error', coalesce(stage.error, (

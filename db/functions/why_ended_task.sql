@@ -7,7 +7,7 @@ as $$
 declare
   v_id text := result.stage_id || '-' || result.ordinal;
   v_attempts record;
-  v_most smallint;
+  v_last app.attempts;
   v_code text;
   v_open boolean := job.job_id is not null and job.finished_at is null;
 begin
@@ -17,7 +17,8 @@ begin
     into v_attempts
     from app.attempts a
    where a.stage_id = result.stage_id and a.ordinal = result.ordinal;
-  select coalesce(t.max_attempts, stage.max_attempts) into v_most from app.tasks t where t.stage_id = result.stage_id and t.ordinal = result.ordinal;
+  select * into v_last from app.attempts a
+   where a.stage_id = result.stage_id and a.ordinal = result.ordinal and a.outcome = 'failed' order by a.attempt_id desc limit 1;
   if result.status <> 'failed' then
     return app.verdict(upper(result.status::text), 'task ' || v_id || ' is ' || result.status || case when result.status = 'completed' then '; nothing blocks it'
         else coalesce(' by ' || (result.error ->> 'by'), '') || coalesce(': ' || (result.error ->> 'message'), '') end,
@@ -37,12 +38,10 @@ begin
         v_id, v_attempts.crashed, v_attempts.lost)
       when 'RESULT_UNSTORABLE' then format('the result of task %s cannot be stored', v_id)
       when 'PAYLOAD_TOO_LARGE' then format('task %s carries more than may be stored', v_id)
-      else format('task %s failed at attempt %s of %s', v_id, result.attempt, v_most)
+      else format('task %s failed at attempt %s%s', v_id, result.attempt, coalesce(' of ' || v_last.max_attempts, ''))
     end || coalesce(': ' || (result.error ->> 'message'), ''),
-    json_build_object('attempt', result.attempt, 'of', v_most, 'error', result.error, 'crashes', v_attempts.crashes,
-      'problems', case when v_code <> 'QUARANTINED_POISON' then (
-        select a.detail -> 'problems' from app.attempts a
-         where a.stage_id = result.stage_id and a.ordinal = result.ordinal and a.outcome = 'failed' order by a.attempt_id desc limit 1) end,
+    json_build_object('attempt', result.attempt, 'of', v_last.max_attempts, 'error', result.error, 'crashes', v_attempts.crashes,
+      'problems', case when v_code <> 'QUARANTINED_POISON' then v_last.detail -> 'problems' end,
       'late_results', app.late_results(result.stage_id, result.ordinal)),
     result.finished_at, null,
     case

@@ -2,6 +2,7 @@
 import { job_webhooks } from "../core/api/webhooks.js";
 import { priority_range } from "../core/names.js";
 import { type Problem, quoted } from "../core/problems.js";
+import { type Retry, retryFromText } from "../core/retry.js";
 import type { JobWebhook } from "../core/webhooks.js";
 
 export function wholeNumber(
@@ -35,6 +36,16 @@ export function positiveSeconds(name: string, text: string | undefined, problems
 
 export function priorityOf(text: string | undefined, problems: Problem[]): number | undefined {
   return wholeNumber("--priority", text, priority_range.lowest, priority_range.highest, problems);
+}
+
+/** "attempts=5,within_s=900". */
+export function retryOf(text: string | undefined, problems: Problem[]): Retry | undefined {
+  if (text === undefined) return undefined;
+  const read = retryFromText(text);
+  if ("retry" in read) return read.retry;
+  for (const { path, problem, fix } of read.problems)
+    problems.push({ path: "--retry", problem: `${path} ${problem}`.trim(), fix });
+  return undefined;
 }
 
 export function oneOf<Word extends string>(

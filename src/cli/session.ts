@@ -115,6 +115,7 @@ export async function withSession<T>(
           startWorker(engine, {
             ...{ slots: config.slots, secrets_dir, outbound, raster, log },
             ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
+            ...(config.retry === undefined ? {} : { retry: config.retry }),
           }),
         ),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),

@@ -10,7 +10,7 @@ import type { SubmitReply } from "../engine/records.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { problemsOf, usage } from "./failure.js";
 import { note } from "./io.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, webhooksOf } from "./options.js";
+import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf, webhooksOf } from "./options.js";
 import type { Parameters } from "./pairs.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
@@ -32,6 +32,7 @@ interface SubmitOptions extends WaitFlags {
   require?: string;
   group?: string;
   webhook?: string[];
+  retry?: string;
   dryRun?: boolean;
 }
 
@@ -62,6 +63,10 @@ export function addSubmit(cli: Cli): void {
       "--webhook <receiver>",
       "who else hears how it ends: an endpoint (we_…), or JSON with url and secret; may be repeated",
       collect,
+    )
+    .option(
+      "--retry <settings>",
+      "how its failed tasks are tried again, whatever its stages say: attempts=5,base_s=1,cap_s=60,within_s=900, any of them",
     )
     .option("--dry-run", "only say what it would do, or why it would be refused")
     .addHelpText(
@@ -97,6 +102,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     require: oneOf("--require", options.require, ["success", "completed"], problems),
     group_id: options.group,
     webhooks: webhooksOf(options.webhook, problems),
+    retry: retryOf(options.retry, problems),
   };
   if (options.dryRun && options.wait) {
     problems.push({ path: "--wait", problem: "a dry run makes nothing to wait for", fix: "leave one of them out" });

@@ -1,11 +1,12 @@
 // fanfold tasks: lone tasks (enqueue, cancel, reschedule), and the tasks of jobs (list).
 import type { Command } from "commander";
 import { type Problem, suggestion } from "../core/problems.js";
+import { retry_limits } from "../core/retry.js";
 import { task_statuses } from "../core/statuses.js";
 import type { TaskPage } from "../engine/records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { momentOf, oneOf, positiveSeconds, priorityOf, wholeNumber } from "./options.js";
+import { momentOf, oneOf, positiveSeconds, priorityOf, retryOf, wholeNumber } from "./options.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
 import { errorText, moment, table } from "./summary.js";
@@ -86,6 +87,7 @@ interface EnqueueOptions {
   delay?: string;
   priority?: string;
   maxAttempts?: string;
+  retry?: string;
   parameters?: string;
 }
 
@@ -100,7 +102,11 @@ function addEnqueue(cli: Cli, tasks: Command): void {
     .option("--at <moment>", "not before, for example 2030-12-31T18:00:00Z")
     .option("--delay <seconds>", "not before so many seconds from now")
     .option("--priority <number>", "higher runs first (default 0)")
-    .option("--max-attempts <number>", "how often it is tried, 1 to 100")
+    .option("--max-attempts <number>", "how often it is tried; short for --retry attempts=<number>")
+    .option(
+      "--retry <settings>",
+      "how it is tried again when it fails: attempts=5,base_s=1,cap_s=60,within_s=900, any of them",
+    )
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
     .addHelpText(
       "after",
@@ -130,7 +136,8 @@ async function enqueue(cli: Cli, type: string, pairs: string[], options: Enqueue
     run_at: momentOf("--at", options.at, problems),
     delay_s: positiveSeconds("--delay", options.delay, problems),
     priority: priorityOf(options.priority, problems),
-    max_attempts: wholeNumber("--max-attempts", options.maxAttempts, 1, 100, problems),
+    max_attempts: wholeNumber("--max-attempts", options.maxAttempts, 1, retry_limits.attempts.most, problems),
+    retry: retryOf(options.retry, problems),
   };
   const parameters = await gatherParameters(cli.io, pairs, options.parameters, problems);
   if (problems.length > 0) throw usage("this task cannot be enqueued", { problems });

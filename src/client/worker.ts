@@ -289,6 +289,8 @@ class Worker implements RemoteWorker {
       const end = ctx.aborted === "timeout" ? failedOf(ctx, classify(ctx.signal.reason)) : told();
       if (end.error === undefined) this.#stats.completed++;
       else this.#stats.failed++;
+      const retry = this.handlers.get(ctx.task_type)?.options.retry;
+      if (end.error !== undefined && retry !== undefined) end.error.retry = retry;
       life.outbox.add({ ...end, task_id });
     }
   }

@@ -8,6 +8,7 @@ import { type JsonSchema, parameterNames, readJsonSchema, readObjectSchema } fro
 import { type PlanData, readPlanData } from "./plan_data.js";
 import { quoted, suggestion } from "./problems.js";
 import type { Report } from "./report.js";
+import { type Retry, readRetryOf } from "./retry.js";
 import { orderStages } from "./stage_order.js";
 import {
   type Importance,
@@ -30,7 +31,8 @@ export interface StageBlueprint {
   max_parallel: number | null;
   /** null until the registry fills in the handler's, or the default. */
   timeout_s: number | null;
-  max_attempts: number;
+  /** null: nobody said, and the kind of failure decides. */
+  retry: Retry | null;
   importance: Importance;
   failure_budget: { count: number } | { percent: number } | null;
   when: { path: string } | { function: string } | null;
@@ -62,7 +64,6 @@ export interface BuiltJob {
   conditions: Map<string, Code>;
 }
 
-export const default_max_attempts = 3;
 export const default_timeout_s = 1800;
 /** Node's timers end at 2^31 ms; a longer one would fire at once. */
 export const max_timeout_s = 2_147_483;
@@ -84,6 +85,7 @@ const stage_keys = [
   "max_parallel",
   "timeout_s",
   "max_attempts",
+  "retry",
   "importance",
   "failure_budget",
   "on_task_failure",
@@ -209,7 +211,7 @@ function readStage(value: unknown, position: number, schema: z.ZodObject | null,
     batch,
     max_parallel: report.wholeNumber("max_parallel", declared.max_parallel, 1, 1_000_000),
     timeout_s: report.wholeNumber("timeout_s", declared.timeout_s, 1, max_timeout_s),
-    max_attempts: report.wholeNumber("max_attempts", declared.max_attempts, 1, 10_000) ?? default_max_attempts,
+    retry: readRetryOf(declared, report),
     importance: report.oneOf("importance", declared.importance, importances, "critical"),
     failure_budget: readBudget(declared.failure_budget, report),
     when: readCondition(name, declared.when, code.conditions, report),

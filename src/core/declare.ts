@@ -8,6 +8,7 @@ import { isZodSchema } from "./parameter_schema.js";
 import type { PlanData } from "./plan_data.js";
 import { kindOf, type Problem, quoted, shorten } from "./problems.js";
 import { Report } from "./report.js";
+import { type Retry, readRetry } from "./retry.js";
 import type { Importance, OnTaskFailure, Parallelism } from "./statuses.js";
 
 /** What a schema gives after validation; without a schema, whatever was sent. */
@@ -44,8 +45,10 @@ export interface StageDeclaration<Parameters = Loose> {
   max_parallel?: number;
   /** Default: the handler's, else 1800. */
   timeout_s?: number;
-  /** Default: 3. */
+  /** The same as retry.attempts. */
   max_attempts?: number;
+  /** How failed tasks are tried again. Default: the handler's, else by what failed. */
+  retry?: Retry;
   /** Default: critical. */
   importance?: Importance;
   failure_budget?: { count: number } | { percent: number };
@@ -107,6 +110,8 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
   /** Of a connector: what a tenant may configure for it, by name. */
   configuration?: z.ZodObject;
   timeout_s?: number;
+  /** How its failed tasks are tried again, unless their stage or submit says otherwise. */
+  retry?: Retry;
   /** Where it runs: in the worker's own process (none, the default), or in a child process that may crash alone. */
   isolation?: "none" | "process";
   /** With isolation "process": the file that exports the handler, as `import.meta.url`. The child imports it. */
@@ -144,7 +149,15 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   const given = report.record("options", options, "Give {} when there are none.") ?? {};
   report
     .at("options")
-    .unknownKeys(given, ["parameters", "result", "configuration", "timeout_s", "isolation", ...process_options]);
+    .unknownKeys(given, [
+      "parameters",
+      "result",
+      "configuration",
+      "timeout_s",
+      "retry",
+      "isolation",
+      ...process_options,
+    ]);
   const [parameters, result, configuration] = (["parameters", "result", "configuration"] as const).map((key) => {
     const schema = given[key];
     if (schema === undefined || isZodSchema(schema)) return schema;
@@ -161,6 +174,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
       result,
       configuration: configuration as z.ZodObject | undefined,
       timeout_s: report.wholeNumber("timeout_s", given.timeout_s, 1, max_timeout_s) ?? undefined,
+      retry: readRetry(given.retry, report) ?? undefined,
       ...isolation,
     },
     run,

@@ -1,7 +1,7 @@
 // The closed list of errors: class, code, SQLSTATE, HTTP status and category stand in one table. SQL raises the SQLSTATE,
 // the server answers the status, the worker reads the category, and nobody reads messages. Pure.
 import { type Failure, failure_code, failureOf, readProperty, type Verdict } from "./failures.js";
-import { readForeignError } from "./foreign_errors.js";
+import { isMistake, readForeignError } from "./foreign_errors.js";
 import { formatProblems, type Problem } from "./problems.js";
 import type { Category } from "./statuses.js";
 
@@ -272,7 +272,7 @@ export function classify(error: unknown): Failure {
     if (verdict !== null) return failureOf(error, verdict);
     cause = readProperty(cause, "cause");
   }
-  return failureOf(error, { category: "transient", code: "unexpected" });
+  return failureOf(error, { category: "transient", code: isMistake(error) ? "bug" : "unexpected" });
 }
 
 function ownVerdict(error: FanfoldError): Verdict {

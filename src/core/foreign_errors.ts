@@ -13,7 +13,7 @@ export function readForeignError(error: unknown): Verdict | null {
       return { category: "contract", code: "contract", problems: zodProblems(issues).slice(0, max_problems) };
     }
   }
-  return httpVerdict(error) ?? sqlVerdict(error);
+  return httpVerdict(error) ?? sqlVerdict(error) ?? systemVerdict(error);
 }
 
 function httpVerdict(error: unknown): Verdict | null {
@@ -57,7 +57,9 @@ function header(headers: unknown, name: string): string | undefined {
   }
 }
 
-const passing_classes: ReadonlySet<string> = new Set(["08", "40", "53", "57"]);
+const passing_classes: ReadonlySet<string> = new Set(["08", "40", "53", "57", "58"]);
+/** lock_not_available: of a class that else lasts. */
+const lock_timeout = "55P03";
 const lasting_classes: ReadonlySet<string> = new Set(["22", "23", "42"]);
 
 function sqlVerdict(error: unknown): Verdict | null {
@@ -66,8 +68,34 @@ function sqlVerdict(error: unknown): Verdict | null {
   if (typeof sqlstate !== "string" || !/^[0-9A-Z]{5}$/.test(sqlstate)) return null;
   const kind = sqlstate.slice(0, 2);
   const code = `sqlstate_${sqlstate.toLowerCase()}`;
-  if (passing_classes.has(kind)) return { category: "transient", code, sqlstate };
+  if (passing_classes.has(kind) || sqlstate === lock_timeout) return { category: "transient", code, sqlstate };
   return lasting_classes.has(kind) ? { category: "permanent", code, sqlstate } : null;
+}
+
+/** The other side, the way to it, or this machine is short of something for now. Node, undici and most clients use these words. */
+const passing_errnos: ReadonlySet<string> = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ESOCKETTIMEDOUT", "ECONNECTION", "ESOCKET"],
+  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN", "ENETRESET", "EADDRNOTAVAIL", "ENOTCONN"],
+  ...["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "ENODATA", "ESERVFAIL", "EREFUSED", "EDNS"],
+  ...["EAGAIN", "EBUSY", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EIO", "ESTALE", "EDEADLK", "ETXTBSY"],
+  ...["ENOSPC", "EDQUOT"],
+  ...["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_SOCKET", "UND_ERR_CLOSED"],
+]);
+
+function systemVerdict(error: unknown): Verdict | null {
+  const errno = readProperty(error, "code");
+  if (typeof errno !== "string" || !passing_errnos.has(errno)) return null;
+  return { category: "transient", code: errno.toLowerCase() };
+}
+
+/** Errors that only code makes: another attempt meets the same line. What wraps a cause is not one of them. */
+const mistakes: ReadonlySet<string> = new Set([
+  ...["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError", "AssertionError"],
+]);
+
+export function isMistake(error: unknown): boolean {
+  const name = readProperty(error, "name");
+  return typeof name === "string" && mistakes.has(name) && readProperty(error, "cause") === undefined;
 }
 
 /** zod's issues in our shape; shared by handler parameters and job parameters. */

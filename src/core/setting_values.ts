@@ -2,6 +2,7 @@
 import { parseBlock } from "./addresses.js";
 import { type OutboundPolicy, policyProblems } from "./outbound.js";
 import { quoted, suggestion } from "./problems.js";
+import { type Retry, retryFromText } from "./retry.js";
 import { parseZonePlace } from "./zone_place.js";
 
 /** The value, or what is wrong with the text. */
@@ -45,6 +46,15 @@ export function readProxies(text: string): Answer<TrustedProxies> {
   return {
     problem: `${quoted(wrong)} is neither a number of proxies from 0 to 10 nor a network`,
     fix: "1 for one proxy, or its networks: 10.0.0.0/8,fd00::/8",
+  };
+}
+
+export function readRetryText(text: string): Answer<Retry> {
+  const read = retryFromText(text);
+  if ("retry" in read) return { value: read.retry };
+  return {
+    problem: read.problems.map(({ problem }) => problem).join("; "),
+    fix: "attempts=5,base_s=1,cap_s=60,within_s=900",
   };
 }
 

@@ -28,12 +28,13 @@ export function submitOptions({
   depends_on,
   on_dependency_failure,
   require,
+  retry,
 }: Omit<SubmitOptions, "mode" | "db">) {
   const own = usableTraceparent(traceparent);
   const waiting =
     depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
   const traced = own === undefined ? {} : { traceparent: own };
-  return { priority, labels, correlation_id, group_id, webhooks, actor, ...traced, ...waiting };
+  return { priority, labels, correlation_id, group_id, webhooks, retry, actor, ...traced, ...waiting };
 }
 
 export async function* mapped<A, B>(

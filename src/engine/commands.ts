@@ -2,6 +2,7 @@
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
 import type { Blueprint } from "../core/blueprint.js";
 import type { PreviousStage } from "../core/previous.js";
+import type { Retry } from "../core/retry.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
 import { replied as reply } from "./reply.js";
@@ -26,7 +27,7 @@ export interface ClaimedStage {
   number: number;
   task_type: string;
   timeout_s: number | null;
-  max_attempts: number;
+  max_attempts: number | null;
   parallelism: "single" | "fan_out" | "fan_in" | "match_previous";
   batch: number | null;
   parameters: Record<string, unknown> | null;
@@ -98,6 +99,8 @@ export interface FailedItem {
   message: string;
   retry_after_s?: number;
   detail?: unknown;
+  /** What its handler, else its worker, says of another attempt. */
+  retry?: Retry;
 }
 
 export interface FinishRequest {

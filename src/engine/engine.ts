@@ -315,13 +315,14 @@ export class Engine {
       return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
     }
     const tasks = page.map(
-      ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, metadata }, text }) => ({
+      ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, retry, metadata }, text }) => ({
         parameters: text,
         key,
         run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
         delay_s,
         priority,
         max_attempts,
+        retry,
         metadata,
       }),
     );

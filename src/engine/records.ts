@@ -1,4 +1,5 @@
 // The records the engine gives and takes, with the names they have in SQL. Types only.
+import type { Retry } from "../core/retry.js";
 import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { JobWebhook } from "../core/webhooks.js";
@@ -18,6 +19,8 @@ export interface SubmitOptions {
   group_id?: string;
   /** Who else hears how it ended, besides the tenant's endpoints. Kept with the job that this submit makes. */
   webhooks?: readonly JobWebhook[];
+  /** How its failed tasks are tried again, whatever its stages say. */
+  retry?: Retry;
   /** Whole ids of jobs that must have ended well before anything of this one starts. */
   depends_on?: readonly string[];
   /** When one of them does not end well: cancel this one (the default), or run it all the same. */
@@ -55,7 +58,10 @@ export interface EnqueueOptions {
   run_at?: Date | string;
   delay_s?: number;
   priority?: number;
+  /** The same as retry.attempts. */
   max_attempts?: number;
+  /** How it is tried again when it fails. */
+  retry?: Retry;
   metadata?: Record<string, unknown>;
   /** W3C trace context of the caller; kept as metadata.traceparent. */
   traceparent?: string;
@@ -109,13 +115,28 @@ export interface StageRecord {
   /** How many failures it forgives; `allowed` once it is planned. */
   budget: { count: number | null; percent: number | null; allowed: number | null } | null;
   max_parallel: number | null;
-  max_attempts: number;
+  /** null: nobody gave a number, and what fails decides how long it is tried. */
+  max_attempts: number | null;
+  retry: Omit<Retry, "attempts"> | null;
+  next_retry: NextRetry | null;
   timeout_s: number | null;
   /** Over the last minutes, by a bounded number of results; null when that cannot be told. */
   rate_per_s: number | null;
   eta_s: number | null;
   opened_at: string | null;
   closed_at: string | null;
+  error: TaskError | null;
+}
+
+/** The task of a stage that is tried again first. */
+export interface NextRetry {
+  task_id: string;
+  attempt: number;
+  /** null: their number is no limit. */
+  max_attempts: number | null;
+  run_at: string;
+  /** When it is given up if it goes on failing; null: time is no limit. */
+  gives_up_at: string | null;
   error: TaskError | null;
 }
 
@@ -351,6 +372,10 @@ export interface AttemptRecord {
   started_at: string | null;
   ended_at: string;
   retry_at: string | null;
+  /** Of how many it was one; null: their number is no limit. */
+  max_attempts: number | null;
+  /** When the task is given up if it goes on failing; null: time is no limit. */
+  gives_up_at: string | null;
 }
 
 export interface TaskLogRecord {
@@ -393,7 +418,9 @@ export interface TaskRecord extends TaskSummary {
   /** null: it stands alone. */
   stage_number: number | null;
   stage_opened_at: string | null;
-  max_attempts: number;
+  /** null: nobody gave a number, and what fails decides how long it is tried. */
+  max_attempts: number | null;
+  retry: Omit<Retry, "attempts"> | null;
   timeout_s: number | null;
   parent: string | null;
   bbox: number[] | null;

@@ -6,13 +6,17 @@ import { classify } from "../core/errors.js";
 import { type Failure, failure_code, failureOf, storableText } from "../core/failures.js";
 import { jsonProblems, result_limits } from "../core/json_values.js";
 import { formatProblems } from "../core/problems.js";
+import type { Retry } from "../core/retry.js";
 import type { DoneExtra, FailedItem, FinishRequest } from "./commands.js";
 
 const LARGEST_HAND_OVER = 256 * 1024;
 
+/** `retry`: what the handler says of another attempt. */
+type Failed = Failure & { retry?: Retry };
+
 export type EndItem =
   | { done: true; duration_ms: number; result: string; extra: Omit<DoneExtra, "i"> | null }
-  | { done: false; duration_ms: number; failure: Omit<Failure, "detail"> & { detail?: unknown } };
+  | { done: false; duration_ms: number; failure: Omit<Failed, "detail"> & { detail?: unknown } };
 
 export interface TaskEnd {
   task_id: string;
@@ -33,12 +37,12 @@ export function storableItem(task: FinishedTask): { item: EndItem; problem: stri
   return { item: { done: false, duration_ms, failure: read }, problem: read.message };
 }
 
-function failed({ message, code, category, retry_after_s, detail }: NonNullable<FinishedTask["error"]>): Failure {
+function failed({ message, code, category, retry_after_s, detail, retry }: NonNullable<FinishedTask["error"]>): Failed {
   const word = failure_code.test(code) ? code : "failed";
-  const failure = failureOf(
-    { message },
-    { category, code: word, ...(retry_after_s === undefined ? {} : { retry_after_s }) },
-  );
+  const failure: Failed = {
+    ...failureOf({ message }, { category, code: word, ...(retry_after_s === undefined ? {} : { retry_after_s }) }),
+    ...(retry === undefined ? {} : { retry }),
+  };
   if (detail === undefined) return failure;
   const text = jsonProblems(detail, result_limits).length === 0 ? JSON.stringify(detail) : "";
   const kept = text === "" || text.length > 16 * 1024 ? { left_out: "a detail that cannot be stored" } : detail;

@@ -2,7 +2,7 @@
 // holds them to, and in plain objects. The columns and short names of the verbs are written and read here.
 import { randomUUID } from "node:crypto";
 import type { FinishedTask, StoredResult, WorkLogLine, WorkStage, WorkTask } from "../core/api/work.js";
-import { classify, fromSqlError, StaleWorker } from "../core/errors.js";
+import { fromSqlError, StaleWorker } from "../core/errors.js";
 import { logRecord } from "../core/log_line.js";
 import type { Ref, Store } from "../core/store.js";
 import {
@@ -14,6 +14,7 @@ import {
 } from "./commands.js";
 import { planByData } from "./data_plan.js";
 import type { Database, Queryable } from "./database.js";
+import { toldFailure } from "./lost_connection.js";
 import { finishRequest, storableItem, type TaskEnd } from "./remote_finish.js";
 
 const PLANS = "#plan";
@@ -128,7 +129,7 @@ export class RemoteWork {
   }
 
   async #planFailed(worker_id: string, { claim_id, stage_id, attempt }: ClaimedBatch, error: unknown): Promise<void> {
-    const failed: FailedItem = { c: claim_id, o: -1, d: 0, ...classify(error) };
+    const failed: FailedItem = { c: claim_id, o: -1, d: 0, ...toldFailure(error) };
     const request = {
       worker_id,
       claims: JSON.stringify([{ c: claim_id, g: stage_id, a: attempt }]),

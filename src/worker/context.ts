@@ -89,6 +89,8 @@ export class TaskContext implements TaskContextShape {
   committing = false;
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
+  /** Of an isolated handler: a connection of ours was lost while its process asked something of it. */
+  lost_connection = false;
   /** What it keeps for its finish; undefined while there is nothing. */
   recorded: Recorded | undefined;
   handed_over: unknown = undefined;

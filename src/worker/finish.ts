@@ -285,7 +285,7 @@ function countAnswer(batch: FinishBatch, { refused, retries = [] }: FinishReply)
   const again = new Set<string>();
   for (let at = 0; at < retries.length; at += 2) again.add(`${retries[at]}-${retries[at + 1]}`);
   for (const { holder, item } of batch.failures) {
-    if (again.has(`${item.c}-${item.o}`)) holder.tally.retried(item.category);
+    if (item.category !== "engine" && again.has(`${item.c}-${item.o}`)) holder.tally.retried(item.category);
   }
   const holders = new Map(Array.from(batch.claims().keys(), (claim) => [claim.claim_id, claim]));
   for (const [claim_id] of refused) holders.get(claim_id)?.tally.refused();

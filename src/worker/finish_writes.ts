@@ -7,12 +7,13 @@ import { classify, Throttled } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import type { FinishReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import { isConnectionLost } from "../engine/lost_connection.js";
 import { fault } from "../fault.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
 import type { Lease } from "./heartbeat.js";
 import type { HeldClaim } from "./held.js";
 import type { RecordedStatement } from "./recorded.js";
-import { isConnectionLost, sendTrouble, waitBeforeTry } from "./trouble.js";
+import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 export interface WritingFinisherParts {
   worker_id: string;

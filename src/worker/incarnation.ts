@@ -181,6 +181,7 @@ export class Incarnation {
         },
       },
       spill: { store, worker_id },
+      retry: settings.retry,
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
       onMemory: () => {

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { rasterFromEnvironment } from "../config.js";
+import { rasterFromEnvironment, retryFromEnvironment } from "../config.js";
 import { default_memory_mb } from "../core/declare.js";
 import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
-import { quoted, shorten, suggestion } from "../core/problems.js";
+import { type Problem, quoted, shorten, suggestion } from "../core/problems.js";
 import {
   type CatalogSetting,
   catalog_settings,
@@ -14,7 +14,8 @@ import {
   raster_engines,
 } from "../core/raster_settings.js";
 import type { Registry } from "../core/registry.js";
-import { isRecord } from "../core/report.js";
+import { isRecord, Report } from "../core/report.js";
+import { type Retry, readRetry } from "../core/retry.js";
 import type { Alert } from "../engine/janitor.js";
 import { machineMemory } from "./machine_memory.js";
 import { ownScratch } from "./scratch_place.js";
@@ -60,6 +61,8 @@ export interface WorkerOptions {
     path?: string;
     env?: Readonly<Record<string, string>>;
   };
+  /** How failed tasks are tried again where neither their submit nor stage nor handler says so; FANFOLD_RETRY when left out. */
+  retry?: Retry;
   /** Told of what the janitor found that should not be, after the log and the event. */
   on_alert?: (alert: Alert) => unknown;
   /** Flags of node for the processes of isolated handlers, besides this process's own. */
@@ -69,11 +72,11 @@ export interface WorkerOptions {
   log?: Logger;
 }
 
-type Unset = "log" | "on_alert" | "secrets" | "secrets_dir" | "outbound" | "raster";
+type Unset = "log" | "on_alert" | "secrets" | "secrets_dir" | "outbound" | "raster" | "retry";
 
 export interface WorkerSettings
   extends Required<Omit<WorkerOptions, Unset>>,
-    Pick<WorkerOptions, "on_alert" | "secrets" | "secrets_dir"> {
+    Pick<WorkerOptions, "on_alert" | "secrets" | "secrets_dir" | "retry"> {
   outbound: OutboundPolicy;
   raster: RasterSettings;
   version: string;
@@ -99,6 +102,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     scratch_dir: given.scratch_dir ?? ownScratch(),
     isolation_node_args: [],
     isolation_env: {},
+    retry: retryFromEnvironment(),
     ...withoutUndefined(given),
     // Each call follows none unless its connector asks for it.
     outbound: { ...default_policy, max_redirects: 3, ...withoutUndefined(given.outbound ?? {}) },
@@ -183,8 +187,15 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   secrets_dir: (name, value) => (value === undefined ? [] : text(name, value)),
   outbound: policy,
   raster: rasterProblems,
+  retry: retryProblems,
   log: () => [],
 };
+
+function retryProblems(_: string, value: unknown): string[] {
+  const problems: Problem[] = [];
+  readRetry(value, new Report(problems, ""));
+  return problems.map(({ path, problem }) => `${path.replace(/^, /, "")} ${problem}`);
+}
 
 function rasterProblems(name: string, value: unknown): string[] {
   if (value === undefined) return [];

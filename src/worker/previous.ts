@@ -6,7 +6,8 @@ import { type ResultRange, openPrevious as readPrevious } from "../core/previous
 import type { Ref, Store } from "../core/store.js";
 import type { ClaimedStage, StoredItem, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
-import { isConnectionLost, waitBeforeTry } from "./trouble.js";
+import { isConnectionLost } from "../engine/lost_connection.js";
+import { waitBeforeTry } from "./trouble.js";
 
 const PAGE_ITEMS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;

@@ -6,15 +6,17 @@ import type { Handler } from "../core/declare.js";
 import { classify, Transient } from "../core/errors.js";
 import { type Failure, max_message_bytes, readProperty, storableText } from "../core/failures.js";
 import { invoke } from "../core/invoke.js";
+import type { Retry } from "../core/retry.js";
 import { traceIdOf } from "../core/traceparent.js";
 import type { FailedItem } from "../engine/commands.js";
+import { isConnectionLost, type ToldFailure, toldFailure } from "../engine/lost_connection.js";
 import { recordPace } from "./batch.js";
 import { type AbortKind, type Desk, TaskContext, TimeoutError } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim, Holdings } from "./held.js";
-import { failureFrom, isProcessEnd, withEnd } from "./isolation/crash.js";
+import { ChildFailure, isProcessEnd, withEnd } from "./isolation/crash.js";
 import type { MemoryBudget } from "./memory.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
 import type { Stats } from "./stats.js";
@@ -37,6 +39,8 @@ export interface RunnerParts {
   writing_finisher: Pick<WritingFinisher, "finish">;
   desk: Desk;
   spill: Spill;
+  /** How failed tasks are tried again where neither their submit nor stage nor handler says so. */
+  retry?: Retry | undefined;
   stats: Stats;
   log: Logger;
   /** Plans a stage (a claim of ordinal -1) and tells the database itself; rejects when the planning failed. */
@@ -49,7 +53,7 @@ export interface RunnerParts {
   onMemory(): void;
 }
 
-type Outcome = string | Done | Failure;
+type Outcome = string | Done | ToldFailure;
 
 /** An outcome that needs no further reading. */
 class Settled {
@@ -183,7 +187,7 @@ export class Runner {
       this.tellZones(ctx, "failed");
     } else {
       this.tellOperator(ctx, error);
-      this.fail(ctx, duration_ms, failureFrom(error));
+      this.fail(ctx, duration_ms, failureOfTask(ctx, error));
     }
     this.free(ctx);
   }
@@ -194,7 +198,7 @@ export class Runner {
       // The slot stays taken while the file is written: results must not pile up faster than storage takes them.
       outcome.then(
         (done) => this.finished(ctx, duration_ms, done),
-        (error: unknown) => this.finished(ctx, duration_ms, classify(error)),
+        (error: unknown) => this.finished(ctx, duration_ms, failureOfSpill(classify(error))),
       );
     } else this.finished(ctx, duration_ms, outcome);
   }
@@ -263,18 +267,33 @@ export class Runner {
   }
 
   /** `unsure`: it may have been finished all the same. */
-  private fail(ctx: TaskContext, duration_ms: number, given: Failure, unsure = false): void {
+  private fail(ctx: TaskContext, duration_ms: number, given: ToldFailure, unsure = false): void {
     const { parts } = this;
-    const failure = (ctx.redaction?.value(given) as Failure | undefined) ?? given;
-    parts.stats.failed++;
-    ctx.claim.tally.failed(duration_ms, failure.category);
-    ctx.trace?.end("failed", failure);
-    const item: FailedItem = { c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure };
+    const failure = (ctx.redaction?.value(given) as ToldFailure | undefined) ?? given;
+    if (failure.category === "engine") ctx.trace?.end("released");
+    else {
+      parts.stats.failed++;
+      ctx.claim.tally.failed(duration_ms, failure.category);
+      ctx.trace?.end("failed", failure as Failure);
+    }
+    const retry = this.retryOf(ctx);
+    const item: FailedItem = {
+      ...{ c: ctx.claim.claim_id, o: ctx.ordinal, d: Math.round(duration_ms), ...failure },
+      ...(retry === undefined ? {} : { retry }),
+    };
     parts.finisher.failed(ctx.claim, item);
     // A handler that was given up may still be writing: what it leaves is found by the sweep.
     if (!ctx.given_up && !unsure) this.tellZones(ctx, "failed");
     const { category, code, message } = failure;
-    parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, "task failed");
+    const words = category === "engine" ? "task handed back: the trouble is the engine's own" : "task failed";
+    parts.log.warn({ ...facts(ctx), duration_ms, category, code, error: message }, words);
+  }
+
+  /** What the handler says of another attempt comes before what this worker says of all. */
+  private retryOf({ ordinal, task_type }: TaskContext): Retry | undefined {
+    const own = ordinal < 0 ? undefined : this.parts.handlers.get(task_type)?.options.retry;
+    const { retry } = this.parts;
+    return own === undefined || retry === undefined ? (own ?? retry) : { ...retry, ...own };
   }
 
   /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
@@ -377,6 +396,20 @@ export class Runner {
   close(): void {
     this.closed = true;
   }
+}
+
+/** A connection of ours that was lost is no failure of the task; nor is a result that its process found no room for. */
+function failureOfTask(ctx: TaskContext, error: unknown): ToldFailure {
+  if (!(error instanceof ChildFailure)) return toldFailure(error);
+  const { failure } = error;
+  if (ctx.storing) return failureOfSpill(failure);
+  const is_ours = ctx.lost_connection && isConnectionLost({ code: failure.detail?.sqlstate });
+  return is_ours ? { ...failure, category: "engine" } : failure;
+}
+
+/** The handler has done its part: where its result goes is ours. */
+function failureOfSpill(failure: Failure): ToldFailure {
+  return failure.category === "transient" ? { ...failure, category: "engine" } : failure;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

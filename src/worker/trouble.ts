@@ -17,12 +17,6 @@ export function sendTrouble(error: unknown): Trouble {
   return /^(22|23|54)[0-9A-Z]{3}$|^FF00[2346]$/.test(state) ? "content" : "other";
 }
 
-/** The connection failed, or the server is going down or coming up. Not 08003: that is a pool that we closed ourselves. */
-export function isConnectionLost(error: unknown): boolean {
-  const state = (error as { code?: unknown } | null)?.code;
-  return typeof state === "string" && /^(08(?!003)...|57P0.)$/.test(state);
-}
-
 /** Full jitter, in milliseconds: at least 50, at most 3050. */
 export function waitBeforeTry(tries: number): number {
   return 50 + Math.random() * Math.min(3000, 100 * 2 ** Math.min(tries, 10));

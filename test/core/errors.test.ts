@@ -183,7 +183,10 @@ describe("what a handler throws", () => {
     ["42P01", "permanent sqlstate_42p01"],
     ["XX000", "transient unexpected"],
     ["EPERM", "transient unexpected"],
-    ["ECONNRESET", "transient unexpected"],
+    ["ECONNRESET", "transient econnreset"],
+    ["ENOSPC", "transient enospc"],
+    ["55P03", "transient sqlstate_55p03"],
+    ["58030", "transient sqlstate_58030"],
     [40001, "transient unexpected"],
   ])("database code %j is %s", (code, expected) => {
     expect(verdict(Object.assign(new Error("m"), { code }))).toBe(expected);
@@ -210,6 +213,18 @@ describe("what a handler throws", () => {
   });
 
   test.each([
+    new TypeError("x is not a function"),
+    new ReferenceError("x is not defined"),
+    new RangeError("Invalid array length"),
+    Object.assign(new Error("1 == 2"), { name: "AssertionError" }),
+  ])("is a bug when only code makes it: %s", (mistake) => {
+    expect(verdict(mistake)).toBe("transient bug");
+    const wrapped = new TypeError("fetch failed", { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) });
+    expect(verdict(wrapped)).toBe("transient econnrefused");
+    expect(verdict(new TypeError("odd", { cause: new Error("who knows") }))).toBe("transient unexpected");
+  });
+
+  test.each([
     ["a string", "thrown: boom", "boom"],
     ["null", "thrown: null", null],
     ["undefined", "thrown: undefined", undefined],
@@ -217,7 +232,7 @@ describe("what a handler throws", () => {
     ["a symbol", "thrown: Symbol(x)", Symbol("x")],
     ["an object", 'thrown: {"a":1}', { a: 1 }],
     ["an object without text", "thrown: something that cannot be shown", { a: 1n }],
-    ["an error without a message", "TypeError", new TypeError()],
+    ["an error without a message", "Error", new Error()],
     [
       "a proxy that throws",
       "thrown: something that cannot be shown",

@@ -1,8 +1,12 @@
 // Reads what history.ts checks: the database's side of the story, with results as a consumer would read them.
+import { retryFromEnvironment } from "../../src/config.js";
 import type { Ref, Store } from "../../src/core/store.js";
 import type { Queryable } from "../../src/engine/database.js";
 import { readEffects } from "./effects.js";
 import type { AttemptFacts, History, ResultFacts, StageFacts } from "./history.js";
+
+/** Of a stage that says nothing: what its workers were told (vitest.config.ts). */
+const usual_attempts = retryFromEnvironment()?.attempts ?? 10_000;
 
 export interface HistorySource {
   /** Superuser. */
@@ -17,7 +21,8 @@ export interface HistorySource {
 export async function readHistory({ pruned = [], ...source }: HistorySource): Promise<History> {
   const { db, store, effects_dir, acknowledged } = source;
   const stages = await db.sql<StageFacts>`
-    select stage_id, job_id, number, name, status::text, coalesce(total, 0) as total, max_attempts, epoch
+    select stage_id, job_id, number, name, status::text, coalesce(total, 0) as total,
+        coalesce(max_attempts, ${usual_attempts}::integer) as max_attempts, epoch
       from app.stages order by stage_id`;
   const results = await db.sql<ResultFacts & { spill: Ref | null }>`
     select stage_id, ordinal, status::text, attempt, worker_id::text, result ->> 'run' as run, spill

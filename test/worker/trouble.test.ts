@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { DatabaseError } from "../../src/engine/database.js";
-import { isConnectionLost, sendTrouble } from "../../src/worker/trouble.js";
+import { isConnectionLost } from "../../src/engine/lost_connection.js";
+import { sendTrouble } from "../../src/worker/trouble.js";
 
 const of = (code: string) => sendTrouble(new DatabaseError(code, "said no"));
 
@@ -15,7 +16,7 @@ test("what a failed call means is told by its SQLSTATE alone", () => {
 
 test("a lost connection is told from a pool that was closed and from a refusal", () => {
   const lost = (code: string) => isConnectionLost(new DatabaseError(code, "said no"));
-  for (const code of ["08006", "08001", "57P01", "57P03"]) expect(lost(code)).toBe(true);
+  for (const code of ["08006", "08001", "57P01", "57P03", "53300", "25006"]) expect(lost(code)).toBe(true);
   for (const code of ["08003", "57014", "42883", "FF001"]) expect(lost(code)).toBe(false);
   expect(isConnectionLost(null)).toBe(false);
 });

@@ -1,6 +1,7 @@
 // Fields that several endpoints share. Pure.
 import { z } from "zod";
 import { composed_rule, isComposed, shown_lines_pattern, shown_name_pattern, shown_rule } from "../names.js";
+import { retry_limits } from "../retry.js";
 
 /** A whole id, or the beginning of one that is unambiguous. */
 export const job_id = z
@@ -45,6 +46,31 @@ export const moment = z.iso
 function utc(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? "" : at.toISOString();
+}
+
+/** How failed tasks are tried again. */
+export const retry = z
+  .strictObject({
+    attempts: z
+      .int()
+      .min(retry_limits.attempts.least)
+      .max(retry_limits.attempts.most)
+      .optional()
+      .describe("At most so many; without within_s this number alone decides"),
+    base_s: wait("base_s").describe("The first wait; each is twice the one before. 1 when left out"),
+    cap_s: wait("cap_s").describe("The longest wait; 60 when left out"),
+    within_s: wait("within_s").describe(
+      "For so many seconds from the first failure on, waits and further attempts together; by what failed when left out",
+    ),
+  })
+  .refine(({ base_s, cap_s }) => base_s === undefined || cap_s === undefined || cap_s >= base_s, {
+    path: ["cap_s"],
+    message: "is smaller than base_s",
+  })
+  .describe("How failed tasks are tried again; what is left out is decided by the stage, the handler, and what failed");
+
+function wait(key: "base_s" | "cap_s" | "within_s") {
+  return z.number().min(retry_limits[key].least).max(retry_limits[key].most).optional();
 }
 
 export const priority = z.int().min(-32768).max(32767).describe("Higher runs first; 0 is usual");

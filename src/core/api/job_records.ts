@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
 import { dependency_record } from "./dependencies.js";
-import { json, record, time } from "./fields.js";
+import { json, record, retry, time } from "./fields.js";
 
 export const job_status = z.enum(job_statuses);
 
@@ -68,6 +68,17 @@ export const listed_job = job_summary
   })
   .meta({ id: "ListedJob" });
 
+const next_retry = z
+  .object({
+    task_id: z.string(),
+    attempt: z.int(),
+    max_attempts: z.int().nullable().describe("null: their number is no limit"),
+    run_at: time,
+    gives_up_at: time.nullable().describe("When it is given up if it goes on failing; null: time is no limit"),
+    error: task_error.nullable().describe("Why the attempt before failed"),
+  })
+  .describe("Of the tasks that wait for another attempt the one that is due first; null: none waits");
+
 export const stage_record = z
   .object({
     stage_id: z.int(),
@@ -106,7 +117,12 @@ export const stage_record = z
       .nullable()
       .describe("How many failures it forgives; null: none"),
     max_parallel: z.int().nullable(),
-    max_attempts: z.int(),
+    max_attempts: z
+      .int()
+      .nullable()
+      .describe("null: nobody gave a number, and what fails decides how long it is tried"),
+    retry: retry.nullable().describe("What else it or its submit says about retries"),
+    next_retry: next_retry.nullable(),
     timeout_s: z.int().nullable(),
     rate_per_s: z
       .number()

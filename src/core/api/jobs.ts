@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
-import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, time } from "./fields.js";
+import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, retry, time } from "./fields.js";
 import { job_query_fields } from "./job_query.js";
 import { job_record, job_status, listed_job } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
@@ -27,6 +27,7 @@ export const submit_options = z.strictObject({
     .describe("Seconds until it is failed if it has not ended; null: however long it takes; 7200 when left out"),
   correlation_id: z.string().min(1).max(200).optional(),
   webhooks: job_webhooks.optional(),
+  retry: retry.optional(),
   ...dependency_options,
 });
 

@@ -1,7 +1,7 @@
 // Tasks, their attempts and logs, as replies show them. Pure.
 import { z } from "zod";
 import { task_statuses } from "../statuses.js";
-import { json, record, time } from "./fields.js";
+import { json, record, retry, time } from "./fields.js";
 import { task_error } from "./job_records.js";
 
 export const task_status = z.enum(task_statuses);
@@ -73,6 +73,8 @@ export const attempt = z
       .describe("null: not known, of an attempt whose worker was lost or that was repaired away"),
     ended_at: time,
     retry_at: time.nullable(),
+    max_attempts: z.int().nullable().describe("Of how many it was one; null: their number is no limit"),
+    gives_up_at: time.nullable().describe("When the task is given up if it goes on failing; null: time is no limit"),
   })
   .meta({ id: "Attempt" });
 
@@ -86,7 +88,11 @@ export const task_record = task_summary
     deliverables: json,
     stage_number: z.int().nullable(),
     stage_opened_at: time.nullable(),
-    max_attempts: z.int(),
+    max_attempts: z
+      .int()
+      .nullable()
+      .describe("null: nobody gave a number, and what fails decides how long it is tried"),
+    retry: retry.nullable().describe("What else its stage and its enqueue say about retries"),
     timeout_s: z.int().nullable(),
     parent: z.string().nullable(),
     bbox: z.array(z.number()).nullable(),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { task_statuses } from "../statuses.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
-import { job_id, limit, moment, priority, record, stage, task_id, task_type, told, verb } from "./fields.js";
+import { job_id, limit, moment, priority, record, retry, stage, task_id, task_type, told, verb } from "./fields.js";
 import { repaired, why_record } from "./operation_records.js";
 import { task_record, task_summary, task_with_result } from "./task_records.js";
 
@@ -16,7 +16,8 @@ const enqueue_options = {
   run_at: moment.optional().describe("Not before; or give delay_s"),
   delay_s: z.number().min(0).max(315_360_000).optional(),
   priority: priority.optional(),
-  max_attempts: z.int().min(1).max(10_000).optional(),
+  max_attempts: z.int().min(1).max(10_000).optional().describe("The same as retry.attempts"),
+  retry: retry.optional(),
   metadata: record.optional(),
 };
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { log_levels } from "../log_line.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
-import { record, task_type } from "./fields.js";
+import { record, retry, task_type } from "./fields.js";
 
 /** Bytes of a result as JSON text. More goes into storage, and a reference is the result. */
 export const largest_result = 1024 * 1024;
@@ -32,7 +32,7 @@ const stage = z.object({
   number: z.int(),
   task_type: z.string(),
   timeout_s: z.number().nullable(),
-  max_attempts: z.int(),
+  max_attempts: z.int().nullable(),
   parallelism: z.enum(["single", "fan_out", "fan_in", "match_previous"]),
   batch: z.int().nullable(),
   parameters: record.nullable().describe("Of the job"),
@@ -99,6 +99,7 @@ const finished = z.strictObject({
         .describe("transient: try again; permanent, contract: do not; throttled: the other side asked to wait"),
       retry_after_s: z.number().min(0).optional(),
       detail: record.optional(),
+      retry: retry.optional(),
     })
     .optional()
     .describe("It failed; there is no result then"),

@@ -1,5 +1,4 @@
 // The words for how the process of a handler ended before its task did. Pure.
-import { classify } from "../../core/errors.js";
 import { type Failure, failureOf, type ProcessEnd, storableText } from "../../core/failures.js";
 import type { Escaped } from "./messages.js";
 
@@ -34,10 +33,6 @@ export class ChildFailure extends Error {
 
 export function isProcessEnd(error: unknown): error is ChildFailure & { end: ProcessEnd } {
   return error instanceof ChildFailure && error.end !== null;
-}
-
-export function failureFrom(error: unknown): Failure {
-  return error instanceof ChildFailure ? error.failure : classify(error);
 }
 
 /** The failure, with how its process ended if it had to be killed for it. */

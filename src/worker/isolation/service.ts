@@ -4,6 +4,7 @@
 import type { SqlSession } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { DatabaseError } from "../../engine/database.js";
+import { isOwnTrouble } from "../../engine/lost_connection.js";
 import type { TaskContext } from "../context.js";
 import { Recorded, type SentStatement } from "../recorded.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
@@ -37,7 +38,7 @@ export class Service {
     else {
       this.asked(call).then(
         (value) => this.reply(id, value),
-        (error: unknown) => this.reply(id, undefined, packError(error)),
+        (error: unknown) => this.reply(id, undefined, this.packed(error)),
       );
     }
   }
@@ -51,6 +52,12 @@ export class Service {
     if (call.what === "secret") return this.ctx.secret(call.name);
     if (call.what === "unseal") return this.ctx.unseal(call.sealed, call.purpose);
     return call.what === "predecessor" ? this.predecessor() : this.ctx.scratch();
+  }
+
+  /** The child cannot tell a connection of ours from one of its own. */
+  private packed(error: unknown): PackedError {
+    this.ctx.lost_connection ||= isOwnTrouble(error);
+    return packError(error);
   }
 
   private async read(request: ReadRequest): Promise<unknown> {
@@ -87,7 +94,7 @@ export class Service {
       });
     this.ctx.db(work).then(
       () => this.ended(begun, id, undefined),
-      (error: unknown) => this.ended(begun, id, error === undone ? undefined : packError(error)),
+      (error: unknown) => this.ended(begun, id, error === undone ? undefined : this.packed(error)),
     );
   }
 
