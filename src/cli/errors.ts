@@ -8,7 +8,7 @@ import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import { withSession } from "./session.js";
 import { errorText, table } from "./summary.js";
-import { shortId } from "./view.js";
+import { nextRetries, shortId } from "./view.js";
 
 export function addErrors(cli: Cli): void {
   cli.program
@@ -36,6 +36,7 @@ function* groupLines(job: JobRecord, report: ErrorReport, width: number): Genera
   if (!largest) {
     yield `no task of job ${shortId(job.job_id)} has failed; the job is ${job.status}`;
     if (job.error) yield `  its error: ${errorText(job.error)}`;
+    yield* nextRetries(job);
     return;
   }
   // The message comes last: it is what a narrow screen may cut. The signature is what people copy.
@@ -55,4 +56,5 @@ function* groupLines(job: JobRecord, report: ErrorReport, width: number): Genera
   yield `  its tasks: ${largest.task_ids.map((id) => printable(id)).join(", ")}${more}`;
   const when = isTerminal(job.status) ? "" : ", once the job has ended";
   yield `  run them again${when}: ${printable(largest.retry)}`;
+  yield* nextRetries(job);
 }

@@ -42,10 +42,15 @@ function* taskLines(task: TaskRecord): Generator<string> {
   yield `why         fanfold why ${task.task_id}`;
 }
 
-function* attemptLines({ attempt, epoch, outcome, code, message, ended_at, detail }: AttemptRecord): Generator<string> {
+function* attemptLines(told: AttemptRecord): Generator<string> {
+  const { attempt, epoch, outcome, code, message, ended_at, detail, retry_at, gives_up_at } = told;
   const number = epoch > 1 ? `${attempt} of epoch ${epoch}` : String(attempt);
   const words = [code === null ? "" : printable(code, 100), message === null ? "" : printable(message, 500)];
   yield `attempt     ${number} ${outcome} ${moment(ended_at)} ${words.filter((word) => word !== "").join(": ")}`;
+  if (retry_at !== null) {
+    const end = gives_up_at === null ? "" : `; given up ${moment(gives_up_at)} if it goes on failing`;
+    yield `            tried again ${moment(retry_at)}${end}`;
+  }
   const process = detail?.process;
   if (process !== undefined) yield `            its process: ${resultText(process)}`;
 }

@@ -27,6 +27,7 @@ const marks: Record<string, string> = {
   waiting_approval: "◇",
   paused: "‖",
   queued: "·",
+  retrying: "↻",
 };
 
 const widest_bar = 30;
@@ -51,8 +52,23 @@ export function renderStages(status: JobRecord, look: Look): string[] {
   return [
     headline(status, look),
     ...status.stages.map((stage) => stageLine(stage, isPaused(status), name_width, look)),
-    ...waitingForPeople(status).map((text) => paint(truncate(text, look.width))),
+    ...[...nextRetries(status), ...waitingForPeople(status)].map((text) => paint(truncate(text, look.width))),
   ];
+}
+
+/** Of each stage whose tasks wait for another attempt the first: when it comes, until when they come, and why. */
+export function nextRetries(status: JobRecord): string[] {
+  if (isTerminal(status.status)) return [];
+  return status.stages.flatMap(({ name, next_retry }) => {
+    if (!next_retry) return [];
+    const { attempt, max_attempts, run_at, gives_up_at, error } = next_retry;
+    const of = max_attempts === null ? "" : ` of ${max_attempts}`;
+    const wait = seconds(Math.max(0, Date.parse(run_at) - Date.parse(status.now)) / 1000);
+    const end = gives_up_at === null ? "" : `, gives up at ${new Date(gives_up_at).toLocaleTimeString("sv-SE")}`;
+    return [
+      `${marks.retrying} ${printable(name)}: attempt ${attempt}${of} in ${wait}${end}: ${printable(error?.message ?? "", 300)}`,
+    ];
+  });
 }
 
 export function isPaused(status: JobRecord): boolean {

@@ -193,7 +193,8 @@ export class Runner {
   }
 
   private finish(ctx: TaskContext, duration_ms: number, value: unknown): void {
-    const outcome = value instanceof Settled ? value.outcome : outcomeOf(value, ctx, this.parts.spill);
+    const outcome =
+      value instanceof Settled ? settledOutcome(ctx, value.outcome) : outcomeOf(value, ctx, this.parts.spill);
     if (outcome instanceof Promise) {
       // The slot stays taken while the file is written: results must not pile up faster than storage takes them.
       outcome.then(
@@ -398,17 +399,21 @@ export class Runner {
   }
 }
 
-/** A connection of ours that was lost is no failure of the task; nor is a result that its process found no room for. */
+/** Of a result that its process could not store. */
+function settledOutcome(ctx: TaskContext, outcome: Outcome): Outcome {
+  return ctx.storing && typeof outcome !== "string" && "category" in outcome ? failureOfSpill(outcome) : outcome;
+}
+
+/** A connection of ours that was lost is no failure of the task. */
 function failureOfTask(ctx: TaskContext, error: unknown): ToldFailure {
   if (!(error instanceof ChildFailure)) return toldFailure(error);
   const { failure } = error;
-  if (ctx.storing) return failureOfSpill(failure);
   const is_ours = ctx.lost_connection && isConnectionLost({ code: failure.detail?.sqlstate });
   return is_ours ? { ...failure, category: "engine" } : failure;
 }
 
 /** The handler has done its part: where its result goes is ours. */
-function failureOfSpill(failure: Failure): ToldFailure {
+function failureOfSpill(failure: ToldFailure): ToldFailure {
   return failure.category === "transient" ? { ...failure, category: "engine" } : failure;
 }
 

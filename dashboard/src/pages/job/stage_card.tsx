@@ -8,7 +8,8 @@ import { roughly } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { lookOf } from "../../status.js";
-import { Button, IconButton, Safe, ShapeIcon, StackedBar } from "../../ui/index.js";
+import { Button, IconButton, Safe, ShapeIcon, StackedBar, Time } from "../../ui/index.js";
+import { ofMost } from "../task/attempts.js";
 import { DecideDialog } from "./job_dialogs.js";
 import type { Job, Stage } from "./records.js";
 import { RetryStageDialog } from "./task_dialogs.js";
@@ -86,6 +87,7 @@ export function StageCard({ job, stage, pace, paused, tells_order }: StageCardPr
       )}
       {tells_order && <Order job={job} stage={stage} />}
       <Notes stage={stage} />
+      <NextRetry stage={stage} />
       <Gate job={job} stage={stage} />
       <p className="stage-type muted small">
         <Safe text={stage.task_type} /> · {stage.parallelism.replaceAll("_", " ")}
@@ -157,6 +159,27 @@ function Notes({ stage }: { stage: Stage }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Of what waits for another attempt, the one that is due first. */
+function NextRetry({ stage: { next_retry, status } }: { stage: Stage }) {
+  if (next_retry === null || isTerminal(status)) return null;
+  const { task_id, attempt, max_attempts, run_at, gives_up_at, error } = next_retry;
+  return (
+    <p className="stage-notes small muted">
+      <Link href={to.task(task_id)}>Attempt {ofMost(attempt, max_attempts)}</Link> <Time at={run_at} />
+      {gives_up_at !== null && (
+        <>
+          , given up <Time at={gives_up_at} />
+        </>
+      )}
+      {typeof error?.message === "string" && (
+        <>
+          : <Safe text={error.message} limit={200} />
+        </>
+      )}
+    </p>
   );
 }
 

@@ -1,4 +1,5 @@
 // The options of a submit as a schema of their own, so that they are a form like the parameters. The words are those of the API. Pure.
+import { type Retry, retry_limits } from "../../../../src/core/retry.js";
 import { isRecord, type Value } from "../../form/values.js";
 
 const events = {
@@ -7,6 +8,10 @@ const events = {
   items: { enum: ["job.completed", "job.partial_success", "job.failed", "job.cancelled"] },
   description: "What it hears of; all when left out",
 };
+
+function range(key: keyof Retry): { minimum: number; maximum: number } {
+  return { minimum: retry_limits[key].least, maximum: retry_limits[key].most };
+}
 
 export const options_schema = {
   type: "object",
@@ -46,6 +51,30 @@ export const options_schema = {
       enum: ["success", "completed"],
       default: "success",
       description: "success: a partial success is enough; completed: it is not",
+    },
+    retry: {
+      type: "object",
+      additionalProperties: false,
+      description: "How its failed tasks are tried again, whatever its stages say; by what failed when left out",
+      properties: {
+        attempts: {
+          type: "integer",
+          ...range("attempts"),
+          description: "At most so many; without within_s this number alone decides",
+        },
+        base_s: {
+          type: "number",
+          ...range("base_s"),
+          default: 1,
+          description: "The first wait; each is twice the one before",
+        },
+        cap_s: { type: "number", ...range("cap_s"), default: 60, description: "The longest wait" },
+        within_s: {
+          type: "number",
+          ...range("within_s"),
+          description: "For so many seconds from the first failure on",
+        },
+      },
     },
     webhooks: {
       type: "array",

@@ -32,6 +32,7 @@ export function submitLines(
     group: word("group_id"),
     "on-dependency-failure": word("on_dependency_failure"),
     require: word("require"),
+    retry: retryText(given.retry),
     "dry-run": dry_run,
   });
   const labels = isRecord(given.labels) ? Object.entries(given.labels) : [];
@@ -43,6 +44,13 @@ export function submitLines(
     ...webhooks.map((webhook) => `--webhook ${shellWord(plainText(receiverText(webhook)))}`),
   ];
   return { cli: [line, ...repeated].join(" "), curl };
+}
+
+/** As the command line has it: attempts=5,within_s=900. */
+function retryText(retry: Value): string | undefined {
+  if (!isRecord(retry)) return undefined;
+  const said = Object.entries(retry).filter(([, value]) => value !== undefined && value !== null);
+  return said.length === 0 ? undefined : said.map(([key, value]) => `${key}=${textOf(value)}`).join(",");
 }
 
 function isEmpty(value: Value): boolean {

@@ -195,7 +195,7 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
         <details className="card" open={where.options.length > 0 || undefined}>
           <summary>
             <h2>Options</h2>
-            <span className="muted small">mode, priority, labels, deadline, dependencies, webhooks</span>
+            <span className="muted small">mode, priority, labels, deadline, retries, dependencies, webhooks</span>
           </summary>
           <SchemaForm
             schema={options_schema}

@@ -41,6 +41,13 @@ const outcomes: Record<Attempt["outcome"], { word: string; status: string; tells
   },
 };
 
+const engine_trouble = "The trouble was the engine's own, not the task's. This costs no attempt.";
+
+/** Where nobody gave a number, there is none to be one of. */
+export function ofMost(attempt: number | null, most: number | null): string {
+  return most === null ? count(attempt ?? 0) : `${count(attempt ?? 0)} of ${count(most)}`;
+}
+
 export function Attempts({ task }: { task: Task }) {
   const { attempts, running, attempts_left_out } = task;
   const has_end = task.finished_at !== null && (task.status !== "failed" || attempts.length === 0);
@@ -90,11 +97,11 @@ function OneAttempt({
 }: {
   attempt: Attempt;
   job_id: string | null;
-  max: number;
+  max: number | null;
   again: boolean;
 }) {
-  const { outcome, category, code, message, signature, detail, duration_ms, started_at, ended_at, retry_at, worker } =
-    attempt;
+  const { outcome, category, code, message, signature, detail, duration_ms, started_at, ended_at, worker } = attempt;
+  const { retry_at, gives_up_at } = attempt;
   const { word, status, tells } = outcomes[outcome];
   const end = (detail as { process?: ProcessEnd } | null)?.process;
   const stack = (detail as { stack?: unknown } | null)?.stack;
@@ -105,7 +112,7 @@ function OneAttempt({
         status={status}
         title={
           <>
-            Attempt {attempt.attempt} of {max} {word} <Time at={ended_at} />
+            Attempt {ofMost(attempt.attempt, attempt.max_attempts ?? max)} {word} <Time at={ended_at} />
           </>
         }
       >
@@ -129,7 +136,12 @@ function OneAttempt({
           {end?.exit_code !== undefined && <>exit code {end.exit_code}</>}
           {end?.peak_memory_mb !== undefined && <>peak memory {count(end.peak_memory_mb)} MB</>}
         </Facts>
-        {tells !== undefined && <p className="muted small">{tells}</p>}
+        {tells !== undefined && <p className="muted small">{category === "engine" ? engine_trouble : tells}</p>}
+        {category === "engine" && message !== null && (
+          <p className="muted small">
+            <Safe text={message} limit={300} />
+          </p>
+        )}
         {category === "throttled" && <p className="muted small">Being told to slow down costs no attempt.</p>}
         {message !== null && outcome === "failed" && (
           <div className="note danger">
@@ -169,6 +181,12 @@ function OneAttempt({
           <p className="small muted">
             Next try not before <Time at={retry_at} />: put off by{" "}
             <Duration ms={Date.parse(retry_at) - Date.parse(ended_at)} />.
+            {gives_up_at !== null && (
+              <>
+                {" "}
+                Given up <Time at={gives_up_at} /> if it goes on failing.
+              </>
+            )}
           </p>
         )}
       </Step>
@@ -182,7 +200,7 @@ function Running({
   timeout_s,
 }: {
   running: NonNullable<Task["running"]>;
-  max: number;
+  max: number | null;
   timeout_s: number | null;
 }) {
   const now = useNow();
@@ -193,7 +211,7 @@ function Running({
       status="processing"
       title={
         <>
-          Attempt {running.attempt} of {max} has run <Duration ms={Math.max(0, now - Date.parse(since))} />
+          Attempt {ofMost(running.attempt, max)} has run <Duration ms={Math.max(0, now - Date.parse(since))} />
         </>
       }
     >
@@ -232,18 +250,18 @@ function Running({
 function Waiting({ task }: { task: Task }) {
   const now = useNow();
   const later = task.run_at !== null && Date.parse(task.run_at) > now;
+  const last = task.attempts.at(-1);
+  const most = last?.max_attempts ?? task.max_attempts;
   return (
     <Step
       status={later ? "later" : task.attempts.length > 0 ? "retrying" : "queued"}
       title={
         later ? (
           <>
-            Attempt {task.attempt} of {task.max_attempts} may start <Time at={task.run_at} />
+            Attempt {ofMost(task.attempt, most)} may start <Time at={task.run_at} />
           </>
         ) : (
-          <>
-            Waits for a worker, attempt {task.attempt} of {task.max_attempts}
-          </>
+          <>Waits for a worker, attempt {ofMost(task.attempt, most)}</>
         )
       }
     >
@@ -266,7 +284,7 @@ function End({ task }: { task: Task }) {
       status={task.status}
       title={
         <>
-          {ran ? `Attempt ${task.attempt} of ${task.max_attempts} ${word}` : word} <Time at={task.finished_at} />
+          {ran ? `Attempt ${ofMost(task.attempt, task.max_attempts)} ${word}` : word} <Time at={task.finished_at} />
         </>
       }
     >

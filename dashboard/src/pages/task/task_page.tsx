@@ -1,6 +1,5 @@
 // One task: how it stands, why, the story of its attempts, its log, its values, and what it came from and led to.
 import { Link, useParams } from "wouter";
-import { count } from "../../../../src/core/figures.js";
 import { curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
@@ -18,7 +17,7 @@ import {
   Time,
   useNow,
 } from "../../ui/index.js";
-import { Attempts } from "./attempts.js";
+import { Attempts, ofMost } from "./attempts.js";
 import { LineageCard } from "./lineage.js";
 import { Logs } from "./logs.js";
 import { isOpen, type Task, useTask } from "./reading.js";
@@ -110,9 +109,7 @@ function Facts({ task }: { task: Task }) {
         </div>
         <div>
           <dt>Attempt</dt>
-          <dd>
-            {count(task.attempt ?? 0)} of {count(task.max_attempts)}
-          </dd>
+          <dd>{ofMost(task.attempt, task.attempts.at(-1)?.max_attempts ?? task.max_attempts)}</dd>
         </div>
         <div>
           <dt>{running === null ? "Ran" : "Running"}</dt>
