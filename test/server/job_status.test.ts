@@ -56,7 +56,15 @@ test("a job's status tells which stage waits for which, its condition, its budge
   const { stages, status } = await get(`/api/jobs/status/${job_id}?wait=true`);
   expect(status).toBe("partial_success");
   const [list, tiles, stats, fold] = stages;
-  expect(list).toMatchObject({ after: [], of: null, when: null, budget: null, max_attempts: null, retry: null, next_retry: null });
+  expect(list).toMatchObject({
+    after: [],
+    of: null,
+    when: null,
+    budget: null,
+    max_attempts: null,
+    retry: null,
+    next_retry: null,
+  });
   expect(tiles).toMatchObject({
     ...{ after: [1], of: 1, max_parallel: 50, max_attempts: 1, timeout_s: 60, total: 8, failed: 2 },
     budget: { count: null, percent: 50, allowed: 4 },
