@@ -1,5 +1,5 @@
 -- The tenant a verb acts for. The credential decides; a request may only repeat it, unless it comes from the server's role (is_server,
--- asked here in the same look, because every submit pays for it).
+-- asked here in the same look, because every submit pays for it). A statement of an isolated handler has its task's tenant.
 create or replace function app.acting_tenant(requested text)
 returns text
 language plpgsql stable
@@ -9,6 +9,9 @@ declare
   v_names boolean;
 begin
   select m.tenant_id, m.tenant_id is null into v_tenant, v_names from app.tenant_roles m where m.role_name = session_user;
+  if v_tenant is null and pg_my_temp_schema() <> 0 then
+    v_tenant := app.handler_tenant();
+  end if;
   if v_tenant is null then
     if not coalesce(v_names, (select r.rolsuper from pg_roles r where r.rolname = session_user)) then
       raise exception 'role "%" belongs to no tenant', session_user

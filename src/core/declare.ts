@@ -118,6 +118,8 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
   module?: string;
   /** With isolation "process": the most memory the child and all it starts may use. Default: 2048. */
   memory_mb?: number;
+  /** With isolation "process": it may use ctx.db, as role fanfold_handler and for its task's tenant. Default: false. */
+  database?: boolean;
   /** With isolation "process": the most it may write to stdout and stderr in one task. Default: 10 MB. */
   output_bytes?: number;
 }
@@ -182,7 +184,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   });
 }
 
-const process_options = ["module", "memory_mb", "output_bytes"] as const;
+const process_options = ["module", "memory_mb", "database", "output_bytes"] as const;
 
 type Isolation = Pick<HandlerOptions, "isolation" | (typeof process_options)[number]>;
 
@@ -203,6 +205,7 @@ function readIsolation(report: Report, given: Record<string, unknown>): Isolatio
     isolation,
     module: readModule(report, given.module),
     memory_mb: memory_mb ?? default_memory_mb,
+    database: report.boolean("database", given.database) ?? false,
     output_bytes: output_bytes ?? default_output_bytes,
   };
 }

@@ -35,6 +35,13 @@ export class Report {
     return null;
   }
 
+  boolean(part: string, value: unknown): boolean | null {
+    if (value === undefined || value === null) return null;
+    if (typeof value === "boolean") return value;
+    this.add(part, `must be true or false, not ${quoted(value)}`, "Correct it or leave it out.");
+    return null;
+  }
+
   oneOf<const Word extends string>(part: string, value: unknown, words: readonly Word[], fallback: Word): Word {
     if (value === undefined) return fallback;
     const found = words.find((word) => word === value);

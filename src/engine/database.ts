@@ -22,11 +22,23 @@ export interface Queryable {
   script(text: string): Promise<void>;
 }
 
+/** What a statement answers with: how its columns are called, and their types by oid. */
+export interface Column {
+  name: string;
+  type: number;
+}
+
+/** A transaction as its work sees it. */
+export interface OpenTransaction extends Queryable {
+  /** Looks at a text without running it: refused unless it is one statement. No columns: it gives no rows. */
+  describe(text: string): Promise<Column[]>;
+}
+
 export type CopyRows = Iterable<readonly Scalar[]> | AsyncIterable<readonly Scalar[]>;
 
 export interface Database extends Queryable {
   readonly kind: "server" | "embedded";
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: OpenTransaction) => Promise<T>): Promise<T>;
   /** COPY into a table, all rows or none. Gives the number of rows. */
   copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number>;
   /** Listens until stopped, again after every connection loss; `on_listening` is called each time LISTEN is in force. */

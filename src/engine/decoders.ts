@@ -86,3 +86,19 @@ export const decoders: Readonly<Record<number, Decoder>> = Object.fromEntries(
     [array, (text: string) => decodeArray(text, decode)],
   ]),
 );
+
+/** A row as text, `(1,,"a ""quoted"" \\ b")`: what its columns are as text, null for null. */
+export function decodeRow(text: string): (string | null)[] {
+  const fields: (string | null)[] = [];
+  for (let at = 1; ; at++) {
+    const start = at;
+    let field = "";
+    for (let quoted = false; quoted || (text[at] !== "," && text[at] !== ")"); at++) {
+      if (text[at] === "\\" || (quoted && text[at] === '"' && text[at + 1] === '"')) field += text[++at];
+      else if (text[at] === '"') quoted = !quoted;
+      else field += text[at];
+    }
+    fields.push(at === start ? null : field);
+    if (text[at] === ")") return fields;
+  }
+}

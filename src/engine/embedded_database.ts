@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PGlite, PGliteOptions, Results } from "@electric-sql/pglite";
 import {
+  type Column,
   type CopyRows,
   closedError,
   copyPieces,
@@ -10,8 +11,8 @@ import {
   type Database,
   DatabaseError,
   type Listening,
+  type OpenTransaction,
   parameterText,
-  type Queryable,
   quoteName,
   quoteTable,
   type Scalar,
@@ -109,7 +110,7 @@ export class EmbeddedDatabase implements Embedded, Session {
     return mine;
   }
 
-  async transaction<T>(role: string | null, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async transaction<T>(role: string | null, work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
     return this.alone(async () => {
       await this.begin(role);
       const tx = new Transaction(this);
@@ -140,6 +141,15 @@ export class EmbeddedDatabase implements Embedded, Session {
     try {
       const results: Results[] = await this.pg.exec(text);
       return results.at(-1)?.command;
+    } catch (error) {
+      throw embeddedError(error);
+    }
+  }
+
+  async describe(text: string): Promise<Column[]> {
+    try {
+      const { resultFields } = await this.pg.describeQuery(text);
+      return resultFields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
     } catch (error) {
       throw embeddedError(error);
     }
@@ -213,7 +223,7 @@ class EmbeddedView implements Database {
     await this.session.single(this.role, () => this.session.script(text));
   }
 
-  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
     this.assertOpen();
     return this.session.transaction(this.role, work);
   }

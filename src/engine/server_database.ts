@@ -7,8 +7,8 @@ import {
   type Database,
   DatabaseError,
   type Listening,
+  type OpenTransaction,
   parameterText,
-  type Queryable,
   type Scalar,
   statementText,
 } from "./database.js";
@@ -82,7 +82,7 @@ class ServerDatabase implements Database {
     await this.alone((lane) => lane.script(text), "first");
   }
 
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
     return this.inTransaction(work, "first");
   }
 
@@ -118,7 +118,7 @@ class ServerDatabase implements Database {
     return ["begin", ...settings.map(([name, value]) => `set local ${name} = '${value}'`)].join("; ");
   }
 
-  private inTransaction<T>(work: (tx: Queryable) => Promise<T>, end: End): Promise<T> {
+  private inTransaction<T>(work: (tx: OpenTransaction) => Promise<T>, end: End): Promise<T> {
     return this.holding(
       () => this.begin(),
       end,

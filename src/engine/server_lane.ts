@@ -3,7 +3,7 @@
 // process), or send the rest of a transaction down a new connection.
 import type { Socket } from "node:net";
 import postgres from "postgres";
-import { type CopyRows, copyPieces, DatabaseError } from "./database.js";
+import { type Column, type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
 import { isFatal, isUnreadable, serverError } from "./server_errors.js";
 import { openSocket, socketFolder, type Where } from "./server_socket.js";
@@ -148,6 +148,14 @@ export class Lane implements Session {
   async script(text: string): Promise<string | undefined> {
     const result = await this.inOrder(() => this.client.unsafe(text));
     return (result as { command?: string }).command;
+  }
+
+  async describe(text: string): Promise<Column[]> {
+    const query = this.client.unsafe(text, [], { prepare: false, simple: false } as object);
+    // Its own `describe()` would leave a prepared statement behind for every text.
+    Object.assign(query, { onlyDescribe: true });
+    const { columns } = (await this.inOrder(() => query)) as unknown as { columns: Column[] };
+    return columns;
   }
 
   async copy(text: string, columns: number, rows: CopyRows): Promise<number> {

@@ -22,6 +22,8 @@ export const session_bounds = {
   heartbeat: { statement_timeout_s: 20, lock_timeout_s: 10, idle_in_transaction_s: 60, work_mem_mb: 4 },
   /** What handlers do with `ctx.db`: as long as a task may take unless it says otherwise. */
   burst: { statement_timeout_s: 1_800, lock_timeout_s: 60, idle_in_transaction_s: 300, work_mem_mb: 16 },
+  /** What handlers in processes of their own do with it: they are not to be trusted with a connection for long. */
+  handler: { statement_timeout_s: 30, lock_timeout_s: 5, idle_in_transaction_s: 60, work_mem_mb: 16 },
   /** The duties of a server without a worker. */
   janitor: { statement_timeout_s: 60, lock_timeout_s: 10, idle_in_transaction_s: 60, work_mem_mb: 16 },
   /** A migration takes the time it needs; it waits for locks in short turns of its own. */

@@ -1,14 +1,22 @@
 // A transaction as its work sees it, on either driver. One statement at a time: of several sent at once, those behind a
 // lost connection could still run elsewhere. Beginning and choosing the session are the driver's part.
-import { DatabaseError, parameterText, type Queryable, type Scalar, statementText } from "./database.js";
+import {
+  type Column,
+  DatabaseError,
+  type OpenTransaction,
+  parameterText,
+  type Scalar,
+  statementText,
+} from "./database.js";
 
 export interface Session {
   statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]>;
   /** Gives the last command's name, so that a commit can be told from the rollback it may turn into. */
   script(text: string): Promise<string | undefined>;
+  describe(text: string): Promise<Column[]>;
 }
 
-export class Transaction implements Queryable {
+export class Transaction implements OpenTransaction {
   over = false;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -21,6 +29,10 @@ export class Transaction implements Queryable {
 
   async script(text: string): Promise<void> {
     await this.next(() => this.session.script(text));
+  }
+
+  describe(text: string): Promise<Column[]> {
+    return this.next(() => this.session.describe(text));
   }
 
   async end(how: "commit" | "rollback"): Promise<void> {

@@ -1,5 +1,5 @@
 // A worker's connections: few, and the same number whatever its slots. One for claims and finishes, one kept for the
-// heartbeat, one for LISTEN, and a small pool for handlers that is opened when the first of them asks.
+// heartbeat, one for LISTEN, and for handlers a small pool and one for those in processes of their own, opened when they ask.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database, Listening } from "../engine/database.js";
@@ -14,6 +14,7 @@ export class Connections {
   readonly work: Database;
   readonly heartbeat: Database;
   private opening: Promise<Database> | undefined;
+  private opening_handler: Promise<Database> | undefined;
   private listener: Promise<Listening | null> = Promise.resolve(null);
   private listening: Listening | null = null;
   private readonly closing = new AbortController();
@@ -39,6 +40,12 @@ export class Connections {
   burst(max: number): Promise<Database> {
     this.opening ??= Promise.resolve(this.engine.openConnection("burst", max));
     return this.opening;
+  }
+
+  /** One of their own for handlers in processes of their own: nobody else waits for what they do with it. */
+  handler(): Promise<Database> {
+    this.opening_handler ??= Promise.resolve(this.engine.openConnection("handler", 1));
+    return this.opening_handler;
   }
 
   /** A hint is nice to have: without it the worker polls, and asks for it again. */
@@ -70,7 +77,7 @@ export class Connections {
   async close(limit?: AbortSignal): Promise<void> {
     this.closing.abort();
     const opened = [this.work, this.heartbeat];
-    if (this.opening !== undefined) opened.push(await this.opening);
+    for (const opening of [this.opening, this.opening_handler]) if (opening !== undefined) opened.push(await opening);
     const stopping = this.listener.then((listener) => listener?.stop());
     // The embedded database has one session, and that is the engine's to close.
     const closing = opened.filter((db) => db !== this.engine.db).map((db) => db.close());

@@ -24,6 +24,7 @@ import type { Store } from "../core/store.js";
 import { usableTraceparent } from "../core/traceparent.js";
 import type { TaskZones } from "../core/zones.js";
 import type { ClaimedTask } from "../engine/commands.js";
+import type { Database } from "../engine/database.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
@@ -34,6 +35,8 @@ import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
 export interface Desk extends ResultSource {
+  /** For the SQL of handlers in processes of their own. */
+  handler_connection(): Promise<Database>;
   /** Of all tenants. */
   store: Store;
   logs: Pick<TaskLogs, "add">;

@@ -8,10 +8,12 @@ import { type Failure, failureOf } from "../core/failures.js";
 import type { FinishReply, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { isConnectionLost } from "../engine/lost_connection.js";
+import { session_bounds } from "../engine/session_bounds.js";
 import { fault } from "../fault.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
 import type { Lease } from "./heartbeat.js";
 import type { HeldClaim } from "./held.js";
+import { HandlerSql, releaseLocks } from "./isolation/handler_sql.js";
 import type { RecordedStatement } from "./recorded.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
@@ -19,6 +21,8 @@ export interface WritingFinisherParts {
   worker_id: string;
   /** Of handlers' bursts: it counts among the worker's few. */
   connection(): Promise<Database>;
+  /** Of handlers in processes of their own, for what they have kept. */
+  handler_connection(): Promise<Database>;
   commands: WorkerCommands;
   lease: Lease;
   log: Logger;
@@ -114,10 +118,12 @@ export class WritingFinisher {
   private async write(end: WritingEnd, progress: { step: Step }): Promise<void> {
     const { parts } = this;
     const { lease_ms } = parts.lease;
-    const timeout_ms = Math.min(end.timeout_s * 1000, MOST_MS - lease_ms);
-    const db = await parts.connection();
+    const is_apart = end.statements.some((statement) => statement.is_apart);
+    const timeout_s = is_apart ? session_bounds.handler.statement_timeout_s : end.timeout_s;
+    const timeout_ms = Math.min(timeout_s * 1000, MOST_MS - lease_ms);
+    const db = await (is_apart ? parts.handler_connection() : parts.connection());
     await fault("before-writes");
-    const reply = await db.transaction(async (tx) => {
+    const written = db.transaction(async (tx) => {
       // As ctx.db has it: whatever the worker's own role may see, these see the task's tenant.
       const [before] = await this.answered(
         lease_ms,
@@ -126,9 +132,12 @@ export class WritingFinisher {
             set_config('statement_timeout', ${String(timeout_ms)}, true)`,
       );
       progress.step = "write";
-      for (const { strings, values } of end.statements) {
-        await this.answered(timeout_ms + lease_ms, tx.sql(strings, ...values));
+      const apart = new HandlerSql(tx, end.claim.stage.tenant_id);
+      for (const { strings, values, is_apart } of end.statements) {
+        const sent = is_apart ? apart.statement(strings, values) : tx.sql(strings, ...values);
+        await this.answered(timeout_ms + lease_ms, sent);
       }
+      if (is_apart) await this.answered(lease_ms, apart.end());
       await fault("after-writes");
       progress.step = "finish";
       // The worker speaks again: its own row belongs to no tenant when it serves all.
@@ -138,6 +147,7 @@ export class WritingFinisher {
       progress.step = "commit";
       return told.reply;
     });
+    const reply = await (is_apart ? written.finally(() => releaseLocks(db)) : written);
     await fault("after-writes-commit");
     this.heard(reply, end);
   }

@@ -70,7 +70,8 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
       await engine.worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
     }
     const sent_at = performance.now();
-    const own = settings.connections + settings.burst_connections + 2;
+    const uses_database = types.some((type) => engine.registry.handlers.get(type)?.options.database === true);
+    const own = settings.connections + settings.burst_connections + (uses_database ? 3 : 2);
     const registration = {
       worker_id,
       host: hostname(),
@@ -151,6 +152,7 @@ export class Incarnation {
     });
     const planning = { worker_id, registry, db, commands, onPlanned: () => this.fetcher.wake() };
     const connection = () => connections.burst(settings.burst_connections);
+    const handler_connection = () => connections.handler();
     const logsWritten = async () => {
       logs.send();
       await Promise.all(this.writing);
@@ -158,7 +160,14 @@ export class Incarnation {
     this.runner = new Runner({
       ...shared,
       finisher: this.finisher,
-      writing_finisher: new WritingFinisher({ ...shared, connection, lease, logsWritten, onAnswer }),
+      writing_finisher: new WritingFinisher({
+        ...shared,
+        connection,
+        handler_connection,
+        lease,
+        logsWritten,
+        onAnswer,
+      }),
       handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
@@ -166,6 +175,7 @@ export class Incarnation {
         ...{
           commands,
           connection,
+          handler_connection,
           store,
           logs,
           scratch_dir: this.scratch_dir,

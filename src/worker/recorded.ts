@@ -11,12 +11,19 @@ const STATEMENT_BYTES = 64;
 export interface RecordedStatement {
   readonly strings: TemplateStringsArray;
   readonly values: readonly Scalar[];
+  /** Said by a handler in a process of its own: it runs as such a handler may. */
+  readonly is_apart?: boolean;
 }
 
 /** As it came over a channel. */
 export interface SentStatement {
   strings: readonly string[];
   values: readonly Scalar[];
+}
+
+/** What came over a channel is no template any more. */
+export function templateOf(strings: readonly string[]): TemplateStringsArray {
+  return Object.assign([...strings], { raw: strings });
 }
 
 /**
@@ -29,7 +36,7 @@ const blank_or_line = /(?:[\s;]+|--[^\n\r]*)*/y;
 const comment_edge = /\/\*|\*\//g;
 
 /** The text from its first word on, as Postgres finds it: comments may hold comments. */
-function fromFirstWord(text: string): string {
+export function fromFirstWord(text: string): string {
   let at = 0;
   for (;;) {
     blank_or_line.lastIndex = at;
@@ -86,8 +93,7 @@ export class Recorded {
   /** What a child process has recorded: checked again here, because a child may say anything. */
   take(sent: readonly SentStatement[]): void {
     const taken = sent.map(({ strings, values }) => {
-      const template = Object.assign([...strings], { raw: strings }) as unknown as TemplateStringsArray;
-      return { strings: template, values: [...values] };
+      return { strings: templateOf(strings), values: [...values], is_apart: true };
     });
     for (const { strings, values } of taken) this.reserve(strings, values);
     this.keep(taken);

@@ -13,8 +13,10 @@ export const calm = defineHandler("calm", here, async (_, ctx) => ({ pid: proces
 
 export const tells_environment = defineHandler("tells_environment", here, () => process.env);
 
+const with_database = { ...here, database: true } as const;
+
 /** Writes, says so, and never commits. */
-export const stuck_in_db = defineHandler("stuck_in_db", here, (_, ctx) =>
+export const stuck_in_db = defineHandler("stuck_in_db", with_database, (_, ctx) =>
   ctx.db(async (session) => {
     await session.sql`insert into public.written values (1)`;
     ctx.log.info(`pid ${process.pid}`);
@@ -22,7 +24,7 @@ export const stuck_in_db = defineHandler("stuck_in_db", here, (_, ctx) =>
   }),
 );
 
-export const writes = defineHandler("writes", here, (_, ctx) =>
+export const writes = defineHandler("writes", with_database, (_, ctx) =>
   ctx.db((session) => session.sql`insert into public.written values (2)`),
 );
 

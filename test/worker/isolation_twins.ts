@@ -4,7 +4,7 @@ import type { Loose, TaskContext } from "../../src/core/context.js";
 import { defineHandler } from "../../src/core/declare.js";
 import { ContractViolation, Permanent, StorageError, Throttled, Transient } from "../../src/core/errors.js";
 
-const here = { isolation: "process", module: import.meta.url } as const;
+const here = { isolation: "process", module: import.meta.url, database: true } as const;
 
 class Point {
   constructor(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Handler, Job } from "../../src/core/declare.js";
 import { createRegistry } from "../../src/core/registry.js";
-import type { Database } from "../../src/engine/database.js";
+import type { Database, Queryable } from "../../src/engine/database.js";
 import { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
@@ -69,7 +69,7 @@ export async function runWorker(engine: Engine, options?: WorkerOptions): Promis
 
 /** Attempts that did not simply succeed, oldest first. */
 export function attemptsOf(
-  db: Database,
+  db: Queryable,
 ): Promise<{ ordinal: number; attempt: number; outcome: string; code: string | null }[]> {
   return db.sql`select ordinal, attempt, outcome, code from app.attempts order by attempt_id`;
 }

@@ -103,7 +103,7 @@ describe.each(["server", "embedded"] as const)("with the finish (%s)", (kind) =>
     expect(status).toMatchObject({ status: "failed" });
     const attempts = shop.read.transaction(async (tx) => {
       await tx.script("reset role");
-      return attemptsOf(tx as Database);
+      return attemptsOf(tx);
     });
     expect(await attempts).toMatchObject([
       { attempt: 1, outcome: "failed", code: "sqlstate_40001" },

@@ -1,7 +1,7 @@
 // Isolated handlers that keep writes for their finish.
 import { defineHandler } from "../../src/core/declare.js";
 
-const here = { isolation: "process", module: import.meta.url } as const;
+const here = { isolation: "process", module: import.meta.url, database: true } as const;
 
 export const isolated_writer = defineHandler("isolated_writer", here, async (_, ctx) => {
   await ctx.db(

@@ -119,7 +119,8 @@ function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel, store: S
   const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
     zones: () => zones,
-    ...{ commands: commands as Desk["commands"], connection, store, logs, scratch_dir: "" },
+    ...{ commands: commands as Desk["commands"], connection, handler_connection: connection, store, logs },
+    scratch_dir: "",
     ...{ outbound, raster, secret, unseal },
   };
 }

@@ -108,7 +108,8 @@ export class HandlerProcess {
 
   run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
     const run = ++this.tasks;
-    const task = new RunningTask(run, ctx, handler.options.output_bytes ?? Number.POSITIVE_INFINITY, this);
+    const { output_bytes = Number.POSITIVE_INFINITY, database = false } = handler.options;
+    const task = new RunningTask(run, ctx, output_bytes, database, this);
     this.task = task;
     this.peak_mb = this.rss_mb;
     this.output.reset();

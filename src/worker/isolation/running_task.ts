@@ -17,14 +17,18 @@ export class RunningTask {
     readonly ctx: TaskContext,
     /** The most it may write. */
     readonly output_bytes: number,
+    has_database: boolean,
     process: Pick<HandlerProcess, "abort" | "kill" | "reply">,
   ) {
     this.settled = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    this.service = new Service(ctx, process.reply);
-    this.onAbort = () => process.abort();
+    this.service = new Service(ctx, has_database, process.reply);
+    this.onAbort = () => {
+      this.service.close();
+      process.abort();
+    };
     ctx.kill = () => process.kill();
     ctx.timed_from = Number.POSITIVE_INFINITY;
     ctx.signal.addEventListener("abort", this.onAbort);

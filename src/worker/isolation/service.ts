@@ -1,57 +1,70 @@
-// Answers what an isolated handler asks of the worker: pages of results, its scratch directory, secrets, and its one transaction,
-// which is held open here while its statements come over the channel. The child can ask only about its own task.
-
-import type { SqlSession } from "../../core/context.js";
+// Answers what an isolated handler asks of the worker: pages of results, its scratch directory, secrets, and its one transaction.
+// The child can ask only about its own task, and for the database only if its declaration does. A child may say anything.
 import { Permanent } from "../../core/errors.js";
-import { DatabaseError } from "../../engine/database.js";
 import { isOwnTrouble } from "../../engine/lost_connection.js";
 import type { TaskContext } from "../context.js";
-import { Recorded, type SentStatement } from "../recorded.js";
+import { Recorded, type SentStatement, templateOf } from "../recorded.js";
+import { Burst } from "./burst.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
 import { answerZoneCall, type ZoneCall } from "./zone_calls.js";
 
+/** What waits for an answer waits in the worker's memory. */
+const MOST_PENDING = 1000;
+
 type Reply = (id: number, value: unknown, error?: PackedError) => void;
-
-interface Burst {
-  session: SqlSession;
-  commit(): void;
-  rollback(why: unknown): void;
-  /** The call that asked for the end, answered when the database has. */
-  asked_by: number | null;
-}
-
-/** The handler asked for it: not an error. */
-const undone = Symbol("rolled back");
 
 export class Service {
   private burst: Burst | null = null;
   private closed = false;
+  private pending = 0;
 
   constructor(
     private readonly ctx: TaskContext,
+    /** Whether its declaration asks for the database. */
+    private readonly has_database: boolean,
     private readonly reply: Reply,
   ) {}
 
   answer(id: number, call: Call): void {
-    if (call.what === "begin") this.begin(id);
-    else if (call.what === "commit" || call.what === "rollback") this.end(id, call.what);
-    else {
-      this.asked(call).then(
-        (value) => this.reply(id, value),
-        (error: unknown) => this.reply(id, undefined, this.packed(error)),
-      );
+    if (this.pending >= MOST_PENDING) {
+      this.reply(id, undefined, packError(new Permanent("too many calls at once", { code: "bad_call" })));
+      return;
     }
+    this.pending++;
+    const answered = (value: unknown, error?: PackedError) => {
+      this.pending--;
+      this.reply(id, value, error);
+    };
+    this.asked(call).then(answered, (error: unknown) => answered(undefined, this.packed(error)));
   }
 
-  private asked(call: Exclude<Call, { what: "begin" | "commit" | "rollback" }>): Promise<unknown> {
-    if (call.what === "sql") return this.statement(call.strings, call.values);
-    if (call.what === "read_results") return this.read(call.request);
-    if (call.what === "zone") return this.zone(call.call);
-    if (call.what === "record") return this.record(call.statements);
-    // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
-    if (call.what === "secret") return this.ctx.secret(call.name);
-    if (call.what === "unseal") return this.ctx.unseal(call.sealed, call.purpose);
-    return call.what === "predecessor" ? this.predecessor() : this.ctx.scratch();
+  private async asked(call: Call): Promise<unknown> {
+    switch (call.what) {
+      case "begin":
+        return this.begin();
+      case "sql":
+        return this.open().statement(templateOf(call.strings), ...call.values);
+      case "commit":
+      case "rollback":
+        return this.open().end(call.what);
+      case "record":
+        return this.record(call.statements);
+      case "read_results":
+        return this.read(call.request);
+      case "predecessor":
+        return this.predecessor();
+      case "zone":
+        return this.zone(call.call);
+      // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
+      case "secret":
+        return this.ctx.secret(call.name);
+      case "unseal":
+        return this.ctx.unseal(call.sealed, call.purpose);
+      case "scratch":
+        return this.ctx.scratch();
+      default:
+        throw new Permanent("the worker has no such answer", { code: "bad_call" });
+    }
   }
 
   /** The child cannot tell a connection of ours from one of its own. */
@@ -72,7 +85,8 @@ export class Service {
     return answerZoneCall(this.ctx.zones, () => this.ctx.scratch(), call);
   }
 
-  private async record(statements: readonly SentStatement[]): Promise<void> {
+  private record(statements: readonly SentStatement[]): void {
+    this.assertDatabase();
     this.ctx.recorded ??= new Recorded();
     this.ctx.recorded.take(statements);
   }
@@ -82,53 +96,34 @@ export class Service {
     return desk.commands.predecessor(await desk.connection(), { stage_id: claim.stage.stage_id, ordinal });
   }
 
-  private begin(id: number): void {
-    let begun: Burst | null = null;
-    const work = (session: SqlSession) =>
-      new Promise<void>((commit, rollback) => {
-        // The connection may have been waited for longer than the child lived.
-        if (this.closed) throw new Error("the handler's process is gone");
-        begun = { session, commit, rollback, asked_by: null };
-        this.burst = begun;
-        this.reply(id, undefined);
-      });
-    this.ctx.db(work).then(
-      () => this.ended(begun, id, undefined),
-      (error: unknown) => this.ended(begun, id, error === undone ? undefined : this.packed(error)),
-    );
+  private async begin(): Promise<void> {
+    this.assertDatabase();
+    if (this.closed) throw new Permanent("the task is over");
+    if (this.burst?.is_over === false) throw new Permanent("ctx.db is already open");
+    this.burst = new Burst(this.ctx.desk.handler_connection, this.ctx.tenant_id);
+    await this.burst.begun;
   }
 
-  private ended(burst: Burst | null, begun_by: number, error: PackedError | undefined): void {
-    if (this.burst === burst) this.burst = null;
-    if (burst === null) this.reply(begun_by, undefined, error);
-    else if (burst.asked_by !== null) this.reply(burst.asked_by, undefined, error);
+  private open(): Burst {
+    this.assertDatabase();
+    if (this.burst === null) throw new Permanent("ctx.db is not open");
+    return this.burst;
   }
 
-  private end(id: number, how: "commit" | "rollback"): void {
-    const { burst } = this;
-    if (burst === null || burst.asked_by !== null) {
-      this.reply(id, undefined, packError(over()));
-      return;
-    }
-    burst.asked_by = id;
-    if (how === "commit") burst.commit();
-    else burst.rollback(undone);
+  private assertDatabase(): void {
+    if (!this.has_database) throw noDatabase();
   }
 
-  private async statement(strings: readonly string[], values: readonly (string | number | boolean | null)[]) {
-    const { burst } = this;
-    if (burst === null || burst.asked_by !== null) throw over();
-    const template = Object.assign([...strings], { raw: strings }) as unknown as TemplateStringsArray;
-    return burst.session.sql(template, ...values);
-  }
-
-  /** The task is over or its process gone: what it has not committed is undone. */
+  /** The task is over or asked to stop, or its process gone: it must not commit behind its successor. */
   close(): void {
     this.closed = true;
-    this.burst?.rollback(new Error("the handler ended before its transaction did"));
+    this.burst?.close();
   }
 }
 
-function over(): DatabaseError {
-  return new DatabaseError("25P01", "the transaction is over: its statements must be awaited inside it");
+export function noDatabase(): Permanent {
+  const fix = 'say database: true beside isolation: "process" in its declaration';
+  return new Permanent(`this handler runs in a process of its own, and has no database: ${fix}`, {
+    code: "no_database",
+  });
 }
