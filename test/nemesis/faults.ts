@@ -47,7 +47,7 @@ const withServer = (act: () => Promise<unknown>) => {
 };
 
 /** What a bomb looks like; the house refuses it, or bounds it. */
-const bombs = (depth: number) => {
+export const bombs = (depth: number) => {
   let path = "$.parameters.x[*]";
   for (let level = 0; level < depth; level++) path = `$.parameters.x[*] ? (exists(${path}))`;
   return [
