@@ -20,6 +20,8 @@ export interface PlanningParts {
   registry: Registry;
   db: Database;
   commands: WorkerCommands;
+  /** Where plans that are data are made, one at a time: what a tenant's plan takes long for keeps nobody's claims and finishes waiting. */
+  aside: Turns;
   /** Tasks may have become runnable. */
   onPlanned(): void;
 }
@@ -32,12 +34,30 @@ export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise
   const { stage, claim_id } = ctx.claim;
   try {
     if (stage.planner === "function") await planByFunction(parts, ctx);
-    else await planByData({ ...parts, store: ctx.storage, lock_ms: LOCK_MS, run: (verb) => verb(parts.db) }, claim_id);
+    else await planFromData(parts, ctx);
   } catch (error) {
     if (sendTrouble(error) !== "held") throw error;
     throw new Throttled(HELD_S, "an open transaction holds rows of its job", { code: "held", cause: error });
   }
   parts.onPlanned();
+}
+
+function planFromData({ worker_id, commands, aside }: PlanningParts, ctx: TaskContext): Promise<void> {
+  const { storage: store, claim } = ctx;
+  return planByData({ worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => aside.take(verb) }, claim.claim_id);
+}
+
+/** A connection that is used by one after the other. */
+export class Turns {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly connection: () => Promise<Database>) {}
+
+  take<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const turn = this.last.then(async () => work(await this.connection()));
+    this.last = turn.catch(() => {});
+    return turn;
+  }
 }
 
 async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<void> {
@@ -67,7 +87,7 @@ async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<v
     return;
   }
   if (planner === undefined) {
-    await planByData({ ...parts, store: ctx.storage, lock_ms: LOCK_MS, run: (verb) => verb(db) }, claim_id);
+    await planFromData(parts, ctx);
     return;
   }
   const pages = new PlanPages(stage.stage, async (from, tasks) => {

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import { armFault } from "../../src/fault.js";
+import type { Database } from "../../src/engine/database.js";
 import type { TaskContext } from "../../src/worker/context.js";
-import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/planning.js";
+import { LOADED_BYTES, type PlanningParts, planStage, Turns } from "../../src/worker/planning.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});
@@ -182,6 +183,7 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   }));
   const parts = {
     commands: { plan_stage: async () => ({ needs }) },
+    aside: new Turns(async () => ({}) as Database),
   } as unknown as PlanningParts;
   const storage = { get: async () => Buffer.from(String(++loads)) };
   const ctx = { claim: { claim_id: 1, stage: { planner: "data" } }, storage } as unknown as TaskContext;
