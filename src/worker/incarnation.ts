@@ -152,8 +152,8 @@ export class Incarnation {
     });
     const connection = () => connections.burst(settings.burst_connections);
     const handler_connection = () => connections.handler();
-    const aside = new Turns(connection);
-    const planning = { worker_id, registry, db, commands, aside, onPlanned: () => this.fetcher.wake() };
+    const plans = new Turns(connection);
+    const planning = { worker_id, registry, db, commands, plans, onPlanned: () => this.fetcher.wake() };
     const logsWritten = async () => {
       logs.send();
       await Promise.all(this.writing);

@@ -21,7 +21,7 @@ export interface PlanningParts {
   db: Database;
   commands: WorkerCommands;
   /** Where plans that are data are made, one at a time: what a tenant's plan takes long for keeps nobody's claims and finishes waiting. */
-  aside: Turns;
+  plans: Turns;
   /** Tasks may have become runnable. */
   onPlanned(): void;
 }
@@ -31,7 +31,7 @@ const LOCK_MS = 300;
 const HELD_S = 5;
 
 export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise<void> {
-  const { stage, claim_id } = ctx.claim;
+  const { stage } = ctx.claim;
   try {
     if (stage.planner === "function") await planByFunction(parts, ctx);
     else await planFromData(parts, ctx);
@@ -42,9 +42,9 @@ export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise
   parts.onPlanned();
 }
 
-function planFromData({ worker_id, commands, aside }: PlanningParts, ctx: TaskContext): Promise<void> {
+function planFromData({ worker_id, commands, plans }: PlanningParts, ctx: TaskContext): Promise<void> {
   const { storage: store, claim } = ctx;
-  return planByData({ worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => aside.take(verb) }, claim.claim_id);
+  return planByData({ worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => plans.take(verb) }, claim.claim_id);
 }
 
 /** A connection that is used by one after the other. */

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
-import { armFault } from "../../src/fault.js";
 import type { Database } from "../../src/engine/database.js";
+import { armFault } from "../../src/fault.js";
 import type { TaskContext } from "../../src/worker/context.js";
 import { LOADED_BYTES, type PlanningParts, planStage, Turns } from "../../src/worker/planning.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
@@ -183,7 +183,7 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   }));
   const parts = {
     commands: { plan_stage: async () => ({ needs }) },
-    aside: new Turns(async () => ({}) as Database),
+    plans: new Turns(async () => ({}) as Database),
   } as unknown as PlanningParts;
   const storage = { get: async () => Buffer.from(String(++loads)) };
   const ctx = { claim: { claim_id: 1, stage: { planner: "data" } }, storage } as unknown as TaskContext;
