@@ -2,18 +2,27 @@ import { defineConfig } from "vitest/config";
 import { CountReporter } from "./test/count_reporter.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
- * `--mode screenshots`: pictures of the dashboard. */
+ * `--mode screenshots`: pictures of the dashboard. `--mode pooler`: through PgBouncer. */
 const included: Record<string, string> = {
   soak: "test/**/*.soak.ts",
   screenshots: "test/dashboard/*.shots.ts",
+  pooler: "test/{engine,worker,server,faults}/**/*.test.ts",
 };
+
+/** About a session itself: its settings, its process, its LISTEN, and how a connection breaks. */
+const sessions = [
+  "test/engine/{database,server_database,migrate}.test.ts",
+  "test/faults/{network,clocks,history}.test.ts",
+];
 
 export default defineConfig(({ mode }) => {
   const soak = mode === "soak";
   if (mode === "pg18") process.env.FANFOLD_TEST_PG = "npm";
+  if (mode === "pooler") process.env.FANFOLD_TEST_POOLER = "1";
   return {
     test: {
       include: [included[mode] ?? "test/**/*.test.ts"],
+      exclude: ["node_modules/**", ...(mode === "pooler" ? sessions : [])],
       env: {
         // What fails for good does so within a second; tests of patience say their own.
         FANFOLD_RETRY: "attempts=3,base_s=0.1",

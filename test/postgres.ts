@@ -21,9 +21,8 @@ export interface RealServer {
 }
 
 export interface FreshDatabase {
-  /** Superuser, on the server itself. */
+  /** Superuser. Through PgBouncer when the run is told so (FANFOLD_TEST_POOLER). */
   db: Database;
-  /** Through PgBouncer when the run is told so (FANFOLD_TEST_POOLER). */
   url: string;
   drop(): Promise<void>;
 }
@@ -50,14 +49,14 @@ export async function freshDatabase(options: { bare?: boolean; variant?: Variant
   const name = `fanfold_test_${randomBytes(6).toString("hex")}`;
   const template = options.bare ? "template0" : await templateDatabase(server, options.variant ?? "app");
   await onAdmin(server, (admin) => admin.script(`create database ${name} template ${template}`));
-  const url = server.url_for(name);
+  const url = throughPooler(server.url_for(name));
   const db = openServer(url, { max: 4, application_name: "fanfold test" });
   let dropped: Promise<void> | null = null;
   const drop = async () => {
     await db.close();
     await onAdmin(server, (admin) => admin.script(`drop database if exists ${name} with (force)`));
   };
-  return { db, url: throughPooler(url), drop: () => (dropped ??= drop()) };
+  return { db, url, drop: () => (dropped ??= drop()) };
 }
 
 function throughPooler(url: string): string {

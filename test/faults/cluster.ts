@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import type { Database } from "../../src/engine/database.js";
 import { migrate } from "../../src/engine/migrate.js";
 import { openServer } from "../../src/engine/server_database.js";
+import { type Pooler, startPooler } from "../pgbouncer.js";
 import { type Installation, installServer, launchServer, serverAnswers, serverStopped } from "../postgres_server.js";
 
 const settings = {
@@ -35,6 +36,7 @@ export async function startCluster(env?: Record<string, string>): Promise<Cluste
     const cluster = new Cluster(installed, await quietPort(), env);
     await cluster.start();
     await cluster.makeTemplate();
+    if (process.env.FANFOLD_TEST_POOLER) await cluster.putPoolerBefore();
     return cluster;
   } catch (error) {
     rmSync(installed.folder, { recursive: true, force: true });
@@ -44,6 +46,8 @@ export async function startCluster(env?: Record<string, string>): Promise<Cluste
 
 export class Cluster {
   private server: ChildProcess | null = null;
+  /** FANFOLD_TEST_POOLER: processes reach the server through it. */
+  private pooler: Pooler | null = null;
 
   constructor(
     private readonly installed: Installation,
@@ -102,6 +106,10 @@ export class Cluster {
     await migrate(db).finally(() => db.close());
   }
 
+  async putPoolerBefore(): Promise<void> {
+    this.pooler = await startPooler(this.url());
+  }
+
   async freshDatabase(): Promise<ClusterDatabase> {
     const name = `fault_${randomBytes(6).toString("hex")}`;
     await this.onAdmin((admin) => admin.script(`create database ${name} template fanfold_template`));
@@ -111,11 +119,12 @@ export class Cluster {
       await db.close();
       await this.onAdmin((admin) => admin.script(`drop database if exists ${name} with (force)`));
     };
-    return { name, url, db, drop };
+    return { name, url: this.pooler?.through(url) ?? url, db, drop };
   }
 
   /** Stops the server, removes it, and throws if two transactions ever waited for each other in a circle. */
   async close(): Promise<void> {
+    await this.pooler?.stop();
     if (this.server !== null) await this.stop("immediate");
     const deadlocks = deadlocksIn(this.log());
     rmSync(this.installed.folder, { recursive: true, force: true });

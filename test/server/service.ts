@@ -56,13 +56,13 @@ export interface CallOptions {
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app" }: { variant?: Variant } = {},
+  { variant = "app", through = (url) => url }: { variant?: Variant; through?: (url: string) => string } = {},
 ): Promise<TestService> {
   const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
   await db.script(`create role ${login} login; grant fanfold_api, fanfold_worker to ${login}`);
   await db.sql`select app.map_role(${login}::text::name, null)`;
-  const as_server = new URL(database_url);
+  const as_server = new URL(through(database_url));
   as_server.username = login;
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
