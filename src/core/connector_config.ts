@@ -5,7 +5,7 @@ import { BadRequest, Permanent } from "./errors.js";
 import { unknownKeys } from "./parameter_schema.js";
 import { issueProblems } from "./parameters.js";
 import { formatProblems, jsonPath, type Problem, type Step } from "./problems.js";
-import { hasSecret, isSecretKey } from "./secrets.js";
+import { hasSecret, isSecretKey, secret_name } from "./secrets.js";
 
 export const connector_prefix = "connector.";
 export const config_name = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -20,6 +20,11 @@ const narrowing = z.strictObject({
 });
 
 const common = {
+  secrets: z
+    .array(z.string().regex(secret_name, "the name of a secret, without secret://"))
+    .max(100)
+    .optional()
+    .describe("Secrets that tasks with this configuration may name themselves (secret://name)"),
   outbound: narrowing.optional().describe("What this tenant's calls may do, at most what the operator allows"),
   limits: z
     .strictObject({
@@ -64,11 +69,36 @@ export function checkedConfig(config: unknown, own: z.ZodObject | undefined): Co
           config,
         )),
     ...secretProblems(config, []),
+    ...hostProblems(config),
   ];
   if (problems.length > 0 || !read.success) {
     throw new BadRequest(formatProblems("This configuration cannot be kept:", problems), { problems });
   }
   return read.data;
+}
+
+/** What calls put secrets into. */
+const filled = ["base_url", "headers", "query", "secrets"];
+
+/** A secret goes where an admin said it may, and nowhere else. */
+function hostProblems(config: unknown): Problem[] {
+  if (typeof config !== "object" || config === null) return [];
+  const given = config as { base_url?: unknown; secrets?: unknown[]; outbound?: { allow_hosts?: unknown } };
+  const named = filled.some((key) => holdsSecret((config as Record<string, unknown>)[key]));
+  if (!named && !(Array.isArray(given.secrets) && given.secrets.length > 0)) return [];
+  const { base_url, outbound } = given;
+  if (typeof base_url === "string" && /^[a-z]+:\/\/[^/?#]*secret:/i.test(base_url)) {
+    const problem = "has a secret where its host should be";
+    return [{ path: "base_url", problem, fix: "write the host itself: https://api.example.com/…" }];
+  }
+  if (base_url !== undefined || outbound?.allow_hosts !== undefined) return [];
+  const fix = 'give base_url, or outbound: {allow_hosts: ["api.example.com"]}';
+  return [{ path: "secrets", problem: "a secret is named, and no host that it may go to", fix }];
+}
+
+function holdsSecret(value: unknown): boolean {
+  if (typeof value === "string") return hasSecret(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsSecret);
 }
 
 const fix =

@@ -1,5 +1,5 @@
-// Takes secrets out of what is recorded: values by themselves and as they are usually written (URL, base64, hex, JSON), and
-// whatever stands under a key that sounds like one. Pure.
+// Takes secrets out of what is recorded: values by themselves and as they are usually written (URL, base64, hex, JSON), in capitals, small
+// letters or backwards, and whatever stands under a key that sounds like one. Pure.
 import { isSecretKey } from "./secrets.js";
 
 export const redacted = "[redacted]";
@@ -8,30 +8,39 @@ export const redacted = "[redacted]";
 const least_length = 4;
 /** A piece of base64 shorter than this says nothing. */
 const least_base64 = 8;
+/** A longer secret is a file: it is looked for as it is, because every form of it is looked for in every text. */
+const most_varied = 4096;
 
 export class Redaction {
   private readonly values = new Set<string>();
-  /** The longest first: a form may hold another. */
+  /** In small letters, the longest first: a form may hold another. */
   private forms: string[] = [];
 
   add(value: string): void {
     if (value.length < least_length || this.values.has(value)) return;
     this.values.add(value);
-    this.forms = [...new Set([...this.forms, ...formsOf(value)])].sort((a, b) => b.length - a.length);
+    const forms = variantsOf(value).flatMap(formsOf).map(small);
+    this.forms = [...new Set([...this.forms, ...forms])].sort((a, b) => b.length - a.length);
   }
 
   text(text: string): string {
+    if (text.length < least_length) return text;
     let clean = text;
-    for (const form of this.forms) if (clean.includes(form)) clean = clean.replaceAll(form, redacted);
-    return clean.endsWith("…") ? this.withoutTail(clean) : clean;
+    let searched = small(clean);
+    for (const form of this.forms) {
+      if (form.length > searched.length || !searched.includes(form)) continue;
+      clean = without(clean, searched, form);
+      searched = small(clean);
+    }
+    return clean.endsWith("…") ? this.withoutTail(clean, searched) : clean;
   }
 
   /** A text that was cut may end in the first half of a secret. */
-  private withoutTail(text: string): string {
-    const body = text.slice(0, -1);
+  private withoutTail(text: string, searched: string): string {
+    const body = searched.slice(0, -1);
     for (const form of this.forms) {
       for (let length = Math.min(form.length - 1, body.length); length >= least_length; length--) {
-        if (body.endsWith(form.slice(0, length))) return `${body.slice(0, -length)}${redacted}…`;
+        if (body.endsWith(form.slice(0, length))) return `${text.slice(0, body.length - length)}${redacted}…`;
       }
     }
     return text;
@@ -51,10 +60,40 @@ export class Redaction {
   }
 }
 
+/** Letter by letter, and those without a small form of the same length stay: what is found must be where it was in the text. */
+function small(text: string): string {
+  if (is_ascii.test(text)) return text.toLowerCase();
+  return text.replace(/\p{Lu}/gu, (letter) => {
+    const lower = letter.toLowerCase();
+    return lower.length === letter.length ? lower : letter;
+  });
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of them
+const is_ascii = /^[\x00-\x7f]*$/;
+
+function without(text: string, searched: string, form: string): string {
+  let clean = "";
+  let from = 0;
+  for (let at = searched.indexOf(form); at >= 0; at = searched.indexOf(form, from)) {
+    clean += text.slice(from, at) + redacted;
+    from = at + form.length;
+  }
+  return clean + text.slice(from);
+}
+
+/** What base64 and hex make of another spelling is another text. */
+function variantsOf(value: string): string[] {
+  if (value.length > most_varied) return [value];
+  const spelt = [value, value.toUpperCase(), value.toLowerCase()];
+  const backwards = spelt.map((one) => Array.from(one).reverse().join(""));
+  return [...new Set([...spelt, ...backwards])];
+}
+
 function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = [
-    ...[value, JSON.stringify(value).slice(1, -1), bytes.toString("hex"), bytes.toString("hex").toUpperCase()],
+    ...[value, inJson(value), inJson(inJson(value)), inJson(value).replaceAll("/", "\\/"), bytes.toString("hex")],
     ...[bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")],
     ...urlForms(value),
     ...[0, 1, 2].flatMap((offset) => base64Forms(bytes, offset)),
@@ -62,12 +101,15 @@ function formsOf(value: string): string[] {
   return forms.filter((form) => form.length >= least_length);
 }
 
+function inJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
 function urlForms(value: string): string[] {
   // A lone half of a character cannot be written in a URL.
   const whole = value.toWellFormed();
   const encoded = encodeURIComponent(whole);
-  const lower = encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-  return [encoded, lower, encoded.replaceAll("%20", "+"), new URLSearchParams([["", whole]]).toString().slice(1)];
+  return [encoded, encoded.replaceAll("%20", "+"), new URLSearchParams([["", whole]]).toString().slice(1)];
 }
 
 /** What of the secret alone decides when it is encoded inside a longer text, as in "Basic base64(user:password)". */

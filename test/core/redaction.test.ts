@@ -84,3 +84,34 @@ test("references are replaced wherever they stand in text, each asked for once",
   await expect(withSecrets("secret://Upper", ask)).rejects.toThrow("is not the name of a secret");
   expect(checkedSecretName("secret://x")).toBe("x");
 });
+
+test("a secret is found in other spellings: capitals, small letters, backwards, and each of them encoded", () => {
+  const secret = "sK-live/7fQ2 zpW9+ä";
+  const redaction = of(secret);
+  const backwards = Array.from(secret).reverse().join("");
+  const spelt = [secret, secret.toUpperCase(), secret.toLowerCase(), backwards, backwards.toUpperCase()];
+  const written: ((text: string) => string)[] = [
+    (text) => text,
+    (text) => Buffer.from(text).toString("base64"),
+    (text) => Buffer.from(`user:${text}:x`).toString("base64url"),
+    (text) => Buffer.from(text).toString("hex"),
+    (text) => Buffer.from(text).toString("hex").toUpperCase(),
+    (text) => encodeURIComponent(text),
+    (text) => encodeURIComponent(text).toLowerCase(),
+    (text) => JSON.stringify(text),
+    (text) => JSON.stringify({ said: JSON.stringify(text) }),
+    (text) => JSON.stringify(text).replaceAll("/", "\\/"),
+  ];
+  for (const one of spelt) {
+    for (const [at, write] of written.entries()) {
+      const clean = redaction.text(`İ said ${write(one)}, and went`);
+      expect([at, one, clean]).toEqual([at, one, expect.stringMatching(/^İ said .*\[redacted\].*, and went$/)]);
+    }
+  }
+  expect(redaction.text("SK-LIVE/7FQ2 has nothing to do with it")).toBe("SK-LIVE/7FQ2 has nothing to do with it");
+});
+
+test("a secret as long as a file is taken out as it is", () => {
+  const secret = "k".repeat(60_000);
+  expect(of(secret).text(`a ${secret} b`)).toBe("a [redacted] b");
+});

@@ -1,11 +1,11 @@
-// How a connector calls: secrets put in at the last moment, the policy as narrow as its configuration says, a place at the host
+// How a connector calls: secrets put in at the last moment, and only those its configuration names; the policy as narrow as its configuration says, a place at the host
 // asked for first and given back afterwards, an answer that was not asked for thrown as what it means.
 import { isIP } from "node:net";
 import type { CommonConfig } from "../../core/connector_config.js";
 import type { TaskContext } from "../../core/context.js";
 import { Permanent } from "../../core/errors.js";
 import { judgeUrl, narrowed } from "../../core/outbound.js";
-import { withSecrets, withSecretsIn } from "../../core/secrets.js";
+import { type AskSecret, withSecrets, withSecretsIn } from "../../core/secrets.js";
 import { answerError, bodyJson, bodyText } from "./answers.js";
 import { type Body, type GuardedHead, guardedExchange } from "./guard/index.js";
 import { enterHost, leaveHost } from "./host_gate.js";
@@ -54,13 +54,15 @@ export interface CallerConfig extends CommonConfig {
 
 const error_bytes = 4 * 1024;
 
-/** `scope`: names the configuration, whose limits all its calls share; null: the limits are the host's. */
-export function makeCall(ctx: TaskContext, config: CallerConfig, scope: string | null): Call {
+/** `name`: of its configuration, whose limits all its calls share; null: the limits are the host's. */
+export function makeCall(ctx: TaskContext, config: CallerConfig, connector: string, name: string | null): Call {
+  const scope = name === null ? null : `${connector}/${name}`;
   let unsafe_calls = 0;
   const stream: Call["stream"] = async (request, read) => {
     const method = (request.method ?? "GET").toUpperCase();
-    const url = await completeUrl(ctx, config, request);
-    const { body, headers } = await content(ctx, config, request);
+    const ask = asking(ctx, config, connector);
+    const url = await completeUrl(ask, config, request);
+    const { body, headers } = await content(ask, config, request);
     if (!safe_methods.has(method)) {
       unsafe_calls += 1;
       // A second call of the same task is another effect.
@@ -77,7 +79,8 @@ export function makeCall(ctx: TaskContext, config: CallerConfig, scope: string |
     const slot_id = is_refused ? null : await ctx.db((session) => enterHost(session, gate));
     let error: unknown;
     try {
-      return await guardedExchange({ url, method, headers, body, policy, signal: ctx.signal }, async (head, stream) => {
+      const sent = { url, method, headers, body, policy, signal: ctx.signal, has_secret: ask.was_asked };
+      return await guardedExchange(sent, async (head, stream) => {
         if (isAccepted(request.accept, head.status)) return read(head, stream);
         throw answerError(head, hostOf(url), await firstBytes(stream));
       });
@@ -111,14 +114,43 @@ function policyOf(ctx: TaskContext, { outbound = {} }: CallerConfig, request: Ca
   return narrowed(configured, { timeout_s: request.timeout_s, max_response_bytes: request.max_bytes });
 }
 
-async function completeUrl(ctx: TaskContext, config: CallerConfig, request: CallRequest): Promise<string> {
-  const ask = (name: string) => ctx.secret(name);
-  const given = await withSecrets(request.url, ask, encodeURIComponent);
-  const base = config.base_url === undefined ? undefined : await withSecrets(config.base_url, ask, encodeURIComponent);
+/** Who may name a secret: the configuration in its own texts, and a task only what the configuration lets it. */
+interface Asking {
+  by_config: AskSecret;
+  by_task: AskSecret;
+  was_asked: boolean;
+}
+
+function asking(ctx: TaskContext, config: CallerConfig, connector: string): Asking {
+  const ask: Asking = {
+    was_asked: false,
+    by_config: (name) => {
+      ask.was_asked = true;
+      return ctx.secret(name);
+    },
+    by_task: (name) => {
+      if (config.secrets?.includes(name)) return ask.by_config(name);
+      const fix =
+        `an admin names it in one, with the host it may go to (fanfold connectors set ${connector} <name> base_url=https://… ` +
+        `headers.authorization='Bearer secret://${name}', or secrets='["${name}"]' for tasks to place it themselves), ` +
+        "and the task says config=<name>";
+      throw new Permanent(`the task names secret://${name}, and its configuration does not: ${fix}`, {
+        code: "secret_not_configured",
+      });
+    },
+  };
+  return ask;
+}
+
+async function completeUrl(ask: Asking, config: CallerConfig, request: CallRequest): Promise<string> {
+  const given = await withSecrets(request.url, ask.by_task, encodeURIComponent);
+  const { base_url } = config;
+  const base = base_url === undefined ? undefined : await withSecrets(base_url, ask.by_config, encodeURIComponent);
   const url = joined(given, base);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...config.query, ...request.query })) {
-    for (const one of [value].flat() as Scalar[]) query.append(name, await withSecrets(String(one), ask));
+    const by = request.query !== undefined && Object.hasOwn(request.query, name) ? ask.by_task : ask.by_config;
+    for (const one of [value].flat() as Scalar[]) query.append(name, await withSecrets(String(one), by));
   }
   const added = query.toString();
   if (added === "") return url;
@@ -142,18 +174,17 @@ function joined(given: string, base: string | undefined): string {
   throw new Permanent("the URL does not lie below the base_url of the configuration", { code: "bad_request" });
 }
 
-async function content(ctx: TaskContext, config: CallerConfig, request: CallRequest) {
-  const ask = (name: string) => ctx.secret(name);
+async function content({ by_config, by_task }: Asking, config: CallerConfig, request: CallRequest) {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...config.headers, ...request.headers })) {
-    headers[name.toLowerCase()] = await withSecrets(value, ask);
+  for (const [given, by] of [[config.headers, by_config] as const, [request.headers, by_task] as const]) {
+    for (const [name, value] of Object.entries(given ?? {})) headers[name.toLowerCase()] = await withSecrets(value, by);
   }
   if (request.json !== undefined) {
     headers["content-type"] ??= "application/json";
-    return { headers, body: JSON.stringify(await withSecretsIn(request.json, ask)) };
+    return { headers, body: JSON.stringify(await withSecretsIn(request.json, by_task)) };
   }
   const { body } = request;
-  return { headers, body: typeof body === "string" ? await withSecrets(body, ask) : body };
+  return { headers, body: typeof body === "string" ? await withSecrets(body, by_task) : body };
 }
 
 function isAccepted(accept: CallRequest["accept"], status: number): boolean {

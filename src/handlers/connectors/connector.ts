@@ -56,8 +56,7 @@ export function defineConnector<Parameters extends z.ZodObject, Configuration ex
         config_name === undefined
           ? checkedConfig({}, configuration)
           : await readConfig(ctx, name, config_name, configuration);
-      const scope = config_name === undefined ? null : `${name}/${config_name}`;
-      const call = makeCall(ctx, config as CallerConfig, scope);
+      const call = makeCall(ctx, config as CallerConfig, name, config_name ?? null);
       return run(given as never, { ctx, call, config: config as never, secret: (one) => ctx.secret(one) });
     },
   );
@@ -78,9 +77,13 @@ async function readConfig(ctx: TaskContext, connector: string, name: string, own
   try {
     return checkedConfig(found.config, own);
   } catch (error) {
-    throw new Permanent(`the configuration "${name}" of connector "${connector}" no longer fits it: set it again`, {
-      code: "bad_configuration",
-      cause: error,
-    });
+    const why = error instanceof Error ? `. ${error.message}` : "";
+    throw new Permanent(
+      `the configuration "${name}" of connector "${connector}" no longer fits it: set it again${why}`,
+      {
+        code: "bad_configuration",
+        cause: error,
+      },
+    );
   }
 }

@@ -16,7 +16,7 @@ test("a call passes on the trace, and every further call with an effect has a ke
     outbound: { ...default_policy, allow_http: true, allow_private: [`127.0.0.1:${host.port}`] },
     db: (<T>(work: (given: SqlSession) => Promise<T>) => work(session)) as TaskContext["db"],
   };
-  const call = makeCall(fakeContext({}, more as Partial<TaskContext>), {}, null);
+  const call = makeCall(fakeContext({}, more as Partial<TaskContext>), {}, "http.request", null);
   await call({ url: host.url });
   await call({ url: host.url, method: "POST", json: {} });
   await call({ url: host.url, method: "DELETE", headers: { "X-Own": "1" } });

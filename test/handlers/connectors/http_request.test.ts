@@ -18,12 +18,14 @@ type Answer = Parameters<typeof listen>[0];
 const secret = "sk/very+secret=42";
 let service: TestService;
 let host: Listener;
+let other: Listener;
 let answer: Answer;
 const log_lines: string[] = [];
 
 beforeAll(async () => {
   service = await openService({ handlers: [httpRequest] });
   host = await listen((...given) => answer(...given));
+  other = await listen((_, response) => response.end("here"));
   await service.worker({
     slots: 4,
     poll_s: 0.05,
@@ -31,7 +33,7 @@ beforeAll(async () => {
     secrets: (tenant, name) => (tenant === "default" && name === "crm_key" ? secret : null),
     outbound: {
       allow_http: true,
-      allow_private: [`127.0.0.1:${host.port}`],
+      allow_private: [`127.0.0.1:${host.port}`, `127.0.0.1:${other.port}`],
       refusal_ms: 0,
       max_response_bytes: 3_000_000,
     },
@@ -40,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await host.close();
+  await other.close();
 });
 beforeEach(() => {
   host.requests.length = 0;
@@ -100,6 +103,7 @@ test("secrets stand in headers, query and body of the call, and nowhere else, ev
     base_url: `${host.url}/v1`,
     headers: { authorization: "Bearer secret://crm_key" },
     query: { key: "secret://crm_key" },
+    secrets: ["crm_key"],
   });
   const task = await run({
     config: "crm",
@@ -128,12 +132,75 @@ test("secrets stand in headers, query and body of the call, and nowhere else, ev
   for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")]) {
     expect(text.includes(form)).toBe(false);
   }
-  const missing = await run({ url: host.url, headers: { "x-key": "secret://other" } });
+  await service.engine.connectors.set("http.request", "other", { base_url: host.url, secrets: ["other"] });
+  const missing = await run({ config: "other", url: "x", headers: { "x-key": "secret://other" } });
   expect(missing.error).toMatchObject({ category: "permanent", code: "secret_missing" });
-  const foreign = await service
-    .key("globex")
-    .then(() => run({ url: host.url, headers: { "x-key": "secret://crm_key" } }, { tenant: "globex" }));
+  await service.key("globex");
+  const globex = service.engine.forTenant("globex");
+  await globex.connectors.set("http.request", "crm", { base_url: host.url, headers: { "x-key": "secret://crm_key" } });
+  const foreign = await run({ config: "crm", url: "x" }, { tenant: "globex" });
   expect(foreign.error).toMatchObject({ code: "secret_missing" });
+});
+
+test("a task names no secret that its configuration does not let it name, wherever it puts it", async () => {
+  answer = json;
+  await service.engine.connectors.set("http.request", "plain", {
+    base_url: host.url,
+    headers: { authorization: "Bearer secret://crm_key" },
+    secrets: ["another"],
+  });
+  const places = [
+    { headers: { "x-key": "secret://crm_key" } },
+    { headers: { authorization: "secret://crm_key" } },
+    { query: { key: "secret://crm_key" } },
+    { method: "POST", json: { deep: ["secret://crm_key"] } },
+    { method: "POST", body: "is secret://crm_key" },
+  ];
+  for (const place of places) {
+    for (const to of [{ url: host.url }, { url: "x", config: "plain" }]) {
+      const { error } = await run({ ...to, ...place });
+      expect(error).toMatchObject({ category: "permanent", code: "secret_not_configured" });
+      expect(error!.message).toContain("fanfold connectors set http.request <name> base_url=https://…");
+    }
+  }
+  expect((await run({ url: `${host.url}/secret://crm_key` })).error).toMatchObject({ code: "secret_not_configured" });
+  expect(host.requests).toEqual([]);
+});
+
+test("a configuration that names a secret names the hosts it may go to", async () => {
+  answer = json;
+  const { connectors } = service.engine;
+  const open = { headers: { authorization: "secret://crm_key" } };
+  for (const config of [open, { secrets: ["crm_key"] }, { ...open, base_url: "https://secret://crm_key/x" }]) {
+    await expect(connectors.set("http.request", "open", config)).rejects.toMatchObject({ code: "bad_request" });
+  }
+  await service.db.sql`
+    insert into app.connector_configs (tenant_id, connector, name, config, updated_by)
+    values ('default', 'http.request', 'open', ${JSON.stringify(open)}::text::jsonb, 'psql')`;
+  const kept = await run({ config: "open", url: host.url });
+  expect(kept.error).toMatchObject({ code: "bad_configuration" });
+  expect(kept.error!.message).toContain("no host that it may go to");
+  await connectors.set("http.request", "open", { ...open, outbound: { allow_hosts: ["api.example.com"] } });
+  expect((await run({ config: "open", url: host.url })).error).toMatchObject({ code: "outbound_refused" });
+  expect(host.requests).toEqual([]);
+});
+
+test("a redirect takes nothing of a call with a secret to another host", async () => {
+  let status = 302;
+  answer = (_, response) => response.writeHead(status, { location: `${other.url}/elsewhere` }).end();
+  await service.engine.connectors.set("http.request", "moved", {
+    base_url: host.url,
+    headers: { authorization: "secret://crm_key", accept: "secret://crm_key", "x-key": "secret://crm_key" },
+    secrets: ["crm_key"],
+    outbound: { max_redirects: 3 },
+  });
+  const moved = await run({ config: "moved", url: "x", redirects: 1 });
+  expect(moved).toMatchObject({ status: "completed", result: { redirects: 1 } });
+  status = 307;
+  const repeated = await run({ config: "moved", url: "x", method: "POST", body: "secret://crm_key", redirects: 1 });
+  expect(repeated.error).toMatchObject({ category: "permanent", code: "redirect_refused" });
+  expect(other.requests).toHaveLength(1);
+  expect(JSON.stringify(other.requests)).not.toContain(secret);
 });
 
 test("a configuration's keys go to its own host only", async () => {

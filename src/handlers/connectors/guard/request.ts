@@ -17,6 +17,8 @@ export interface GuardedRequest {
   body?: Uint8Array | string | undefined;
   policy: OutboundPolicy;
   signal?: AbortSignal | undefined;
+  /** A secret was put in: nothing of what was sent goes to another host that it redirects to. */
+  has_secret?: boolean | undefined;
 }
 
 export interface GuardedHead {
@@ -95,7 +97,7 @@ async function follow(request: GuardedRequest, policy: OutboundPolicy, signal: A
     const target = judgeUrl(raw, policy, from);
     if ("refused" in target) throw new OutboundRefused(target.refused);
     const { url } = target;
-    if (from !== undefined && from.origin !== url.origin) hop = { ...hop, headers: withoutCredentials(hop.headers) };
+    if (from !== undefined && from.origin !== url.origin) hop = elsewhere(hop, request.has_secret === true, from.host);
     const vetted = await vettedAddresses(target, policy, signal);
     const head = await sendTo(vetted, { url, ...sized(hop) }, policy, signal);
     const { response, address } = head;
@@ -118,6 +120,14 @@ async function follow(request: GuardedRequest, policy: OutboundPolicy, signal: A
 }
 
 type Hop = Omit<HopRequest, "url">;
+
+/** What another host than the one that was called is sent. */
+function elsewhere(hop: Hop, has_secret: boolean, host: string): Hop {
+  if (!has_secret) return { ...hop, headers: withoutCredentials(hop.headers) };
+  if (hop.body === undefined) return { ...hop, headers: checkedHeaders(undefined) };
+  const message = `${host} redirects to another host, which would be sent a body with a secret in it`;
+  throw new Permanent(message, { code: "redirect_refused" });
+}
 
 const redirect_statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
