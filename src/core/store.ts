@@ -10,7 +10,7 @@ export interface Ref {
 }
 
 export interface Store {
-  /** How a child process opens the same store for an isolated handler; a store without it serves this process only. */
+  /** Where a store is a folder: what sweeps and probes look at. */
   readonly reopen?: { kind: "folder"; dir: string };
   put(key: string, content: Uint8Array | string): Promise<Ref>;
   /** Written as it comes, so that its size does not matter. If `pieces` throws, nothing is stored and the error is passed on. */

@@ -194,7 +194,7 @@ export class Incarnation {
       spill: { store, worker_id },
       retry: settings.retry,
       plan: (ctx) => planStage(planning, ctx),
-      isolated: (ctx, handler) => shop.processes.run(ctx, handler, { worker_id, storage_dir: store.reopen?.dir ?? "" }),
+      isolated: (ctx, handler) => shop.processes.run(ctx, handler, worker_id),
       onMemory: () => {
         if (memory.is_short) this.fetcher.wake();
         if (holdings.queued > 0) this.runner.pump();

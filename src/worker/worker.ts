@@ -52,7 +52,6 @@ export async function crashWorkers(error: unknown): Promise<void> {
 
 export async function startWorker(engine: Engine, options: WorkerOptions = {}): Promise<Worker> {
   const settings = workerSettings(options, engine.registry);
-  refuseUnsharedStore(engine, settings);
   const stats = new Stats();
   let life: Incarnation;
   let again: NodeJS.Timeout | undefined;
@@ -171,13 +170,4 @@ function warnOfTooLarge({ too_large, memory_mb }: WorkerSettings, log: Logger): 
     { memory_mb, too_large },
     "handlers that declare more memory_mb than this worker may use are left to others; its memory_mb can be raised",
   );
-}
-
-/** An isolated handler opens the store in its own process. */
-function refuseUnsharedStore({ registry, store }: Engine, { types }: WorkerSettings): void {
-  if (store.reopen !== undefined) return;
-  const isolated = types.filter((type) => registry.handlers.get(type)?.options.isolation === "process");
-  if (isolated.length === 0) return;
-  const why = `${isolated.join(", ")} runs in a process of its own, which cannot open a store without "reopen"`;
-  throw new RangeError(`worker options: ${why}`);
 }

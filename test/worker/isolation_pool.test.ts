@@ -21,14 +21,22 @@ function openPool(options: Partial<PoolOptions> = {}) {
   const pool = new ProcessPool({ slots: 2, abort_grace_ms: 100, node_args, env: process.env, log, ...options });
   onTestFinished(() => pool.close());
   const run = async (handler: Handler, parameters: object = {}): Promise<number> => {
-    const returned = await pool.run(taskContext(handler, parameters), handler, {
-      worker_id: "w",
-      storage_dir: "/nowhere",
-    });
+    const returned = await pool.run(taskContext(handler, parameters), handler, "w");
     return JSON.parse(returned as string).pid;
   };
   return { pool, run };
 }
+
+test("a process runs tasks of one tenant only: what one has left in its memory, no other finds", async () => {
+  const { pool } = openPool();
+  const pidFor = async (tenant_id: string) => {
+    const ctx = taskContext(calm);
+    Object.assign(ctx.claim.stage, { tenant_id });
+    return JSON.parse((await pool.run(ctx, calm, "w")) as string).pid as number;
+  };
+  const [acme, globex, again] = [await pidFor("acme"), await pidFor("globex"), await pidFor("acme")];
+  expect([globex === acme, again === acme]).toEqual([false, true]);
+});
 
 test("a process is used again, until it has done its number of tasks", async () => {
   const { run } = openPool({ tasks_per_process: 3 });

@@ -13,8 +13,8 @@ try {
 } catch {
   // None is left.
 }
-const settings = { module, memory_mb: 256, node_args: [], env: process.env, abort_grace_ms: 100 };
+const settings = { tenant_id: "default", module, memory_mb: 256, node_args: [], env: process.env, abort_grace_ms: 100 };
 const child = new HandlerProcess(settings, { onFree() {}, onGone() {}, onLateError() {} });
-const failed = await child.run(ctx, calm, { worker_id: "w", storage_dir: "/nowhere" }).catch(classify);
+const failed = await child.run(ctx, calm, "w").catch(classify);
 await child.gone;
 process.stdout.write(JSON.stringify(failed));

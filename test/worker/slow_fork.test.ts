@@ -20,8 +20,7 @@ test("what a task starts is not taken for what an earlier one left, however long
   const log = pino({ enabled: false });
   const pool = new ProcessPool({ slots: 1, abort_grace_ms: 100, node_args, env: process.env, log });
   onTestFinished(() => pool.close());
-  const place = { worker_id: "w", storage_dir: "/nowhere" };
-  const first = JSON.parse((await pool.run(taskContext(calm), calm, place)) as string);
-  const second = JSON.parse((await pool.run(taskContext(delegates), delegates, place)) as string);
+  const first = JSON.parse((await pool.run(taskContext(calm), calm, "w")) as string);
+  const second = JSON.parse((await pool.run(taskContext(delegates), delegates, "w")) as string);
   expect(second).toEqual({ pid: first.pid, code: 0, signal: null });
 });

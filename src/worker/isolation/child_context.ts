@@ -1,8 +1,7 @@
 // ctx in a child process: the same class as in the worker, except that what needs the database, the scratch folder or the
-// heartbeat goes over the channel. The store it opens itself.
+// heartbeat goes over the channel, and so do stored files.
 import type { SqlSession } from "../../core/context.js";
 import { logRecord, max_log_bytes, max_log_lines } from "../../core/log_line.js";
-import type { Store } from "../../core/store.js";
 import type { Database, Scalar } from "../../engine/database.js";
 import { parameterText } from "../../engine/database.js";
 import { newPace } from "../batch.js";
@@ -12,6 +11,7 @@ import { HeldClaim } from "../held.js";
 import type { RecordedStatement } from "../recorded.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
+import { remoteStore } from "./store_calls.js";
 import { remoteZones } from "./zone_calls.js";
 
 const PROGRESS_MS = 100;
@@ -29,12 +29,11 @@ export class ChildContext extends TaskContext {
   constructor(
     private readonly order: TaskOrder,
     private readonly channel: Channel,
-    store: Store,
   ) {
     const { claim_id, attempt, stage, task } = order;
     deepFreeze(stage.parameters);
     const batch = { claim_id, stage_id: stage.stage_id, attempt, crashes: 0, tasks: [task] };
-    super(deskOf(order, channel, store), new HeldClaim(batch, stage, newPace(), 0), task, performance.now());
+    super(deskOf(order, channel), new HeldClaim(batch, stage, newPace(), 0), task, performance.now());
   }
 
   protected override async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -94,7 +93,7 @@ export class ChildContext extends TaskContext {
   }
 }
 
-function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel, store: Store): Desk {
+function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel): Desk {
   const commands = {
     read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
       channel.call(run, { what: "read_results", request }),
@@ -116,6 +115,7 @@ function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel, store: S
   const secret = (_tenant: string, name: string) => channel.call(run, { what: "secret", name }) as Promise<string>;
   const unseal = (_tenant: string, sealed: string, purpose: string) =>
     channel.call(run, { what: "unseal", sealed, purpose }) as Promise<string>;
+  const store = remoteStore((call) => channel.call(run, { what: "store", call }));
   const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
     zones: () => zones,

@@ -5,7 +5,6 @@ import { Socket } from "node:net";
 import type { Handler } from "../../core/declare.js";
 import { classify, Permanent, Transient } from "../../core/errors.js";
 import { invoke } from "../../core/invoke.js";
-import { openFolderStore } from "../../storage/folder_store.js";
 import { TimeoutError } from "../context.js";
 import { outcomeOf } from "../outcome.js";
 import { type Channel, ChildContext } from "./child_context.js";
@@ -74,8 +73,7 @@ function answered({ id, value, error }: ToChild & { t: "reply" }): void {
 
 async function execute(order: TaskOrder): Promise<void> {
   const { run, worker_id } = order;
-  const store = openFolderStore(order.storage_dir);
-  const ctx = new ChildContext(order, channel, store);
+  const ctx = new ChildContext(order, channel);
   current = ctx;
   current_run = run;
   let end: End;
@@ -84,7 +82,7 @@ async function execute(order: TaskOrder): Promise<void> {
     say({ t: "started", run });
     const value = await settled(handler, ctx);
     ctx.returned = true;
-    const outcome = outcomeOf(value, ctx, { store, worker_id });
+    const outcome = outcomeOf(value, ctx, { store: ctx.desk.store, worker_id });
     if (outcome instanceof Promise) say({ t: "storing", run });
     // A file that could not be written is a failure like any the handler returns.
     end = { returned: await Promise.resolve(outcome).catch(classify) };

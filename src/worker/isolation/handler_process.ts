@@ -29,12 +29,9 @@ const TICK_MS = 10;
 const MARGIN_TICKS = 2;
 
 export interface ProcessSettings extends ForkSettings {
+  /** Whose tasks it runs: what one of another tenant left in its memory, the next would find. */
+  tenant_id: string;
   abort_grace_ms: number;
-}
-
-export interface TaskPlace {
-  worker_id: string;
-  storage_dir: string;
 }
 
 export type Returned = string | Done | Failure;
@@ -106,7 +103,7 @@ export class HandlerProcess {
     return this.task !== null;
   }
 
-  run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+  run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
     const run = ++this.tasks;
     const { output_bytes = Number.POSITIVE_INFINITY, database = false } = handler.options;
     const task = new RunningTask(run, ctx, output_bytes, database, this);
@@ -126,7 +123,7 @@ export class HandlerProcess {
       traceparent,
       outbound,
       raster,
-      ...place,
+      worker_id,
     };
     this.send({ t: "run", order });
     return task.settled;

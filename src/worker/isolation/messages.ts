@@ -9,6 +9,7 @@ import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engi
 import type { AbortKind, Progress } from "../context.js";
 import type { Done } from "../outcome.js";
 import type { SentStatement } from "../recorded.js";
+import type { StoreCall } from "./store_calls.js";
 import type { ZoneCall } from "./zone_calls.js";
 
 export type ReadRequest = Parameters<WorkerCommands["read_results"]>[1];
@@ -22,7 +23,6 @@ export interface TaskOrder {
   stage: ClaimedStage;
   task: ClaimedTask;
   worker_id: string;
-  storage_dir: string;
   /** For the calls its handler makes. */
   traceparent: string | null;
   outbound: OutboundPolicy;
@@ -69,6 +69,7 @@ export type Call =
   | { what: "commit" }
   | { what: "rollback" }
   | { what: "zone"; call: ZoneCall }
+  | { what: "store"; call: StoreCall }
   /** Kept for the finish. */
   | { what: "record"; statements: readonly SentStatement[] };
 

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Handler } from "../../core/declare.js";
 import type { TaskContext } from "../context.js";
 import { settlesWithin } from "../wait.js";
-import { HandlerProcess, type Returned, type TaskPlace, Untouched } from "./handler_process.js";
+import { HandlerProcess, type Returned, Untouched } from "./handler_process.js";
 import type { Escaped } from "./messages.js";
 import { ProcessTable } from "./process_table.js";
 
@@ -57,10 +57,10 @@ export class ProcessPool {
   }
 
   /** Resolves with what the finish will say; rejects with a ChildFailure for what the handler threw or died of. */
-  async run(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+  async run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
     for (;;) {
       try {
-        return await this.start(ctx, handler, place);
+        return await this.start(ctx, handler, worker_id);
       } catch (error) {
         // Only a process that was warm can be gone already: the last one is a fresh one.
         if (!(error instanceof Untouched) || ctx.aborted !== null) throw error;
@@ -68,16 +68,16 @@ export class ProcessPool {
     }
   }
 
-  private start(ctx: TaskContext, handler: Handler, place: TaskPlace): Promise<Returned> {
+  private start(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
     if (this.closed) throw new Error("the worker has stopped");
-    const process = this.take(handler);
+    const process = this.take(handler, ctx.tenant_id);
     this.unseen = true;
     if (this.looking === undefined) {
       // What was known before the pause may be about processes long gone.
       this.table = new ProcessTable();
       this.looking = setTimeout(this.look, LOOK_MS);
     }
-    return process.run(ctx, handler, place);
+    return process.run(ctx, handler, worker_id);
   }
 
   /** The processes there are, for tests and for whoever wonders. */
@@ -85,11 +85,12 @@ export class ProcessPool {
     return Array.from(this.processes, ({ group }) => group);
   }
 
-  private take(handler: Handler): HandlerProcess {
+  private take(handler: Handler, tenant_id: string): HandlerProcess {
     const { module, memory_mb } = handler.options as { module: string; memory_mb: number };
     this.idle = this.idle.filter(({ usable }) => usable);
     const at = this.idle.findLastIndex(
-      ({ settings }) => settings.module === module && settings.memory_mb === memory_mb,
+      ({ settings }) =>
+        settings.tenant_id === tenant_id && settings.module === module && settings.memory_mb === memory_mb,
     );
     const warm = at >= 0 ? this.idle.splice(at, 1)[0]! : null;
     this.makeRoom(memory_mb);
@@ -98,7 +99,7 @@ export class ProcessPool {
     if (this.processes.size >= this.options.slots) this.idle.shift()?.kill();
     const { node_args, env, abort_grace_ms, log } = this.options;
     const process = new HandlerProcess(
-      { module, memory_mb, node_args, env, abort_grace_ms },
+      { tenant_id, module, memory_mb, node_args, env, abort_grace_ms },
       { onFree: this.freed, onGone: this.gone, onLateError: this.lateError },
     );
     this.processes.add(process);

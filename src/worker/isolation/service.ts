@@ -1,4 +1,4 @@
-// Answers what an isolated handler asks of the worker: pages of results, its scratch directory, secrets, and its one transaction.
+// Answers what an isolated handler asks of the worker: pages of results, stored files, its scratch directory, secrets, and its one transaction.
 // The child can ask only about its own task, and for the database only if its declaration does. A child may say anything.
 import { Permanent } from "../../core/errors.js";
 import { isOwnTrouble } from "../../engine/lost_connection.js";
@@ -6,6 +6,7 @@ import type { TaskContext } from "../context.js";
 import { Recorded, type SentStatement, templateOf } from "../recorded.js";
 import { Burst } from "./burst.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
+import { StoreCalls } from "./store_calls.js";
 import { answerZoneCall, type ZoneCall } from "./zone_calls.js";
 
 /** What waits for an answer waits in the worker's memory. */
@@ -17,13 +18,16 @@ export class Service {
   private burst: Burst | null = null;
   private closed = false;
   private pending = 0;
+  private readonly stored: StoreCalls;
 
   constructor(
     private readonly ctx: TaskContext,
     /** Whether its declaration asks for the database. */
     private readonly has_database: boolean,
     private readonly reply: Reply,
-  ) {}
+  ) {
+    this.stored = new StoreCalls(() => ctx.storage);
+  }
 
   answer(id: number, call: Call): void {
     if (this.pending >= MOST_PENDING) {
@@ -53,6 +57,8 @@ export class Service {
         return this.read(call.request);
       case "predecessor":
         return this.predecessor();
+      case "store":
+        return this.stored.answer(call.call);
       case "zone":
         return this.zone(call.call);
       // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
@@ -118,6 +124,7 @@ export class Service {
   close(): void {
     this.closed = true;
     this.burst?.close();
+    this.stored.close();
   }
 }
 
