@@ -172,7 +172,7 @@ class ServerDatabase implements Database {
     this.closing ??= (async () => {
       await Promise.all([this.listener?.close(), ...[...this.lanes].map((lane) => lane.end(close_timeout_s))]);
       this.lanes.clear();
-      this.watch.stop();
+      this.watch.close();
       this.line.wakeAll();
     })();
     return this.closing;

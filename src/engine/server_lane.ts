@@ -24,8 +24,13 @@ export class StaleStatement extends DatabaseError {}
 /** From the socket's opening until the server is ready for the first statement. */
 const connect_timeout_s = 5;
 const keep_alive_s = 30;
+/** So long, in ticks of the watch, may an answer take that comes in parts. */
+const part_ticks = 14;
 /** The server became a standby, is going down, or has closed this session: the connection is of no more use. */
 const useless_connection = /^(25006|57P0.|08(?!007)...)$/;
+
+const own_session = `
+  select pid, extract(epoch from backend_start)::text as since from pg_stat_get_activity(pg_backend_pid())`;
 
 const types = Object.fromEntries(
   Object.entries(decoders).map(([oid, parse]) => [
@@ -42,8 +47,8 @@ export class Lane implements Session {
   lost: DatabaseError | null = null;
   /** The session behind it is not its own. */
   pooled = false;
-  /** Its session at the server, once there is one. */
-  pid: number | null = null;
+  /** Its session at the server, once there is one: the process, and since when, for another server has other processes. */
+  session: string | null = null;
   /** When bytes came last, in ticks. */
   heard_at = Number.NEGATIVE_INFINITY;
   /** How often the server was asked about it since then. */
@@ -54,6 +59,8 @@ export class Lane implements Session {
   private last: Promise<unknown> = Promise.resolve();
   private tags = 0;
   private bytes_heard = 0;
+  private began_at: number | null = null;
+  private answered_at = 0;
   private quiet_since = 0;
   /** Statements that were sent and not answered. */
   private unanswered = 0;
@@ -130,14 +137,23 @@ export class Lane implements Session {
 
   /** For how many ticks it has owed an answer and said nothing. Looked at every tick. */
   silence(): number {
+    const { ticks } = this.clock;
     const bytes = typeof this.socket === "object" ? this.socket.bytesRead : 0;
-    if (bytes !== this.bytes_heard) this.heard_at = this.clock.ticks;
-    if (this.unanswered === 0 || this.pid === null || bytes !== this.bytes_heard) {
-      this.quiet_since = this.clock.ticks;
+    if (this.unanswered === 0 || this.session === null) this.answered_at = ticks;
+    if (bytes !== this.bytes_heard) this.heard_at = ticks;
+    this.bytes_heard = bytes;
+    // Part of an answer is a sign of life for a while; bytes that never become one are not.
+    const lived_at = Math.max(this.answered_at, Math.min(this.heard_at, this.answered_at + part_ticks));
+    if (lived_at > this.quiet_since) {
+      this.quiet_since = lived_at;
       this.asked_about = 0;
     }
-    this.bytes_heard = bytes;
-    return this.clock.ticks - this.quiet_since;
+    return ticks - this.quiet_since;
+  }
+
+  /** For how many ticks it has been opened without a session to show for it. */
+  opening(): number {
+    return this.session === null && this.began_at !== null ? this.clock.ticks - this.began_at : 0;
   }
 
   /** The server says that it works on what was sent here. */
@@ -241,6 +257,7 @@ export class Lane implements Session {
    * rest until the connection is idle, which under load is never. It asks whose session this is, before anything is left in it.
    */
   private async inOrder<T>(send: () => PromiseLike<T>): Promise<T> {
+    this.began_at ??= this.clock.ticks;
     this.first ??= this.answer(this.meet()).catch((error) => {
       this.lose(error);
       throw error;
@@ -261,9 +278,9 @@ export class Lane implements Session {
 
   /** A server tells its own process's number when it is connected to, a pooler some number. */
   private async meet(): Promise<void> {
-    const told = await this.client.unsafe("select pg_backend_pid() as pid");
-    this.pid = told.state.pid;
+    const told = await this.client.unsafe(own_session);
     this.pooled = told[0]?.pid !== told.state.pid;
+    this.session = `${told[0]?.pid} ${told[0]?.since}`;
     if (this.pooled) this.way.foundPooler();
   }
 
@@ -277,6 +294,7 @@ export class Lane implements Session {
       throw given;
     } finally {
       this.unanswered--;
+      this.answered_at = this.clock.ticks;
     }
   }
 

@@ -13,6 +13,8 @@ const silence_ticks = 6;
 const longest_ticks = 30;
 /** How long that question may take, the new connection included. */
 const probe_ticks = 8;
+/** Until a new connection has a session, in all. */
+const opening_ticks = 16;
 /** What the server gives up by itself, in so many ticks more. */
 const grace_ticks = 10;
 
@@ -36,6 +38,9 @@ export class Watch {
   private timer: NodeJS.Timeout | undefined;
   private ticked_at = 0;
   private is_asking = false;
+  private closed = false;
+  /** Sessions of lost connections, which the server is yet to end. */
+  private left: string[] = [];
 
   private readonly tick_ms: number;
 
@@ -44,15 +49,20 @@ export class Watch {
   }
 
   start(): void {
-    if (this.timer !== undefined) return;
+    if (this.timer !== undefined || this.closed) return;
     this.ticked_at = performance.now();
     this.timer = setInterval(() => this.tick(), this.tick_ms).unref();
   }
 
-  stop(): void {
+  /** For good. */
+  close(): void {
+    this.closed = true;
+    this.stop();
+  }
+
+  private stop(): void {
     clearInterval(this.timer);
     this.timer = undefined;
-    this.away = null;
   }
 
   /** It looks at nothing any more, though it should: whoever waits would wait for ever. */
@@ -83,7 +93,8 @@ export class Watch {
     const silent: Lane[] = [];
     for (const lane of pool.lanes) {
       const silence = lane.silence();
-      if (silence >= limit) lane.lose(lostBy("no answer came within the time that the server may take"));
+      if (lane.opening() >= opening_ticks) lane.lose(new NoAnswer("the server did not answer in time"));
+      else if (silence >= limit) this.lose(lane, "no answer came within the time that the server may take");
       else if (silence >= Math.min(silence_ticks * 2 ** lane.asked_about, longest_ticks)) silent.push(lane);
       if (limit !== Number.POSITIVE_INFINITY) lane.refuseBehind(this.ticks - limit);
     }
@@ -91,8 +102,14 @@ export class Watch {
       const words = `no connection to the database became free within ${pool.wait_s} s`;
       pool.refuseWaiting(this.ticks - this.ticksOf(pool.wait_s), new DatabaseError("53000", words));
     }
-    if (silent.length > 0 || this.away !== null) void this.ask(silent);
+    if (silent.length > 0 || this.away !== null || this.left.length > 0) void this.ask(silent);
     else if (pool.lanes.size === 0) this.stop();
+  }
+
+  /** The session that it leaves behind may hold locks, and learns of its end from nobody. */
+  private lose(lane: Lane, why: string): void {
+    if (!lane.pooled && lane.session !== null) this.left.push(lane.session);
+    lane.lose(new DatabaseError("08006", `the connection to the database fell silent: ${why}`));
   }
 
   private ticksOf(seconds: number): number {
@@ -105,13 +122,17 @@ export class Watch {
     const since = this.ticks;
     try {
       for (const lane of silent) lane.asked_about++;
-      const working = await probe(this.pool.open(), silent, probe_ticks * this.tick_ms);
+      const doing = await probe(this.pool.open(), silent, this.left, probe_ticks * this.tick_ms);
       this.away = null;
+      this.left = [];
       for (const lane of silent) {
         // It may have been answered meanwhile, and something else been sent. Of what a pooler gives out nobody can tell.
         if (lane.lost || lane.pooled || lane.silence() < silence_ticks) continue;
-        if (working.has(lane.pid)) lane.vouch();
-        else lane.lose(lostBy("the server waits for a statement that was sent"));
+        const what = doing.get(lane.session);
+        if (what === "unknown") continue;
+        // What the server is about to send us is on its way only if some of it arrives.
+        if (what === "works" || (what === "sends" && lane.heard_at >= since)) lane.vouch();
+        else this.lose(lane, "the server waits for us, as we do for it");
       }
     } catch (error) {
       // A server that is full, or starts, is there; where others are answered, it is only the way to it that is not.
@@ -125,32 +146,49 @@ export class Watch {
   private giveUp(error: DatabaseError, silent: readonly Lane[] = []): void {
     this.away = new NoAnswer(`the database does not answer (${error.message})`);
     for (const lane of silent) {
-      if (lane.silence() >= silence_ticks) lane.lose(lostBy("the database does not answer"));
+      if (lane.silence() >= silence_ticks) this.lose(lane, "the database does not answer");
     }
     this.pool.refuseWaiting(this.ticks, this.away);
     this.start();
   }
 }
 
-function lostBy(why: string): DatabaseError {
-  return new DatabaseError("08006", `the connection to the database fell silent: ${why}`);
-}
+/** Unknown: the server keeps no account of it, or does not tell this role. */
+type Doing = "works" | "sends" | "unknown";
 
-/** Those of their sessions that have something to do. */
-async function probe(lane: Lane, silent: readonly Lane[], ms: number): Promise<ReadonlySet<number | null>> {
+/** What the sessions of silent connections do, those that do nothing left out. What was left behind is ended. */
+async function probe(
+  lane: Lane,
+  silent: readonly Lane[],
+  left: readonly string[],
+  ms: number,
+): Promise<ReadonlyMap<string | null, Doing>> {
   const timer = setTimeout(() => lane.lose(new NoAnswer(`no answer within ${ms / 1000} s`)), ms);
   try {
-    const [row] = await lane.statement(working_sessions, [`{${silent.map(({ pid }) => pid).join(",")}}`]);
-    return new Set((row as { working: number[] }).working);
+    const sessions = silent.map(({ session }) => session);
+    const [row] = await lane.statement(session_states, [JSON.stringify(sessions), JSON.stringify(left)]);
+    return new Map(Object.entries((row as { doing: Record<string, Doing> }).doing));
   } finally {
     clearTimeout(timer);
     void lane.end(1);
   }
 }
 
-/** One that has just become idle may have sent an answer that is on its way; what may not be seen is taken to be at work. */
-const working_sessions = `
-  select coalesce(json_agg(pid), '[]') as working
-    from pg_stat_activity
-   where pid = any ($1::text::integer[])
-     and not (coalesce(state, '') like 'idle%' and clock_timestamp() - state_change > interval '1 second')`;
+/** One that has just become idle may have sent an answer that is on its way. One that reads has got the first half of a statement. */
+const session_states = `
+  with sessions as (
+    select pid, pid || ' ' || extract(epoch from backend_start) as name, coalesce(state, '') as state, state_change, wait_event
+      from pg_stat_activity
+  )
+  select (select coalesce(json_object_agg(name, case
+                   when state in ('', 'disabled') then 'unknown'
+                   when wait_event = 'ClientWrite' then 'sends'
+                   else 'works'
+                 end), '{}')
+            from sessions
+           where name in (select json_array_elements_text($1::text::json))
+             and not (state like 'idle%' and clock_timestamp() - state_change > interval '1 second')
+             and not (state = 'active' and wait_event is not distinct from 'ClientRead')) as doing,
+         (select count(pg_terminate_backend(pid))
+            from sessions
+           where name in (select json_array_elements_text($2::text::json))) as ended`;

@@ -67,10 +67,16 @@ export class GatheredSubmits {
       return;
     }
     group.under_way++;
-    void this.#inTurn(group.engine.tenant, () => submitTogether(group, together)).finally(() => {
-      group.under_way--;
-      this.#send(key, group);
-    });
+    // Refused before its turn came, none of them has been sent.
+    const refused = (error: unknown) => {
+      for (const { reject } of together) reject(error);
+    };
+    void this.#inTurn(group.engine.tenant, () => submitTogether(group, together))
+      .catch(refused)
+      .finally(() => {
+        group.under_way--;
+        this.#send(key, group);
+      });
   }
 }
 

@@ -52,6 +52,8 @@ function clientOf({ endpoint, region, path_style = endpoint !== undefined }: S3S
           ...(region === undefined ? {} : { region }),
           forcePathStyle: path_style,
           maxAttempts: 4,
+          // By itself it waits for ever; a part is eight megabytes.
+          requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
         }),
     );
     clients.set(name, client);

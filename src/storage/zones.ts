@@ -7,6 +7,7 @@ import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../c
 import { type ZoneName, type ZoneRef, zone_names } from "../core/zones.js";
 import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
 import type { BlobStore } from "./blob_store.js";
+import { withDeadlines } from "./deadlines.js";
 import { openDiskBlobs } from "./disk_blobs.js";
 import { openS3Blobs, type S3Settings } from "./s3_blobs.js";
 
@@ -79,8 +80,8 @@ export class Zones {
 
   #opened(zone: ZoneName, place: ZonePlace): BlobStore {
     if (place.kind === "disk") return openDiskBlobs(place.dir, { href_base: `fanfold://${zone}/` });
-    if (place.kind === "s3") return openS3Blobs(place, this.#settings.s3);
-    return openAzureBlobs(place, this.#settings.azure);
+    if (place.kind === "s3") return withDeadlines(openS3Blobs(place, this.#settings.s3));
+    return withDeadlines(openAzureBlobs(place, this.#settings.azure));
   }
 }
 

@@ -17,6 +17,7 @@ export class TcpProxy {
   readonly wires: Wire[] = [];
   private stalls: Which[] = [];
   private losses: Which[] = [];
+  private loses_piece: () => boolean = () => false;
   private cuts: { which: Which; cut: Cut }[] = [];
 
   private constructor(
@@ -27,8 +28,8 @@ export class TcpProxy {
     server.on("connection", (client) => this.take(client));
   }
 
-  static async open(server_port: number): Promise<TcpProxy> {
-    const port = await quietPort();
+  static async open(server_port: number, at?: number): Promise<TcpProxy> {
+    const port = at ?? (await quietPort());
     const server = createServer({ noDelay: true });
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     return new TcpProxy(port, server_port, server);
@@ -40,6 +41,7 @@ export class TcpProxy {
       // Only now is it known whose connection it is.
       if (this.stalls.some((which) => which(wire))) wire.stall();
       if (this.losses.some((which) => which(wire))) wire.lose();
+      wire.loses_piece = () => this.loses_piece();
       for (const { which, cut } of this.cuts) if (which(wire)) wire.cutAfter(cut);
     });
     this.wires.push(wire);
@@ -75,8 +77,14 @@ export class TcpProxy {
     return hit.length;
   }
 
+  /** Of all that passes, some pieces are lost, as TCP never does and a broken proxy may. */
+  losePieces(is_lost: () => boolean): void {
+    this.loses_piece = is_lost;
+  }
+
   heal(): void {
     this.stalls = [];
+    this.loses_piece = () => false;
     this.losses = [];
     for (const wire of this.open()) wire.resume();
   }

@@ -17,7 +17,7 @@ export class Wire {
   /** Statements that were sent, by their text. */
   readonly statements: string[] = [];
   private state: "open" | "stalled" | "losing" | "cut" = "open";
-  private losing_next = false;
+  loses_piece: () => boolean = () => false;
   private readonly cuts: Cut[] = [];
   private cutting: { cut: Cut; statement: string; at: number } | null = null;
   /** What waits while it is stalled: [to the server?, bytes]. */
@@ -45,7 +45,8 @@ export class Wire {
       socket.on("close", () => {
         if (this.state === "open") other.end();
         if (this.state === "open" || socket === client) this.closed = true;
-        if (socket === client) server.destroy();
+        // Whoever loses what is sent loses the farewell as well.
+        if (socket === client && this.state !== "losing") server.destroy();
       });
     }
   }
@@ -63,11 +64,6 @@ export class Wire {
   /** From now on what comes is thrown away, in both directions. */
   lose(): void {
     if (this.state === "open") this.state = "losing";
-  }
-
-  /** The next piece that the client sends is thrown away, and nothing else. */
-  loseNext(): void {
-    this.losing_next = true;
   }
 
   resume(): void {
@@ -93,10 +89,8 @@ export class Wire {
     if (this.state === "cut") return;
     // Read first: whose connection it is may decide what becomes of its very first bytes.
     this.readClient(bytes);
-    const is_lost = this.state === "losing" || this.losing_next;
-    this.losing_next = false;
     if (this.state === "stalled") this.kept.push([true, bytes]);
-    else if (!is_lost) this.server.write(bytes);
+    else if (this.state !== "losing" && !this.loses_piece()) this.server.write(bytes);
     if (this.cutting !== null && !this.cutting.cut.answered && this.asked >= this.cutting.at) this.finishCut();
   }
 
@@ -105,7 +99,7 @@ export class Wire {
     this.readServer(bytes);
     if (this.state === "stalled") {
       this.kept.push([false, bytes]);
-    } else if (this.state === "losing") return;
+    } else if (this.state === "losing" || this.loses_piece()) return;
     else if (this.cutting === null) this.client.write(bytes);
     else if (this.answered >= this.cutting.at) this.finishCut();
   }

@@ -124,3 +124,11 @@ test("one that would queue too much is refused, and those behind it that queue n
     ...["answered", "over_limit", "answered"],
   ]);
 });
+
+test("those whose turn does not come are all told so", async () => {
+  const submits = new GatheredSubmits(() => Promise.reject(new OverLimit("too many")));
+  const told = await Promise.allSettled(
+    [1, 2, 3, 4].map((n) => submits.submit(service.engine, "numbered", { n: 9000 + n }, {})),
+  );
+  expect(told).toEqual(told.map(() => ({ status: "rejected", reason: expect.any(OverLimit) })));
+});

@@ -68,6 +68,17 @@ test("the preflight is for operators, and says what the server itself sees", asy
   );
 });
 
+test("a process whose calls wait without end is neither ready nor alive", async () => {
+  const { db } = service.engine;
+  const { load } = db;
+  db.load = () => ({ ...load!.call(db), stuck: true });
+  for (const path of ["/api/health/live", "/api/health/ready"]) {
+    expect(await ask(path)).toMatchObject({ status: 503, body: { detail: expect.stringContaining("wait") } });
+  }
+  db.load = load!;
+  expect((await ask("/api/health/live")).status).toBe(200);
+});
+
 test("while the database is away it is alive and not ready; calls are told to come back; then it goes on by itself", async () => {
   const key = await service.key("default", ["admin", "read"], { operator: true });
   const name = new URL(service.database_url).pathname.slice(1);

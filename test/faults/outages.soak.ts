@@ -1,0 +1,2 @@
+// Outages, each many times in a row.
+import "./outages.test.js";
