@@ -86,6 +86,7 @@ export {
 } from "./handlers/connectors/guard/index.js";
 export { reportGenerate } from "./handlers/connectors/report_generate.js";
 export { webhookDeliver } from "./handlers/connectors/webhook_deliver.js";
+export { webhookTell } from "./handlers/connectors/webhook_tell.js";
 export { builtinRegistry } from "./jobs/index.js";
 export type { Authenticator, Principal } from "./server/auth.js";
 export { type AuthenticationParts, createAuthentication } from "./server/authentication.js";

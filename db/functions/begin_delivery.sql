@@ -48,16 +48,7 @@ begin
     'action', 'send', 'url', coalesce(v_endpoint.url, v_delivery.url), 'payload', v_delivery.payload, 'event_type', v_delivery.event_type,
     'endpoint_id', v_delivery.endpoint_id, 'timeout_s', coalesce(v_endpoint.timeout_s, 20), 'job_id', v_delivery.job_id,
     'attempt', v_delivery.attempts + 1, 'now_s', floor(extract(epoch from clock_timestamp()))::bigint,
-    -- What the tenant lets its webhooks call: its configuration "default" of this connector.
-    'outbound', (
-      select c.config -> 'outbound' from app.connector_configs c
-       where c.tenant_id = v_tenant and c.connector = 'webhook.deliver' and c.name = 'default'),
-    'secrets', case
-      when v_endpoint.endpoint_id is null then v_delivery.secrets
-      else (
-        select jsonb_agg(s.item -> 'secret' order by s.position)
-          from jsonb_array_elements(v_endpoint.secrets) with ordinality as s(item, position)
-         where coalesce((s.item ->> 'until')::timestamptz > now(), true))
-    end);
+    'outbound', app.webhook_narrowing(v_tenant),
+    'secrets', case when v_endpoint.endpoint_id is null then v_delivery.secrets else app.webhook_secrets(v_endpoint) end);
 end $$;
 grant execute on function app.begin_delivery(text, integer, text) to fanfold_worker, fanfold_admin;

@@ -24,7 +24,7 @@ begin
           ('labels', 'a key or a value holds a control character, an invisible mark, or a letter written as a letter and a mark', '{"team": "hydro"}',
             case when j.labels <> '{}' and jsonb_typeof(j.labels) = 'object' then exists (
               select from jsonb_each_text(j.labels) l
-               where app.shown_problem(btrim(l.key), 100) is not null or btrim(l.value) <> '' and app.shown_problem(btrim(l.value), 1000) is not null) end),
+               where app.shown_problem(btrim(l.key), 16384) is not null or btrim(l.value) <> '' and app.shown_problem(btrim(l.value), 16384) is not null) end),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
           ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000),
           ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false')),

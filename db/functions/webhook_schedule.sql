@@ -1,5 +1,6 @@
--- Seconds before each try of a delivery, the first at once: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h (Standard Webhooks).
+-- Seconds before each try of a delivery, the first at once: after seconds, then minutes, then every hour, three days in all. A receiver
+-- that was away for a minute is told within minutes, and one that is away over a weekend is still told. docs/webhooks.md has the table.
 create or replace function app.webhook_schedule()
 returns double precision[]
 language sql immutable
-as $$ select array[0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400]::double precision[] $$;
+as $$ select array[0, 5, 15, 60, 180, 600, 1800]::double precision[] || array_fill(3600::double precision, array[71]) $$;

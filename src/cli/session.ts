@@ -97,6 +97,7 @@ export async function withSession<T>(
     prepare,
     listen_url,
     secret_keys,
+    outbound,
     registry,
     catalog: options.needs_catalog && database_url === undefined && catalog === "auto" ? "stac" : catalog,
     migrate: options.migrate,

@@ -1,7 +1,8 @@
 // What handlers may call in the outside world: the policy an operator sets, what it makes of an address and of a URL, and how
 // a tenant narrows it. Nothing is allowed that is not said here. Pure: names are resolved by whoever calls.
 import { type Address, type Block, innerIpv4, isIn, parseAddress, parseBlock, specialAddress } from "./addresses.js";
-import { type Problem, quoted } from "./problems.js";
+import { BadRequest } from "./errors.js";
+import { formatProblems, type Problem, quoted } from "./problems.js";
 
 export interface OutboundPolicy {
   /** Plain http: too. Off: everything goes over TLS. */
@@ -152,6 +153,23 @@ export function judgeAddress(text: string, port: number, policy: OutboundPolicy)
   if (special !== null) return `${text} is ${special}`;
   return policy.ports.includes(port) ? null : `port ${port} is not allowed`;
 }
+
+/** Throws when an address that is to be kept could never be called, as far as can be seen from it. */
+export function refuseAddresses(
+  addresses: readonly { path: string; url: string }[],
+  policy: OutboundPolicy | undefined,
+): void {
+  if (policy === undefined) return;
+  const problems = addresses.flatMap(({ path, url }) => {
+    const judged = judgeUrl(url, policy);
+    return "refused" in judged ? [{ path, problem: judged.refused, fix: opened_by }] : [];
+  });
+  if (problems.length === 0) return;
+  throw new BadRequest(formatProblems("this address may not be called", problems), { problems });
+}
+
+const opened_by =
+  "Use a public https address; whoever runs the service opens others with FANFOLD_OUTBOUND_…, for server and workers alike.";
 
 /** What is wrong with a policy as an operator wrote it. */
 export function policyProblems(policy: Partial<OutboundPolicy>, path = ""): Problem[] {

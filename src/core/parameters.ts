@@ -89,7 +89,8 @@ export function issueProblems(told: readonly z.core.$ZodIssue[], given: unknown)
     if (issue.code === "invalid_type" && valueAt(given, issue.path) === undefined) {
       return { ...problem, problem: "is missing", fix: `Give ${typeWord(issue.expected)}.` };
     }
-    if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    // What its schema says of it is better than a list of what each alternative says.
+    if (issue.code === "invalid_union" && issue.errors.length > 0 && issue.message === "Invalid input") {
       const value = valueAt(given, issue.path);
       const alternatives = issue.errors.slice(0, 5).map(([first]) => {
         if (first === undefined) return "another value";

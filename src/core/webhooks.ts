@@ -9,6 +9,8 @@ export type WebhookEvent = (typeof webhook_events)[number];
 export const delivery_statuses = ["pending", "delivered", "failed", "discarded"] as const;
 export type DeliveryStatus = (typeof delivery_statuses)[number];
 
+export const endpoint_id_pattern = /^we_[a-z0-9]{16}$/;
+
 /** Who else hears how a job ended: an address with the name of a secret (secret://name), or an endpoint of the tenant's. */
 export type JobWebhook =
   | { url: string; secret: string; events?: readonly WebhookEvent[] | undefined }

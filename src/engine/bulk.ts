@@ -17,6 +17,11 @@ export function blueprintText(job: Job): string {
   return text;
 }
 
+/** The addresses that a job names itself. */
+export function receivers(webhooks: NonNullable<SubmitOptions["webhooks"]>): { path: string; url: string }[] {
+  return webhooks.flatMap((one, at) => ("url" in one ? [{ path: `webhooks[${at}].url`, url: one.url }] : []));
+}
+
 export function submitOptions({
   priority,
   labels,

@@ -3,6 +3,7 @@
 import { checkedConfig, config_name, connector_prefix } from "../core/connector_config.js";
 import { BadRequest } from "../core/errors.js";
 import { taskTypeProblem } from "../core/names.js";
+import { narrowed, type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
 import { quoted } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import type { Queryable } from "./database.js";
@@ -36,6 +37,8 @@ export class Connectors {
     private readonly db: Queryable,
     private readonly tenant: string,
     private readonly registry: Registry,
+    /** Where it is known, what it forbids is not kept. */
+    private readonly outbound: OutboundPolicy | undefined,
   ) {}
 
   list(connector: string | null = null): Promise<ConnectorConfig[]> {
@@ -51,7 +54,10 @@ export class Connectors {
       });
     }
     const own = this.registry.handlers.get(connector_prefix + connector)?.options.configuration;
-    const request = { tenant: this.tenant, connector, name, actor, config: checkedConfig(config, own) };
+    const checked = checkedConfig(config, own);
+    const policy = this.outbound && narrowed(this.outbound, checked.outbound ?? {});
+    refuseAddresses(addressesOf(checked), policy);
+    const request = { tenant: this.tenant, connector, name, actor, config: checked };
     return asked(this.db.sql`select app.set_connector(${JSON.stringify(request)}::text::json) as reply`);
   }
 
@@ -65,4 +71,11 @@ export class Connectors {
   hosts(): Promise<HostRecord[]> {
     return asked(this.db.sql`select app.list_hosts(${this.tenant}::text) as reply`);
   }
+}
+
+/** Where a connector calls by its configuration: the fields that say so by their name. */
+function addressesOf(config: Record<string, unknown>): { path: string; url: string }[] {
+  return Object.entries(config).flatMap(([key, url]) =>
+    /(^|_)url$/.test(key) && typeof url === "string" && /^https?:/i.test(url) ? [{ path: `$.${key}`, url }] : [],
+  );
 }

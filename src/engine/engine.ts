@@ -4,6 +4,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit, TooLarge } from "../core/errors.js";
+import { type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
 import { validateParameters } from "../core/parameters.js";
 import { findHandler, type Registry } from "../core/registry.js";
 import { max_check_steps } from "../core/schema_work.js";
@@ -16,7 +17,7 @@ import { Assets } from "./assets.js";
 import { Audit } from "./audit.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
-import { blueprintText, mapped, pages, submitOptions } from "./bulk.js";
+import { blueprintText, mapped, pages, receivers, submitOptions } from "./bulk.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
@@ -66,6 +67,8 @@ export interface EngineParts {
   log?: Logger;
   /** Seals and opens what the service keeps for tenants. */
   sealer?: Sealer | undefined;
+  /** What handlers may call: addresses that it forbids are not kept. Left out: they are judged when they are called. */
+  outbound?: OutboundPolicy | undefined;
   /** What the engines of all tenants know of blueprints that the database keeps. */
   kept?: KeptBlueprints;
   /** A further small pool on a server; on the embedded database the one session there is. */
@@ -117,6 +120,8 @@ export class Engine {
   /** Who did what. */
   readonly audit: Audit;
   readonly schedules: Schedules;
+  /** What handlers may call, where this process knows it. */
+  readonly outbound: OutboundPolicy | undefined;
   readonly #parts: EngineParts;
   readonly #kept: KeptBlueprints;
 
@@ -126,6 +131,7 @@ export class Engine {
     this.db = parts.db;
     this.tenant = parts.tenant;
     this.registry = parts.registry;
+    this.outbound = parts.outbound;
     this.shared_store = parts.store;
     this.store = storeOfTenant(parts.store, parts.tenant);
     this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
@@ -136,9 +142,9 @@ export class Engine {
     this.work = new RemoteWork(parts.db, parts.tenant, this.store);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db);
-    this.connectors = new Connectors(parts.db, parts.tenant, parts.registry);
+    this.connectors = new Connectors(parts.db, parts.tenant, parts.registry, parts.outbound);
     this.sealer = parts.sealer ?? new Sealer();
-    this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer);
+    this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer, parts.outbound);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
     this.task_pages = new TaskPages(parts.db, parts.tenant);
@@ -230,6 +236,7 @@ export class Engine {
         await setImmediate();
       }
       if (valid === null) return { text: "" };
+      if (options.webhooks !== undefined) refuseAddresses(receivers(options.webhooks), this.outbound);
       const { canonical, identity_canonical: identity } = valid;
       return {
         text: JSON.stringify({

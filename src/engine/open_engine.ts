@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { default_policy, type OutboundPolicy } from "../core/outbound.js";
 import type { Registry } from "../core/registry.js";
 import { openFolderStore } from "../storage/folder_store.js";
 import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
@@ -51,6 +52,8 @@ export interface EngineOptions {
    * one of its own, in its folder.
    */
   secret_keys?: readonly Uint8Array[];
+  /** What handlers may call, as their workers are told: addresses that it forbids are not kept. */
+  outbound?: Partial<OutboundPolicy> | undefined;
   log?: Logger;
 }
 
@@ -60,7 +63,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
   );
   const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
-  const shared = { tenant, registry, store, zones, log, leftovers_after_h: options.leftovers_after_h };
+  const outbound = options.outbound && { ...default_policy, ...options.outbound };
+  const shared = { tenant, registry, store, zones, log, outbound, leftovers_after_h: options.leftovers_after_h };
   return options.database_url === undefined
     ? openOnEmbedded(shared, data_dir, options)
     : openOnServer(shared, options.database_url, options);
@@ -74,7 +78,7 @@ function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
 
 type Shared = Pick<
   ConstructorParameters<typeof Engine>[0],
-  "tenant" | "registry" | "store" | "zones" | "log" | "leftovers_after_h"
+  "tenant" | "registry" | "store" | "zones" | "log" | "outbound" | "leftovers_after_h"
 >;
 
 async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineOptions): Promise<Engine> {

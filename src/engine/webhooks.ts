@@ -2,6 +2,7 @@
 // is the database's to decide.
 import { randomBytes } from "node:crypto";
 import { NotAllowedNow } from "../core/errors.js";
+import { type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
 import {
   type DeliveryStatus,
   secret_bytes,
@@ -104,9 +105,12 @@ export class Webhooks {
     private readonly db: Queryable,
     private readonly tenant: string,
     private readonly sealer: Sealer,
+    /** Where it is known, what it forbids is not kept. */
+    private readonly outbound: OutboundPolicy | undefined,
   ) {}
 
   async create({ secret: named, ...given }: NewWebhook): Promise<WebhookWithSecret> {
+    refuseAddresses([{ path: "url", url: given.url }], this.outbound);
     const endpoint_id = newEndpointId(randomBytes(16));
     const { secret, kept } = this.#secret(endpoint_id, named);
     const request = { ...given, endpoint_id, secret: kept, tenant: this.tenant };
@@ -124,7 +128,8 @@ export class Webhooks {
     return asked(this.db.sql`select app.get_webhook(${endpoint_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  update(endpoint_id: string, change: WebhookChange): Promise<WebhookRecord> {
+  async update(endpoint_id: string, change: WebhookChange): Promise<WebhookRecord> {
+    if (change.url !== undefined) refuseAddresses([{ path: "url", url: change.url }], this.outbound);
     const request = { ...change, endpoint_id, tenant: this.tenant };
     return asked(this.db.sql`select app.update_webhook(${JSON.stringify(request)}::text::json) as reply`);
   }

@@ -2,6 +2,7 @@
 import { httpRequest } from "../handlers/connectors/http_request.js";
 import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
+import { webhookTell } from "../handlers/connectors/webhook_tell.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
@@ -61,6 +62,7 @@ export function builtinRegistry() {
       filesManifest,
       httpRequest,
       webhookDeliver,
+      webhookTell,
       reportGenerate,
       ...raster_handlers,
     ],

@@ -13,6 +13,7 @@ import { type Authenticator, assertScope, type Principal } from "./auth.js";
 import { type CallPlace, leaveWith } from "./call_places.js";
 import { allowOrigins } from "./cors.js";
 import { serveDashboard, withoutBasePath } from "./dashboard.js";
+import { isSmallSubmit } from "./gathered_submits.js";
 import { AllowedMethods, MethodNotAllowed } from "./methods.js";
 import { Metrics } from "./metrics.js";
 import { tellError } from "./problems.js";
@@ -135,7 +136,7 @@ interface Parts {
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 /** Whoever needs no credential takes no tenant's place. */
-const stranger = { principal: nobody, place: { wait: () => {}, leave: () => {} } };
+const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };
 
 function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
   const { authenticator, engines, service, metrics, traces, check } = parts;
@@ -154,7 +155,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const credential = of_metrics ? authorization : service.authorizationOf(request);
       const principal = await authenticator.authenticate(credential, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
-      const place = service.calls.take(principal.tenant_id);
+      const place = service.calls.take(principal.tenant_id, isSmallSubmit(endpoint, request));
       leaveWith(reply.raw, place);
       callers.set(request, { principal, place });
       traces.tenant(request, principal.tenant_id);

@@ -8,10 +8,14 @@ export interface CallLimits {
   under_way?: number;
   /** Calls of a tenant that are held until something happens: claims, and questions for a job's end. */
   waiting?: number;
+  /** Small submits of a tenant beyond those: whoever asks for the same job is answered with it. */
+  compared?: number;
 }
 
 /** Of one call; what is left twice is left once. */
 export interface CallPlace {
+  /** Of one that was let in to be compared with others: it takes a place now. Throws OverLimit where all are taken. */
+  enter(): void;
   /** From now on it waits: it gives its place to others. Throws OverLimit where too many wait already. */
   wait(): void;
   leave(): void;
@@ -26,16 +30,25 @@ export function leaveWith(answer: ServerResponse, place: CallPlace): void {
 export class CallPlaces {
   readonly #under_way: Places;
   readonly #waiting: Places;
+  readonly #compared: Places;
 
-  constructor({ under_way = 200, waiting = 200 }: CallLimits = {}) {
+  constructor({ under_way = 200, waiting = 200, compared = 2_000 }: CallLimits = {}) {
     this.#under_way = new Places(under_way, "calls under way");
     this.#waiting = new Places(waiting, "calls that wait");
+    this.#compared = new Places(compared, "submits that are compared");
   }
 
-  take(tenant: string): CallPlace {
-    this.#under_way.take(tenant);
-    let held: Places | null = this.#under_way;
+  /** `may_be_same`: a call that is small and may ask for what another is being answered: it is let in without a place, and enters later. */
+  take(tenant: string, may_be_same = false): CallPlace {
+    let held: Places | null = may_be_same && this.#under_way.isFull(tenant) ? this.#compared : this.#under_way;
+    held.take(tenant);
     return {
+      enter: () => {
+        if (held !== this.#compared) return;
+        this.#under_way.take(tenant);
+        held.leave(tenant);
+        held = this.#under_way;
+      },
       wait: () => {
         if (held !== this.#under_way) return;
         this.#waiting.take(tenant);
@@ -50,8 +63,11 @@ export class CallPlaces {
   }
 
   /** For tests: how many there are. */
-  taken(tenant: string): { under_way: number; waiting: number } {
-    return { under_way: this.#under_way.of(tenant), waiting: this.#waiting.of(tenant) };
+  taken(tenant: string): { under_way: number; waiting: number; compared: number } {
+    const [under_way, waiting, compared] = [this.#under_way, this.#waiting, this.#compared].map((one) =>
+      one.of(tenant),
+    );
+    return { under_way: under_way!, waiting: waiting!, compared: compared! };
   }
 }
 
@@ -65,6 +81,10 @@ class Places {
 
   of(tenant: string): number {
     return this.#taken.get(tenant) ?? 0;
+  }
+
+  isFull(tenant: string): boolean {
+    return this.of(tenant) >= this.most;
   }
 
   take(tenant: string): void {

@@ -1,5 +1,9 @@
 // Submits of one tenant and type that come while others are on their way travel together: one transaction for many costs the
-// database a fraction of one for each. Nothing waits for company: the first goes at once, and what comes meanwhile gathers.
+// database a fraction of one for each. Nothing waits for company: the first goes at once, and what comes meanwhile gathers. Whoever
+// asks for the very same while it is asked for is answered with it.
+import type { FastifyRequest } from "fastify";
+import type { Endpoint } from "../core/api/endpoint.js";
+import { jobs_api } from "../core/api/jobs.js";
 import { OverLimit } from "../core/errors.js";
 import type { Engine } from "../engine/engine.js";
 import type { SubmitItem, SubmitOptions, SubmitReply } from "../engine/records.js";
@@ -23,12 +27,38 @@ interface Group {
 /** How a tenant's calls to the database take turns: a submit takes as long as its blueprint makes it. */
 type InTurn = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 
+/** The call behind a submit: what is large is not compared with others, and one without a place takes it only when it is needed. */
+interface SubmitCall {
+  is_small: boolean;
+  /** Throws OverLimit. */
+  enter(): void;
+}
+const no_call: SubmitCall = { is_small: false, enter: () => {} };
+
+/** A submit that others may ask for as well. */
+interface Asked {
+  reply: Promise<SubmitReply>;
+  is_over: boolean;
+  was_joined: boolean;
+}
+
+/** Bytes of a body: what is compared is kept, and there may be thousands. */
+const LARGEST_COMPARED = 16 * 1024;
+/** Those of a storm that were still being read when it was answered. */
+const REMEMBERED_MS = 1_000;
+
+/** May it be asked for by many at once, and told apart at little cost? */
+export function isSmallSubmit(endpoint: Endpoint, { headers }: FastifyRequest): boolean {
+  return endpoint === jobs_api.submit && Number(headers["content-length"]) <= LARGEST_COMPARED;
+}
+
 /** Two, so that one is prepared while the other is committed. */
 const MOST_UNDER_WAY = 2;
 const MOST_TOGETHER = 100;
 
 export class GatheredSubmits {
   readonly #groups = new Map<string, Group>();
+  readonly #asked = new Map<string, Asked>();
   readonly #inTurn: InTurn;
 
   constructor(inTurn: InTurn = (_tenant, work) => work()) {
@@ -40,10 +70,24 @@ export class GatheredSubmits {
     job_type: string,
     parameters: Record<string, unknown>,
     { mode = "reuse", ...options }: Omit<SubmitOptions, "db">,
+    { is_small, enter }: SubmitCall = no_call,
   ): Promise<SubmitReply> {
     // A new run must not be made twice when an answer was lost, and a span belongs to one call.
     if (mode !== "reuse" || isTracing()) {
+      enter();
       return this.#inTurn(engine.tenant, () => engine.submit(job_type, parameters, { mode, ...options }));
+    }
+    const same = is_small ? sameness(engine.tenant, job_type, parameters, options) : null;
+    const asked = same === null ? undefined : this.#asked.get(same);
+    if (asked?.is_over === false) {
+      asked.was_joined = true;
+      return asked.reply.then(existing);
+    }
+    try {
+      enter();
+    } catch (error) {
+      if (asked === undefined) throw error;
+      return asked.reply.then(existing);
     }
     const key = `${engine.tenant} ${job_type}`;
     let group = this.#groups.get(key);
@@ -55,8 +99,22 @@ export class GatheredSubmits {
     const answered = new Promise<SubmitReply>((resolve, reject) => {
       waiting.push({ item: { parameters, ...options }, resolve, reject });
     });
+    if (same !== null) this.#remember(same, answered);
     this.#send(key, group);
     return answered;
+  }
+
+  #remember(same: string, reply: Promise<SubmitReply>): void {
+    const asked: Asked = { reply, is_over: false, was_joined: false };
+    this.#asked.set(same, asked);
+    const forget = () => {
+      if (this.#asked.get(same) === asked) this.#asked.delete(same);
+    };
+    reply.then(() => {
+      asked.is_over = true;
+      if (asked.was_joined) setTimeout(forget, REMEMBERED_MS).unref();
+      else forget();
+    }, forget);
   }
 
   #send(key: string, group: Group): void {
@@ -78,6 +136,20 @@ export class GatheredSubmits {
         this.#send(key, group);
       });
   }
+}
+
+/** Who asks, and in which trace, makes no other job of it. */
+function sameness(
+  tenant: string,
+  job_type: string,
+  parameters: Record<string, unknown>,
+  { traceparent: _, actor: __, ...options }: Omit<SubmitOptions, "db" | "mode">,
+): string {
+  return JSON.stringify([tenant, job_type, parameters, options]);
+}
+
+function existing(reply: SubmitReply): SubmitReply {
+  return { ...reply, created: false };
 }
 
 async function submitTogether({ engine, job_type }: Group, together: Waiting[]): Promise<void> {

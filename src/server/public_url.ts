@@ -17,6 +17,13 @@ export function publicUrl(request: FastifyRequest, { public_url, trust_proxy = 0
   return `${scheme}://${isHost(host) ? host : ownAddress(request)}${trust_proxy === 0 ? "" : prefixOf(request)}`;
 }
 
+/** For a link that signs in: its secret goes wherever it leads, so that not the caller says where, but the operator, a proxy that is
+ * trusted, or the address the call came to. */
+export function signInUrl(request: FastifyRequest, place: PublicPlace): string {
+  const { public_url, trust_proxy = 0 } = place;
+  return public_url !== undefined || trust_proxy !== 0 ? publicUrl(request, place) : `http://${ownAddress(request)}`;
+}
+
 /** Its path: "" at the root of its host, else with a slash before and none after. */
 export function basePath(request: FastifyRequest, place: PublicPlace): string {
   return new URL(publicUrl(request, place)).pathname.replace(/\/+$/, "");

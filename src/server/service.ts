@@ -18,7 +18,7 @@ import { EventFeed } from "./feed.js";
 import { Footprints } from "./footprints.js";
 import { GatheredSubmits } from "./gathered_submits.js";
 import { Health } from "./health.js";
-import { basePath, publicUrl } from "./public_url.js";
+import { basePath, publicUrl, signInUrl } from "./public_url.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
 import { Turns } from "./turns.js";
 
@@ -64,6 +64,7 @@ export class Service {
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */
   readonly publicUrl: (request: FastifyRequest) => string;
+  readonly signInUrl: (request: FastifyRequest) => string;
   /** Its path. */
   readonly basePath: (request: FastifyRequest) => string;
   /** What a call is known by: its header, or its browser's session. */
@@ -92,6 +93,7 @@ export class Service {
     this.catalogs = new Catalogs(catalog);
     this.signing = signed_for_h === undefined ? {} : { expires_s: signed_for_h * 3600 };
     this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });
+    this.signInUrl = (request) => signInUrl(request, { public_url, trust_proxy });
     this.basePath = (request) => basePath(request, { public_url, trust_proxy });
     this.authorizationOf = (request) => authorizationOf(request, { public_url });
     this.assertOwnPage = (request) => assertOwnPage(request, { public_url });

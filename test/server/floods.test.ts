@@ -17,7 +17,9 @@ let service: TestService;
 let key: string;
 let other: string;
 beforeAll(async () => {
-  service = await openService({}, { calls: { under_way: 3, waiting: 2 } });
+  const jobs = [defineJob({ type: "greet", stages: [{ name: "say", task: "t.say" }] })];
+  const handlers = [defineHandler("t.say", {}, () => null)];
+  service = await openService({ jobs, handlers }, { calls: { under_way: 3, waiting: 2 } });
   key = await service.key("busy");
   other = await service.key("calm");
 });
@@ -38,6 +40,21 @@ async function withJobsLocked(work: () => Promise<void>): Promise<void> {
 }
 
 describe("calls of one tenant", () => {
+  test("that submit the same job are one that is made and others that exist, however many they are", async () => {
+    const submit = (parameters: object) =>
+      service.call("POST", "/api/jobs/submit/greet", { key, body: { parameters } });
+    let held: ReturnType<typeof submit>[] = [];
+    await withJobsLocked(async () => {
+      held = Array.from({ length: 40 }, () => submit({ storm: 1 }));
+      await until(() => inside().calls.taken("busy").compared === 37);
+      expect((await submit({ storm: 2 })).status, "another job").toBe(429);
+    });
+    const answers = await Promise.all(held);
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(39).fill(200), 201]);
+    expect(new Set(answers.map(({ body }) => body.job_id)).size).toBe(1);
+    await until(() => inside().calls.taken("busy").compared + inside().calls.taken("busy").under_way === 0);
+  });
+
   test("beyond what may be under way are told to come back, and others' are not", async () => {
     const counts = () => service.call("GET", "/api/jobs/counts", { key });
     let held: ReturnType<typeof counts>[] = [];

@@ -52,6 +52,29 @@ test("the same job submitted by many at once is made by one of them", async () =
   expect(new Set(answers.map(({ body }) => body.job_id)).size).toBe(1);
 });
 
+test("one without a place is answered with what it shares, and sent away where it shares nothing", async () => {
+  const submits = new GatheredSubmits();
+  const full = {
+    is_small: true,
+    enter: () => {
+      throw new OverLimit("full");
+    },
+  };
+  const free = { is_small: true, enter: () => {} };
+  const ask = (n: number, options: object, call: { is_small: boolean; enter(): void }) =>
+    submits.submit(service.engine, "numbered", { n }, options, call);
+  const first = ask(2002, {}, free);
+  const joined = ask(2002, { actor: "another" }, full);
+  expect(() => ask(2002, { priority: 3 }, full)).toThrow(OverLimit);
+  expect([(await first).created, (await joined).created]).toEqual([true, false]);
+  // It was being read while the others were answered.
+  expect((await ask(2002, {}, full)).created).toBe(false);
+  // Whoever has a place is told how the job stands now.
+  await service.db
+    .sql`update app.jobs set status = 'cancelled', finished_at = now() where job_id = ${(await first).job_id}`;
+  expect((await ask(2002, {}, free)).status).toBe("cancelled");
+});
+
 test("tenants do not travel together", async () => {
   const other = await service.key("other");
   const answers = await Promise.all([submit(3000), submit(3000, {}, other), submit(3000, {}, other)]);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type Scope, scopes } from "../../src/core/api/endpoint.js";
+import type { OutboundPolicy } from "../../src/core/outbound.js";
 import { createRegistry, type RegistryParts } from "../../src/core/registry.js";
 import type { Database } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
@@ -53,10 +54,18 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+export interface ServiceParts {
+  variant?: Variant;
+  /** Another way to the database. */
+  through?: (url: string) => string;
+  /** What the service knows of what its workers may call. */
+  outbound?: Partial<OutboundPolicy>;
+}
+
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app", through = (url) => url }: { variant?: Variant; through?: (url: string) => string } = {},
+  { variant = "app", through = (url) => url, outbound }: ServiceParts = {},
 ): Promise<TestService> {
   const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
@@ -68,6 +77,7 @@ export async function openService(
   const engine = await openEngine({
     ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
     secret_keys: [randomBytes(32)],
+    outbound,
   });
   // Tests fail to get in far more often than a caller should: without this they would be told to wait.
   const authenticator = createAuthentication({ db: engine.db, attempts: new FailedAttempts({ burst: 1_000_000 }) });

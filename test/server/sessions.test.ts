@@ -1,5 +1,7 @@
 // Signing in with a browser: a session has its key's rights and its key's life, a link works once, and a cookie that another page
 // sends opens nothing.
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { tokenHash } from "../../src/core/session_token.js";
@@ -296,6 +298,21 @@ describe("a link", () => {
       status: 401,
       body: { detail: expect.stringContaining("it was used, or is older than ten minutes") },
     });
+  });
+
+  test("leads to the service, not to where a caller's Host header says", async () => {
+    const authorization = `Bearer ${await service.key()}`;
+    const answer = await new Promise<string>((resolve, reject) => {
+      const asked = request(`${service.url}/api/session/link`, {
+        method: "POST",
+        headers: { host: "evil.example", authorization },
+      });
+      asked
+        .on("error", reject)
+        .on("response", (response) => text(response).then(resolve, reject))
+        .end();
+    });
+    expect(new URL(JSON.parse(answer).url).origin).toBe(service.url);
   });
 
   test("used twice at the same time signs in once", async () => {

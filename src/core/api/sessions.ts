@@ -61,7 +61,9 @@ export const sessions_api = {
     path: "/api/session/link",
     tag: "sessions",
     summary: "Make a link that signs in once",
-    description: "Good for ten minutes, with the rights of the key it was asked for with. A session makes no links.",
+    description:
+      "Good for ten minutes, with the rights of the key it was asked for with. A session makes no links. It leads to FANFOLD_PUBLIC_URL, or " +
+      "to the address that the call came to, whatever its Host header says.",
     scope: "read",
     reply: z.object({ url: z.string(), key_id: z.string(), expires_at: time }),
     status: 201,

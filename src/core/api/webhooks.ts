@@ -1,12 +1,12 @@
 // Webhooks and their deliveries over HTTP. Pure.
 import { z } from "zod";
-import { delivery_statuses, webhook_events } from "../webhooks.js";
+import { delivery_statuses, endpoint_id_pattern, webhook_events } from "../webhooks.js";
 import { endpoint } from "./endpoint.js";
 import { actor, cursor, dry_run, job_id, limit, reason, shownLines } from "./fields.js";
 
 const endpoint_id = z
   .string()
-  .regex(/^we_[a-z0-9]{16}$/)
+  .regex(endpoint_id_pattern, "is not a webhook endpoint's id: we_…, as it was told when it was made")
   .describe("The webhook endpoint's id");
 const delivery_id = z
   .string()
@@ -16,21 +16,38 @@ const url = z
   .string()
   .min(8)
   .max(2048)
-  .regex(/^https?:\/\/[^\s/?#@\\]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i, "an http(s) address without user name or blanks")
+  .regex(
+    /^https?:\/\/[^\s/?#@\\]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i,
+    "is not an http(s) address without user name or blanks",
+  )
   .describe("Where to POST to");
 const events = z.array(z.enum(webhook_events)).max(10);
 const secret_reference = z
   .string()
-  .regex(/^secret:\/\/[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$/, "secret://name")
+  .regex(
+    /^secret:\/\/[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$/,
+    "is not the name of a secret, secret://name: a secret itself would be stored with the job",
+  )
   .describe("The name of a secret that the workers know; its value is whsec_ and base64");
+
+/** Of one that fits neither way to name a receiver. */
+function receiverProblem(given: unknown): string {
+  const { url, secret } = (given ?? {}) as Record<string, unknown>;
+  return url !== undefined && secret === undefined
+    ? 'has a url and no secret to sign with: add "secret": "secret://name", a secret that the workers know'
+    : 'is neither {"url": …, "secret": …} nor {"endpoint": …}';
+}
 
 /** The submit option: who else hears how this job ends. */
 export const job_webhooks = z
   .array(
-    z.union([
-      z.strictObject({ url, secret: secret_reference, events: events.min(1).optional() }),
-      z.strictObject({ endpoint: endpoint_id, events: events.min(1).optional() }),
-    ]),
+    z.union(
+      [
+        z.strictObject({ url, secret: secret_reference, events: events.min(1).optional() }),
+        z.strictObject({ endpoint: endpoint_id, events: events.min(1).optional() }),
+      ],
+      { error: ({ input }) => receiverProblem(input) },
+    ),
   )
   .min(1)
   .max(10)

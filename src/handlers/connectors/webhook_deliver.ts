@@ -2,28 +2,17 @@
 // the guard, and tells how it went; whether and when there is another try is the database's to say. A task that runs again after
 // a crash sends the same id again and is counted once.
 import { z } from "zod";
-import { checkedNarrowing } from "../../core/connector_config.js";
 import type { TaskContext } from "../../core/context.js";
 import { defineHandler } from "../../core/declare.js";
 import { classify } from "../../core/errors.js";
 import { retryAfter } from "../../core/foreign_errors.js";
-import { narrowed, type OutboundPolicy } from "../../core/outbound.js";
-import { signedHeaders, webhookKey, webhookPurpose } from "../../core/webhooks.js";
-import { type Body, type GuardedHead, guardedExchange, OutboundRefused } from "./guard/index.js";
+import { type Body, type GuardedHead, OutboundRefused } from "./guard/index.js";
+import { NoKeys, sendSigned, type Target } from "./webhook_signed.js";
 
-interface Order {
+interface Order extends Target {
   action: "send";
-  url: string;
   payload: string;
-  endpoint_id: string | null;
-  timeout_s: number;
   attempt: number;
-  /** The database's clock: the signature's time must not depend on this machine's. */
-  now_s: number;
-  /** Sealed, or secret://name; the newest first. */
-  secrets: string[] | null;
-  /** How the tenant narrows what its webhooks may call. */
-  outbound: unknown;
 }
 
 type Begun = Order | { action: "stop"; why: string };
@@ -78,19 +67,7 @@ export const webhookDeliver = defineHandler(
 async function tryOnce(delivery_id: string, order: Order, ctx: TaskContext): Promise<Tried> {
   const began = performance.now();
   try {
-    const body = Buffer.from(order.payload, "utf8");
-    const keys = await keysOf(order, ctx);
-    const headers = {
-      "content-type": "application/json",
-      "user-agent": "fanfold-webhooks",
-      ...signedHeaders(delivery_id, order.now_s, body, keys),
-    };
-    const policy = policyOf(order, ctx.outbound);
-    const { url } = order;
-    const answer = await guardedExchange(
-      { url, method: "POST", headers, body, policy, signal: ctx.signal },
-      readAnswer,
-    );
+    const answer = await sendSigned(order, delivery_id, order.payload, ctx, readAnswer);
     return { ...answer, duration_ms: Math.round(performance.now() - began) };
   } catch (error) {
     // Asked to stop is no verdict about the receiver: the task runs again, and asks again.
@@ -106,13 +83,6 @@ async function tryOnce(delivery_id: string, order: Order, ctx: TaskContext): Pro
   }
 }
 
-/** A secret is missing or cannot be opened here: the receiver has no part in it. */
-class NoKeys extends Error {
-  constructor(why: string) {
-    super(`it cannot be signed yet: ${why}`);
-  }
-}
-
 /** A try that failed stands in the operator's log: not enumerable, so that it is no part of the result, which the tenant reads. */
 function withOperatorDetail<Result extends { delivery_id: string }>(
   result: Result,
@@ -125,31 +95,6 @@ function withOperatorDetail<Result extends { delivery_id: string }>(
   return Object.defineProperty(result, "operator_detail", { enumerable: false, value });
 }
 
-/** All that can be opened: during a rotation one that is gone must not stop the other. */
-async function keysOf({ secrets, endpoint_id }: Order, ctx: TaskContext): Promise<Uint8Array[]> {
-  const keys: Uint8Array[] = [];
-  let failure: unknown = new Error("the delivery has no secret to be signed with");
-  for (const secret of secrets ?? []) {
-    try {
-      const is_name = secret.startsWith("secret://");
-      const plain = is_name ? await ctx.secret(secret) : await ctx.unseal(secret, webhookPurpose(endpoint_id ?? ""));
-      keys.push(webhookKey(plain));
-    } catch (error) {
-      if (keys.length === 0) failure = error;
-    }
-  }
-  if (keys.length === 0) throw new NoKeys(classify(failure).message);
-  return keys;
-}
-
-/** Redirects are answers that failed; of the answer, no more than the log keeps is worth waiting for. */
-function policyOf({ timeout_s, outbound }: Order, operators: OutboundPolicy): OutboundPolicy {
-  const tenants = narrowed(operators, checkedNarrowing(outbound));
-  const policy = narrowed(tenants, { max_redirects: 0, timeout_s, max_response_bytes: read_bytes });
-  return { ...policy, headers_timeout_ms: policy.total_timeout_ms };
-}
-
-const read_bytes = 64 * 1024;
 const read_ms = 3_000;
 const excerpt_bytes = 1024;
 /** An answer of another kind may be anything: its bytes are counted, not kept. */

@@ -9,6 +9,7 @@ import { didYouMean, formatProblems, jsonPath, max_problems, type Problem, quote
 import { isTerminal } from "../../core/statuses.js";
 import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
+import { isSmallSubmit } from "../gathered_submits.js";
 import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
 import { jobFilter } from "../job_wishes.js";
@@ -21,9 +22,10 @@ const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
   routes(jobs_api, {
-    async submit({ engine, service, signal, params, query, body, reply, traceparent, actor }) {
+    async submit({ engine, service, signal, place, params, query, body, request, reply, traceparent, actor }) {
       const { parameters, mode, dry_run, options } = readSubmit(body, query.resume === true);
       if (dry_run) {
+        place.enter();
         reply.status(200);
         const told = await service.turns.within(engine.tenant, signal, () =>
           engine.dryRun(params.job_type, parameters, { ...options, ...(mode === undefined ? {} : { mode }) }),
@@ -31,12 +33,9 @@ export const jobsRoutes = () =>
         // Which of the two it is, the status does not tell: `dry_run` does.
         return { ...told, hint: withCalls(told.hint) } as unknown as SubmitReply;
       }
-      const submitted = await service.submits.submit(engine, params.job_type, parameters, {
-        ...options,
-        ...(mode === undefined ? {} : { mode }),
-        traceparent,
-        actor: actor(),
-      });
+      const wanted = { ...options, ...(mode === undefined ? {} : { mode }), traceparent, actor: actor() };
+      const call = { is_small: isSmallSubmit(jobs_api.submit, request), enter: place.enter };
+      const submitted = await service.submits.submit(engine, params.job_type, parameters, wanted, call);
       if (!submitted.created) reply.status(200);
       return told(submitted);
     },

@@ -58,7 +58,7 @@ export const sessionsRoutes = () =>
         });
       }
       const { code, expires_at } = await createSignInLink(service.engine.db, { tenant_id, key_id });
-      return { url: `${service.publicUrl(request)}/sign-in#code=${code}`, key_id, expires_at };
+      return { url: `${service.signInUrl(request)}/sign-in#code=${code}`, key_id, expires_at };
     },
   });
 

@@ -6,13 +6,13 @@ export const webhooksRoutes = () => [
   ...routes(webhooks_api, {
     async create({ engine, body, actor }) {
       const made = await engine.webhooks.create({ ...body, actor: actor(body.actor) });
-      return { ...made, warnings: addressWarnings(made.url) };
+      return { ...made, warnings: addressWarnings(made.url, engine.outbound) };
     },
     list: async ({ engine }) => ({ endpoints: await engine.webhooks.list() }),
     get: ({ engine, params }) => engine.webhooks.get(params.endpoint_id),
     async update({ engine, params, body, actor }) {
       const changed = await engine.webhooks.update(params.endpoint_id, { ...body, actor: actor(body.actor) });
-      return { ...changed, warnings: addressWarnings(changed.url) };
+      return { ...changed, warnings: addressWarnings(changed.url, engine.outbound) };
     },
     remove: ({ engine, params, actor }) => engine.webhooks.remove(params.endpoint_id, actor()),
     rotate: ({ engine, params, body: { secret, overlap_s, actor: person }, actor }) =>

@@ -9,6 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { defineHandler, defineJob } from "../../../src/core/declare.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
+import { webhookTell } from "../../../src/handlers/connectors/webhook_tell.js";
 import { openService, type TestService } from "../../server/service.js";
 import { eventually } from "../../worker/shop.js";
 import { type Listener, listen, listenRaw } from "./listener.js";
@@ -34,7 +35,7 @@ beforeAll(async () => {
     const answer = answers.shift() ?? ((one: Loose) => one.writeHead(204).end());
     answer(response, request);
   });
-  service = await openService({ jobs: [job], handlers: [work, webhookDeliver] });
+  service = await openService({ jobs: [job], handlers: [work, webhookDeliver, webhookTell] });
   // The receivers of this file, and nothing else that is not public.
   await service.worker({
     ...{ slots: 4, poll_s: 0.2, secrets: (_, name) => (name === "named" ? named_secret : null) },
@@ -93,6 +94,92 @@ async function ping(endpoint_id: string): Promise<Loose> {
 
 /** What is due later is due now. */
 const hurry = () => service.db.sql`update app.ready set run_at = now() where task_type = 'connector.webhook.deliver'`;
+
+describe("a message of one's own", () => {
+  const sayings = defineJob({
+    type: "sayings",
+    stages: [
+      { name: "work", task: "t.work" },
+      {
+        ...{ name: "tell", task: "webhook.deliver", parallelism: "fan_out" },
+        tasks: {
+          each: "$.published[*]",
+          index: "tile-{item}",
+          parameters: { endpoint: "{parameters.endpoint}", type: "tiles.published", data: { tile: "{item}" } },
+        },
+      },
+    ],
+  });
+  const told = async (parameters: object) => {
+    const { task_id } = await service.engine.enqueue("webhook.deliver", parameters as Record<string, unknown>, {
+      max_attempts: 2,
+    });
+    let task: Loose;
+    await eventually(async () => {
+      task = await service.engine.task(task_id);
+      return task.finished_at !== null || task.attempts.length > 0;
+    });
+    return task;
+  };
+
+  test("is sent by a stage, signed with the endpoint's secret, the same id on every attempt", async () => {
+    const made = await endpoint({ events: [] });
+    answers = [(response) => response.writeHead(500).end("not yet")];
+    const { stages } = JSON.parse(JSON.stringify(sayings.blueprint)) as Loose;
+    await service.engine.blueprints.save("sayings", {
+      stages: stages.map(({ name, task, parallelism, plan }: Loose) => ({
+        name,
+        task,
+        parallelism,
+        ...(plan === null ? {} : { tasks: plan }),
+      })),
+    });
+    const { job_id } = await service.engine.submit("sayings", { endpoint: made.endpoint_id, published: [7, 8] });
+    await service.engine.wait(job_id);
+    expect((await service.engine.status(job_id)).status).toBe("completed");
+    expect(receiver.requests).toHaveLength(3);
+    const ids = new Map<string, number>();
+    for (const { headers, body } of receiver.requests) {
+      const verified = new Webhook(made.secret).verify(body, headers as Record<string, string>) as Loose;
+      expect(verified).toMatchObject({ type: "tiles.published", job_id, stage: "tell" });
+      expect(verified.index).toBe(`tile-${verified.data.tile}`);
+      ids.set(headers["webhook-id"] as string, (ids.get(headers["webhook-id"] as string) ?? 0) + 1);
+    }
+    expect([...ids.values()].sort()).toEqual([1, 2]);
+    await forget(made);
+  });
+
+  test("is refused where its parameters are not right, its endpoint is not the tenant's or it is disabled", async () => {
+    for (const bad of [
+      { endpoint: "mine", type: "a.b" },
+      { url: "https://example.com/", type: "a.b" },
+      { endpoint: `we_${"a".repeat(16)}`, type: "job.completed" },
+    ]) {
+      await expect(service.engine.enqueue("webhook.deliver", bad)).rejects.toMatchObject({ code: "bad_parameters" });
+    }
+    const other = await service.call("POST", "/api/webhooks", {
+      key: await service.key("globex"),
+      body: { url: `${receiver.url}/x` },
+    });
+    expect(await told({ endpoint: other.body.endpoint_id, type: "a.b" })).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringContaining("no webhook endpoint") },
+    });
+    const made = await endpoint({ events: [] });
+    await call("PATCH", `/api/webhooks/${made.endpoint_id}`, { enabled: false });
+    expect(await told({ endpoint: made.endpoint_id, type: "a.b" })).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringContaining("is disabled") },
+    });
+    expect(receiver.requests).toHaveLength(0);
+    const inner = await endpoint({ events: [], url: "https://10.0.0.1/" });
+    expect(await told({ endpoint: inner.endpoint_id, type: "a.b" })).toMatchObject({
+      status: "failed",
+      error: { code: "outbound_refused" },
+    });
+    await forget(made, inner);
+  });
+});
 
 describe("an outcome", () => {
   test("is delivered once, signed over the very bytes, and verified by an independent implementation", async () => {
