@@ -59,6 +59,8 @@ export interface Config {
   /** Where NOTIFY arrives, when DATABASE_URL leads through a pooler in transaction mode. */
   readonly listen_url: string | undefined;
   readonly slots: number;
+  /** For how long a worker that is not heard of keeps its tasks; the worker's own default where it is not said. */
+  readonly lease_s: number | undefined;
   /** How long `up` and `serve` wait for a database that is away when they start. */
   readonly wait_for_database_s: number;
   /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
@@ -139,6 +141,7 @@ export interface ConfigFlags {
   storage_dir?: string | undefined;
   tenant?: string | undefined;
   slots?: number | undefined;
+  lease_s?: number | undefined;
   wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
@@ -160,6 +163,13 @@ const readSlots = wholeNumber(
   10_000,
   "a whole number from 1 to 10000",
   "8, or about as many tasks as this machine can run at once",
+);
+export const lease_limits = { least: 5, most: 3600 } as const;
+const readLease = wholeNumber(
+  lease_limits.least,
+  lease_limits.most,
+  `a whole number of seconds from ${lease_limits.least} to ${lease_limits.most}`,
+  "30, or what its longest pause may be",
 );
 const readWait = wholeNumber(0, 86_400, "a whole number of seconds up to 86400", "60, or 0 for not at all");
 const megabytes = "a whole number of megabytes";
@@ -184,6 +194,7 @@ const settings = {
   prepare: setting<boolean | "auto">("FANFOLD_PREPARE", "auto", readPrepare),
   listen_url: setting<string | undefined>("FANFOLD_LISTEN_URL", undefined, readUrl),
   slots: setting("FANFOLD_SLOTS", 8, readSlots),
+  lease_s: setting<number | undefined>("FANFOLD_LEASE_S", undefined, readLease),
   wait_for_database_s: setting("FANFOLD_WAIT_FOR_DATABASE_S", 60, readWait),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
   retry: setting<Retry | undefined>("FANFOLD_RETRY", undefined, readRetryText),
@@ -376,6 +387,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     prepare: value(settings.prepare),
     listen_url: value(settings.listen_url),
     slots: value(settings.slots, flags.slots),
+    lease_s: value(settings.lease_s, flags.lease_s),
     wait_for_database_s: value(settings.wait_for_database_s, flags.wait_for_database_s),
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     retry: value(settings.retry),

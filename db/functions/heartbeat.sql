@@ -20,7 +20,7 @@ declare
   v_types text[] := '{}'::text[];
 begin
   update app.workers
-     set heartbeat_at = now(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
+     set heartbeat_at = now(), backend_pid = pg_backend_pid(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
          rss_mb = nullif(greatest((request ->> 'rss_mb')::integer, 0), 0),
          draining_at = case when (request ->> 'draining')::boolean then coalesce(draining_at, now()) end,
          -- Others read this with casts: what is not as it should be is left out.

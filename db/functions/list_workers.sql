@@ -12,7 +12,7 @@ begin
   return json_build_object(
     'workers', (
       select coalesce(json_agg(json_build_object(
-          'worker_id', w.worker_id, 'shared', w.tenant_id is null, 'status', case when w.alive then 'live' else 'silent' end,
+          'worker_id', w.worker_id, 'shared', w.tenant_id is null, 'status', case when w.silent_s is null then 'live' else 'silent' end, 'silent_s', w.silent_s,
           'host', case when w.own then w.host end, 'pid', case when w.own then w.pid end,
           'version', w.version, 'types', w.types, 'slots', w.slots, 'memory_mb', w.memory_mb,
           'memory_used_mb', case when w.own then w.memory_used_mb end, 'rss_mb', case when w.own then w.rss_mb end,
@@ -21,7 +21,7 @@ begin
           'running', r.mine, 'held', h.mine, 'held_by_others', case when v_all then h.others end)
           order by w.started_at, w.worker_id), '[]')
         from (
-          select a.*, app.is_alive(a) as alive, v_all or a.tenant_id is not null as own
+          select a.*, app.silent_s(a) as silent_s, v_all or a.tenant_id is not null as own
             from app.workers a
            where a.status = 'live' and (a.tenant_id is null or a.tenant_id = v_tenant)
            order by a.started_at, a.worker_id

@@ -9,10 +9,20 @@ declare
   v_worker app.workers;
   v_task record;
   v_evidence json;
+  v_silent_s integer;
 begin
   select * into v_worker from app.workers w where w.worker_id = claim.worker_id;
   if not app.is_alive(v_worker) then
     return app.why_lease_over(stage, claim, ordinal, v_worker);
+  end if;
+  v_silent_s := app.silent_s(v_worker);
+  if v_silent_s is not null then
+    return app.verdict('WORKER_SILENT', format('%s is held by worker %s, which has been silent for %s s%s', v_name, v_worker.worker_id, v_silent_s,
+        case when not app.is_connected(v_worker) then ': its connection to the database is gone' else '' end),
+      json_build_object('worker', app.worker_facts(v_worker, stage.tenant_id), 'silent_s', v_silent_s, 'claimed_at', claim.claimed_at,
+        'held', app.held_count(claim.held), 'attempt', claim.attempt),
+      v_worker.heartbeat_at, v_worker.heartbeat_at + make_interval(secs => v_worker.lease_s),
+      'unless the worker is heard of again, its lease ends then, and others run what it held', null);
   end if;
   select * into v_task from app.running_tasks(stage) t where t.claim_id = claim.claim_id and t.ordinal = why_held.ordinal;
   if v_task.claim_id is not null then

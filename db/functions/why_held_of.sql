@@ -1,6 +1,6 @@
--- A stage seen by what is held of it: RUNNING when a task finished within half a minute or one is held as it should be; else the
--- first thing that is wrong with what is held; null when nothing is held. Tasks claimed ahead wait behind those that run, so what
--- runs as usual speaks for them.
+-- A stage seen by what is held of it: RUNNING when a task finished within half a minute or one is held as it should be; else, and where
+-- nobody who holds any of it is heard, the first thing that is wrong with what is held; null when nothing is held. Tasks claimed
+-- ahead wait behind those that run, so what runs as usual speaks for them.
 create or replace function app.why_held_of(stage app.stages)
 returns json
 language plpgsql stable
@@ -15,21 +15,26 @@ begin
   select max(l.finished_at) into v_last
     from (select r.finished_at from app.results r where r.stage_id = stage.stage_id order by r.ordinal desc limit 10000) l
    where stage.status = 'processing';
-  with running as materialized (select * from app.running_tasks(stage)),
+  with heard as materialized (
+    select k.claim_id, k.held, case when not app.is_alive(w) then 0 when app.silent_s(w) is not null then 0.5 when app.has_not_started(k, w) then 5 else 6 end as at
+      from app.claims k
+      left join app.workers w on w.worker_id = k.worker_id
+     where k.stage_id = stage.stage_id
+  ),
+  running as materialized (
+    select r.* from app.running_tasks(stage) r join heard h on h.claim_id = r.claim_id and h.at > 1
+  ),
   seen as (
     select r.claim_id, r.ordinal, array_position(array['overdue', 'no_progress', 'straggler', 'normal'], r.state) as at from running r
     union all
-    select k.claim_id, lower(k.held), case when not app.is_alive(w) then 0 when app.has_not_started(k, w) then 5 else 6 end
-      from app.claims k
-      left join app.workers w on w.worker_id = k.worker_id
-     where k.stage_id = stage.stage_id and not exists (select from running r where r.claim_id = k.claim_id)
+    select h.claim_id, lower(h.held), h.at from heard h where not exists (select from running r where r.claim_id = h.claim_id)
   )
-  select s.claim_id, s.ordinal, bool_or(s.at in (4, 6)) over () as moves into v_found
+  select s.claim_id, s.ordinal, bool_or(s.at in (4, 6)) over () as moves, bool_and(s.at < 1) over () as unheard into v_found
     from seen s
-   -- The order in which reasons are told: lease over, overdue, not started, no progress, straggler.
+   -- The order in which reasons are told: lease over, silent, overdue, not started, no progress, straggler.
    order by case s.at when 5 then 1.5 else s.at end, s.claim_id, s.ordinal
    limit 1;
-  if not coalesce(v_found.moves, false) and not coalesce(v_last > now() - interval '30 seconds', false) then
+  if not coalesce(v_found.moves, false) and (coalesce(v_found.unheard, false) or not coalesce(v_last > now() - interval '30 seconds', false)) then
     if v_found.claim_id is null then
       return null;
     end if;

@@ -1,5 +1,5 @@
 // fanfold serve: the HTTP API, until it is told to stop.
-import { package_version } from "../config.js";
+import { lease_limits, package_version } from "../config.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { answer, type Cli, examples, globals } from "./command.js";
@@ -24,6 +24,7 @@ interface ServeOptions {
   port?: string;
   worker?: boolean;
   slots?: string;
+  lease?: string;
   memory?: string;
   waitForDatabase?: string;
 }
@@ -42,6 +43,10 @@ export function addServe(cli: Cli): void {
     .option("--worker", "run a worker in this process too")
     .option("--slots <number>", "with --worker: how many tasks run at the same time (default 8)")
     .option(
+      "--lease <seconds>",
+      "with --worker: for how long a worker that is not heard of keeps its tasks (default 30)",
+    )
+    .option(
       "--memory <MB>",
       "with --worker: what its isolated tasks may declare together (default: 75 % of this machine's)",
     );
@@ -54,6 +59,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const problems: Problem[] = [];
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const lease_s = wholeNumber("--lease", options.lease, lease_limits.least, lease_limits.most, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const wait_for_database_s = waitOf(options, problems);
   if (problems.length > 0) throw usage("the server cannot start", { problems });
@@ -89,6 +95,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       host: options.host,
       port,
       slots,
+      lease_s,
       worker_memory_mb,
       log: true,
       pool: SERVER_POOL,

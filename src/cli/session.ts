@@ -35,6 +35,7 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  lease_s?: number | undefined;
   wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
@@ -61,6 +62,7 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     database_url: databaseUrl,
     tenant,
     slots: options.slots,
+    lease_s: options.lease_s,
     wait_for_database_s: options.wait_for_database_s,
     worker_memory_mb: options.worker_memory_mb,
     host: options.host,
@@ -115,6 +117,7 @@ export async function withSession<T>(
         patience(() =>
           startWorker(engine, {
             ...{ slots: config.slots, secrets_dir, outbound, raster, log },
+            ...(config.lease_s === undefined ? {} : { lease_s: config.lease_s }),
             ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
             ...(config.retry === undefined ? {} : { retry: config.retry }),
           }),

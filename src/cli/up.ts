@@ -1,6 +1,6 @@
 // fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
 import type { Command } from "commander";
-import { package_version } from "../config.js";
+import { lease_limits, package_version } from "../config.js";
 import { Forbidden } from "../core/errors.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
@@ -25,6 +25,7 @@ import { type Session, type SessionOptions, withSession } from "./session.js";
 
 export interface UpOptions {
   slots?: string;
+  lease?: string;
   memory?: string;
   host?: string;
   port?: string;
@@ -67,6 +68,7 @@ export function addUp(cli: Cli): void {
         "handed back, calls answered; a second one: at once.",
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
+    .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
   addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
     .addHelpText(
@@ -83,6 +85,7 @@ export function addUp(cli: Cli): void {
 export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<void> {
   const problems: Problem[] = [];
   const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const lease_s = wholeNumber("--lease", options.lease, lease_limits.least, lease_limits.most, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const wait_for_database_s = waitOf(options, problems);
   const port = wholeNumber("--port", options.port, 0, 65_535, problems);
@@ -104,7 +107,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
     {
-      ...{ migrate: true, slots, worker_memory_mb, host: options.host, port, log: true },
+      ...{ migrate: true, slots, lease_s, worker_memory_mb, host: options.host, port, log: true },
       ...{ waits: true, wait_for_database_s },
       ...more?.session,
       ...(http ? { pool: SERVER_POOL } : {}),

@@ -32,6 +32,8 @@ export interface WorkerRecord {
   /** It serves every tenant: where it runs and what else it does is not told. */
   shared: boolean;
   status: "live" | "silent";
+  /** For how long it has been silent; null for one that is heard as usual. */
+  silent_s: number | null;
   host: string | null;
   pid: number | null;
   version: string | null;

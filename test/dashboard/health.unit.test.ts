@@ -44,6 +44,7 @@ const worker = (given: Partial<Worker>): Worker => ({
     started_at: at,
     heartbeat_at: at,
     lease_ends_at: at,
+    silent_s: null,
   },
   ...{ lease_s: 30, draining_at: null, rss_mb: null, running: 0, held: 0, held_by_others: null },
   ...given,

@@ -265,7 +265,7 @@ bothDatabases("claiming", (open) => {
     const enter = (connections: number) =>
       worker_commands.register_worker(db, { ...facts, worker_id: randomUUID(), connections });
     await enter(half);
-    await expect(enter(1)).rejects.toMatchObject({ code: "FF006" });
+    await expect(enter(1)).rejects.toMatchObject({ code: "FF008" });
     await db.sql`update app.workers set heartbeat_at = 'epoch'`;
     await enter(1);
   });

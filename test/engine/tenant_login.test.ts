@@ -362,9 +362,9 @@ test("connections: a tenant has a share of what workers may use, and its leases 
     session.sql<{ reply: { lease_s: number } }>`select app.register_worker(${json({
       ...{ worker_id: randomUUID(), types: ["t.c"], slots: 1, host: "h", pid: 1, version: "0", connections, lease_s },
     })}::text::json) as reply`;
-  await expect(add(acme, most)).rejects.toMatchObject({ code: "FF006" });
+  await expect(add(acme, most)).rejects.toMatchObject({ code: "FF008" });
   expect(await add(acme, share, 3600)).toEqual([{ reply: { lease_s: 300 } }]);
-  await expect(add(acme, 1)).rejects.toMatchObject({ code: "FF006" });
+  await expect(add(acme, 1)).rejects.toMatchObject({ code: "FF008" });
   expect(await add(acme, 0)).toEqual([{ reply: { lease_s: 30 } }]);
   expect(await add(db, 2, 3600)).toEqual([{ reply: { lease_s: 3600 } }]);
 });

@@ -82,6 +82,7 @@ describe("tenants on a server", () => {
     "api_keys",
     "sessions",
     "saved_blueprints",
+    "registered_blueprints",
     "tenant_usage",
     "webhook_endpoints",
     "webhook_deliveries",

@@ -197,8 +197,8 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     });
     expect((await why(job_id)).code).toBe("RUNNING");
     // A heartbeat from before the claim cannot have named it, however late the next one is.
-    await silence(db, worker, 25);
-    await longAgo(db, 20);
+    await silence(db, worker, 14);
+    await longAgo(db, 10);
     expect((await why(idOf(tasks[0]!))).code).toBe("CLAIMED");
     await worker_commands.heartbeat(db, { worker_id: worker, running: [], claims: [tasks[0]!.claim_id] });
     const held = {

@@ -80,12 +80,21 @@ export function WorkerCard({ worker, skewed }: { worker: Worker; skewed: boolean
 }
 
 /** Told by the database's clock; what is left of the lease counts down while it is looked at. */
-function Heartbeat({ worker: { heartbeat_at, lease_ends_at, lease_s, status, draining_at } }: { worker: Worker }) {
+function Heartbeat({
+  worker: { heartbeat_at, lease_ends_at, lease_s, status, silent_s, draining_at },
+}: {
+  worker: Worker;
+}) {
   const left_s = Math.round((Date.parse(lease_ends_at) - useNow()) / 1000);
   return (
     <p className="heartbeat">
       Heard of <Time at={heartbeat_at} />
-      {status === "silent" || left_s < 0 ? (
+      {silent_s !== null && left_s >= 0 ? (
+        <span className="muted">
+          {" "}
+          · silent for {lease_s - left_s} s: others get its tasks in {left_s} s, unless it is heard of before
+        </span>
+      ) : status === "silent" || left_s < 0 ? (
         <span className="muted">
           {" "}
           · its lease of {lease_s} s is over: the janitor gives its tasks to others, unless it comes back before
