@@ -13,9 +13,9 @@ begin
     into v_problems
     from (
       select j.position, c.*
-        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, group_id text,
+        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, deadline_from text, group_id text,
             depends_on jsonb, on_dependency_failure text, require text, retry jsonb))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, group_id, depends_on, on_dependency_failure, require, retry, position),
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
@@ -26,7 +26,8 @@ begin
               select from jsonb_each_text(j.labels) l
                where app.shown_problem(btrim(l.key), 16384) is not null or btrim(l.value) <> '' and app.shown_problem(btrim(l.value), 16384) is not null) end),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
-          ('deadline_s', 'not a positive number of seconds', 'seconds from now', j.deadline_s <= 0 or j.deadline_s > 315360000),
+          ('deadline_s', 'not a positive number of seconds', 'seconds from the start of its work', j.deadline_s <= 0 or j.deadline_s > 315360000),
+          ('deadline_from', 'neither start nor submit', 'start: of its work, as usual; submit: what it waits counts too', j.deadline_from not in ('start', 'submit')),
           ('no_deadline', 'neither true nor false', 'true: however long it takes', j.no_deadline not in ('true', 'false')),
           ('group_id', 'not a short word', 'letters, digits and . _ : - in at most 100 characters', j.group_id !~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'),
           ('depends_on', 'not a list of at most 1000 job ids', '["<job id>", …], or leave it out', case

@@ -73,6 +73,7 @@ begin
       when v_would <> 'create' then v_there.deadline_s
       when (v_job ->> 'no_deadline')::boolean is not true then
         coalesce((v_job ->> 'deadline_s')::double precision, app.usual_deadline_s(blueprint)) end,
+    'deadline_from', case when v_would <> 'create' then v_there.deadline_from else coalesce(v_job ->> 'deadline_from', 'start') end,
     'stages', coalesce(v_stages, '[]'));
 end $$;
 grant execute on function app.dry_submit(jsonb, json) to fanfold_api, fanfold_admin;

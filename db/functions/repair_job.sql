@@ -68,7 +68,7 @@ begin
     update app.jobs j
        set status = case when j.started_at is null then 'queued' else 'processing' end::app.job_status,
            epoch = j.epoch + 1, resume_count = j.resume_count + 1, finished_at = null, error = null,
-           deadline_at = now() + make_interval(secs => j.deadline_s), deadline_left_s = null,
+           deadline_at = now() + make_interval(secs => j.deadline_s), deadline_left_s = null, clock_stands = false,
            paused_at = null, paused_by = null, pause_reason = null
      where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id
     returning * into v_job;

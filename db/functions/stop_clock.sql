@@ -5,6 +5,7 @@ language plpgsql
 as $$
 begin
   update app.jobs j
-     set deadline_left_s = greatest(extract(epoch from j.deadline_at - now()), 1), deadline_at = null
-   where j.tenant_id = job.tenant_id and j.job_id = job.job_id and j.deadline_at is not null;
+     set deadline_left_s = coalesce(greatest(extract(epoch from app.deadline_of(j) - now()), 1), j.deadline_left_s), deadline_at = null,
+         clock_stands = true
+   where j.tenant_id = job.tenant_id and j.job_id = job.job_id and j.deadline_s is not null;
 end $$;

@@ -18,10 +18,10 @@ begin
     return null;
   end if;
   insert into app.jobs (
-    tenant_id, job_id, content_hash, run, job_type, blueprint_hash, parameters, deadline_s, deadline_at, traceparent)
+    tenant_id, job_id, content_hash, run, job_type, blueprint_hash, parameters, deadline_s, deadline_left_s, traceparent)
   values (
     kept.tenant_id, v_id, v_hash, 1, kept.job_type, kept.blueprint_hash, v_parameters::jsonb, v_deadline_s,
-    now() + make_interval(secs => v_deadline_s), job ->> 'traceparent')
+    v_deadline_s, job ->> 'traceparent')
   on conflict do nothing;
   if not found then
     return null;

@@ -33,7 +33,7 @@ begin
     return app.why_unknown(job, v_trouble.stage_id, v_trouble.trouble);
   end if;
   return app.verdict('RUNNING', v_running ->> 'reason', (
-      select json_build_object('deadline_at', job.deadline_at,
+      select json_build_object('deadline_at', app.deadline_of(job),
           'stages', json_agg(app.stage_counts(s) order by s.number) filter (where s.status <> 'waiting'),
           'waiting', json_agg(s.name order by s.number) filter (where s.status = 'waiting'),
           'slowest', v_running -> 'evidence' -> 'slowest', 'last_finished_at', v_running -> 'evidence' -> 'last_finished_at')

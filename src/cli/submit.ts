@@ -1,4 +1,6 @@
 // fanfold submit: one job in, and with --wait its end out.
+
+import { deadline_moments } from "../core/deadline.js";
 import type { Job } from "../core/declare.js";
 import { validateParameters } from "../core/parameters.js";
 import { printable } from "../core/printable.js";
@@ -26,6 +28,7 @@ interface SubmitOptions extends WaitFlags {
   parameters?: string;
   /** false: --no-deadline. */
   deadline?: string | false;
+  deadlineFrom?: string;
   correlationId?: string;
   dependsOn?: string[];
   onDependencyFailure?: string;
@@ -52,7 +55,11 @@ export function addSubmit(cli: Cli): void {
     .option("--priority <number>", "higher runs first (default 0)")
     .option("--label <key=value>", "a label to find the job by; may be repeated", collect)
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
-    .option("--deadline <seconds>", "fail the job when it has not ended by then (default: its type's, else 7200)")
+    .option(
+      "--deadline <seconds>",
+      "fail the job when it has not ended so long after its work started (default: its type's, else 7200)",
+    )
+    .option("--deadline-from <moment>", "start (of its work, usual) or submit: what it waits counts too")
     .option("--no-deadline", "however long it takes")
     .option("--correlation-id <text>", "an id of yours, to find the job in logs and traces")
     .option("--depends-on <job>", "start when this job has ended well; may be repeated", collect)
@@ -97,6 +104,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     priority: priorityOf(options.priority, problems),
     labels: labelsOf(options.label, problems),
     deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
+    deadline_from: oneOf("--deadline-from", options.deadlineFrom, deadline_moments, problems),
     correlation_id: options.correlationId,
     on_dependency_failure: oneOf("--on-dependency-failure", options.onDependencyFailure, ["cancel", "run"], problems),
     require: oneOf("--require", options.require, ["success", "completed"], problems),

@@ -50,7 +50,8 @@ export interface Blueprint {
   parameters: JsonSchema | null;
   identity: string[] | null;
   /** null: two hours, unless the submit says otherwise. */
-  deadline_s: number | null;
+  /** Null: none; left out: what is usual. */
+  deadline_s?: number | null;
   stages: StageBlueprint[];
 }
 
@@ -108,7 +109,9 @@ export function buildJob(declaration: unknown, report: Report): BuiltJob {
     description: readDescription(declared.description, report),
     parameters: schema === null ? null : readJsonSchema(schema, report),
     identity: readIdentity(declared.identity, schema, report),
-    deadline_s: report.wholeNumber("deadline_s", declared.deadline_s, 1, max_deadline_s),
+    ...(declared.deadline_s === undefined
+      ? {}
+      : { deadline_s: report.wholeNumber("deadline_s", declared.deadline_s, 1, max_deadline_s) }),
     stages: readStages(declared.stages, schema, code, report),
   };
   return { blueprint, schema, ...code };

@@ -68,8 +68,8 @@ export interface JobDeclaration<Schema extends z.ZodObject | undefined = undefin
   parameters?: Schema;
   /** The parameters that tell two jobs apart; all of them when left out. */
   identity?: readonly (keyof Output<Schema> & string)[];
-  /** Seconds until a job of this type is failed if it has not ended; 7200 when left out. */
-  deadline_s?: number;
+  /** Seconds from the start of its work until a job of this type is failed if it has not ended; 7200 when left out, null: none. */
+  deadline_s?: number | null;
   stages: readonly StageDeclaration<Output<Schema>>[];
 }
 

@@ -166,5 +166,5 @@ function wholeBlueprint(blueprint: Blueprint): Blueprint {
     ...{ number: at + 1, parallelism: "single", importance: "critical", after: at === 0 ? [] : [at] },
     ...stage,
   })) as Blueprint["stages"];
-  return { ...{ description: null, parameters: null, identity: null, deadline_s: null }, ...blueprint, stages };
+  return { ...{ description: null, parameters: null, identity: null }, ...blueprint, stages };
 }

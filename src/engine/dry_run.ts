@@ -1,4 +1,5 @@
 // What a submit would do, told without doing it: the same checks in the same order, and not a row written.
+import type { DeadlineFrom } from "../core/deadline.js";
 import type { Job } from "../core/declare.js";
 import { Conflict, NotAllowedNow } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
@@ -35,6 +36,7 @@ export interface WouldSubmit {
   exists: { job_id: string; run: number; status: JobStatus; created_at: string; finished_at: string | null } | null;
   waits_for: number;
   deadline_s: number | null;
+  deadline_from: DeadlineFrom;
   parameters: Record<string, unknown>;
   stages: ForeseenStage[];
   /** Of the stages that tell how many they have. */

@@ -92,6 +92,12 @@ export class Janitor {
       );
       lately = tell(reply).lately === true;
     });
+    if (thorough || !lately) {
+      // First: what has just been started to count may be over already.
+      await duty("start_clocks", async () => {
+        await asked(db.sql`select app.start_clocks() as reply`);
+      });
+    }
     await duty("reap_workers", async () => {
       for (let more = true; more; ) {
         const page = tell(await this.#reap(run));

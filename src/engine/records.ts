@@ -1,4 +1,5 @@
 // The records the engine gives and takes, with the names they have in SQL. Types only.
+import type { DeadlineFrom } from "../core/deadline.js";
 import type { Retry } from "../core/retry.js";
 import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
@@ -12,8 +13,10 @@ export interface SubmitOptions {
   /** Higher runs first; 0 is usual. */
   priority?: number;
   labels?: Record<string, string>;
-  /** Seconds until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
+  /** Seconds from the start of its work until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
   deadline_s?: number | null;
+  /** What the deadline counts from: the start of its work, or the submit, so that what it waits counts too. */
+  deadline_from?: DeadlineFrom;
   correlation_id?: string;
   /** The group the job belongs to; it opens when it is first named. */
   group_id?: string;
@@ -161,7 +164,12 @@ export interface JobRecord extends JobSummary {
   /** So many of the jobs it depends on have not ended well. */
   waits_for: number;
   depends_on: DependencyRecord[];
+  /** Null: none, or it does not count yet (see deadline_left_s). */
   deadline_at: string | null;
+  deadline_s: number | null;
+  deadline_from: DeadlineFrom;
+  /** What is left of it where it stands still, or counts from the start of work and nothing has started. */
+  deadline_left_s: number | null;
   hint: string;
   /** 1, and one more for each repair. */
   epoch: number;

@@ -4,7 +4,10 @@ import type { JobStatus } from "../core/statuses.js";
 import type { SubmitOptions } from "./records.js";
 
 /** Submit options of a schedule's jobs. */
-export type ScheduleOptions = Pick<SubmitOptions, "priority" | "labels" | "deadline_s" | "correlation_id" | "group_id">;
+export type ScheduleOptions = Pick<
+  SubmitOptions,
+  "priority" | "labels" | "deadline_s" | "deadline_from" | "correlation_id" | "group_id"
+>;
 
 /** What a schedule is made of. */
 export interface ScheduleGiven {

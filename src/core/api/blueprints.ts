@@ -12,7 +12,7 @@ export const blueprint_record = z
     description: z.string().nullable(),
     parameters: record.nullable().describe("JSON Schema of the parameters; null: any"),
     identity: z.array(z.string()).nullable(),
-    deadline_s: z.int().nullable(),
+    deadline_s: z.int().nullable().optional().describe("Null: none; left out: two hours"),
     stages: z.array(
       z.looseObject({
         number: z.int(),
@@ -36,7 +36,11 @@ const declaration = z
     description: json.optional().describe("What the job is for, in words"),
     parameters: json.optional().describe("JSON Schema of an object"),
     identity: json.optional().describe("The parameters that tell two jobs apart; all when left out"),
-    deadline_s: json.optional().describe("Seconds until a job of this type is failed if it has not ended"),
+    deadline_s: json
+      .optional()
+      .describe(
+        "Seconds from the start of its work until a job of this type is failed if it has not ended; null: however long it takes",
+      ),
     stages: json.optional().describe("As in defineJob, with tasks and conditions as data"),
   })
   .meta({

@@ -1,5 +1,7 @@
 // Jobs, their stages and what became of them, as replies show them. Pure.
+
 import { z } from "zod";
+import { deadline_moments } from "../deadline.js";
 import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
 import { dependency_record } from "./dependencies.js";
 import { json, record, retry, time } from "./fields.js";
@@ -198,7 +200,13 @@ export const job_record = z
     group_id: z.string().nullable(),
     waits_for: z.int().describe("So many of the jobs it depends on have not ended well"),
     depends_on: z.array(dependency_record),
-    deadline_at: time.nullable(),
+    deadline_at: time.nullable().describe("Null: none, or it does not count yet"),
+    deadline_s: z.number().nullable().describe("Seconds that its work may take; null: however long it takes"),
+    deadline_from: z.enum(deadline_moments).describe("What the deadline counts from"),
+    deadline_left_s: z
+      .number()
+      .nullable()
+      .describe("What is left of it where it stands still, or counts from the start of work and nothing has started"),
     hint: z.string(),
     epoch: z.int(),
     resume_count: z.int(),

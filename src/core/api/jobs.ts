@@ -1,5 +1,7 @@
 // Jobs over HTTP: submit, look, list. Pure.
+
 import { z } from "zod";
+import { deadline_moments } from "../deadline.js";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
 import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, retry, time } from "./fields.js";
@@ -24,7 +26,15 @@ export const submit_options = z.strictObject({
     .max(315_360_000)
     .nullable()
     .optional()
-    .describe("Seconds until it is failed if it has not ended; null: however long it takes; 7200 when left out"),
+    .describe(
+      "Seconds from the start of its work until it is failed if it has not ended; null: however long it takes; 7200 when left out",
+    ),
+  deadline_from: z
+    .enum(deadline_moments)
+    .optional()
+    .describe(
+      "What the deadline counts from: the start of its work (usual), or the submit, so that what it waits counts too",
+    ),
   correlation_id: z.string().min(1).max(200).optional(),
   webhooks: job_webhooks.optional(),
   retry: retry.optional(),
@@ -66,6 +76,7 @@ const would_submit = z
       .describe("The newest job with this content"),
     waits_for: z.int().describe("So many of the jobs it depends on have not ended well yet"),
     deadline_s: z.number().nullable(),
+    deadline_from: z.enum(deadline_moments),
     parameters: record.describe("As they would be kept, with what was left out filled in"),
     stages: z
       .array(

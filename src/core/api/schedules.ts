@@ -1,6 +1,8 @@
 // Schedules over HTTP. Pure.
+
 import { z } from "zod";
 import { max_cron_characters } from "../cron.js";
+import { deadline_moments } from "../deadline.js";
 import { missed_policies } from "../schedule.js";
 import { job_statuses } from "../statuses.js";
 import { group_id } from "./dependencies.js";
@@ -28,6 +30,7 @@ const options = z
     priority: priority.optional(),
     labels: labels.optional(),
     deadline_s: z.number().positive().max(315_360_000).nullable().optional(),
+    deadline_from: z.enum(deadline_moments).optional(),
     correlation_id: z.string().min(1).max(200).optional(),
     group_id: group_id.optional(),
   })

@@ -1,6 +1,8 @@
 // Who a job is, how it stands in one sentence, and what can be done with it.
+
 import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
+import { standingDeadline } from "../../../../src/core/deadline.js";
 import { count } from "../../../../src/core/figures.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
@@ -45,6 +47,7 @@ export function VerdictLine({ verdict }: { verdict: Verdict }) {
 export function JobFacts({ job }: { job: Job }) {
   const now = useNow();
   const { started_at, finished_at, deadline_at, correlation_id, group_id, depends_on, labels } = job;
+  const standing = standingDeadline(job);
   const took = started_at === null ? null : Date.parse(finished_at ?? "") - Date.parse(started_at);
   return (
     <dl className="job-facts">
@@ -61,10 +64,8 @@ export function JobFacts({ job }: { job: Job }) {
           <Time at={finished_at} />
         </Fact>
       )}
-      {finished_at === null && deadline_at !== null && (
-        <Fact name="Deadline">
-          <Time at={deadline_at} />
-        </Fact>
+      {finished_at === null && (deadline_at !== null || standing !== null) && (
+        <Fact name="Deadline">{deadline_at === null ? standing : <Time at={deadline_at} />}</Fact>
       )}
       {job.priority !== 0 && <Fact name="Priority">{job.priority}</Fact>}
       {job.paused_at !== null && finished_at === null && (

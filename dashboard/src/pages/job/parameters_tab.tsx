@@ -1,6 +1,8 @@
 // What a job was given, and submitting it again with changes.
+
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { standingDeadline } from "../../../../src/core/deadline.js";
 import { submitCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -48,7 +50,9 @@ export function ParametersTab({ job }: { job: Job }) {
           <Row name="Run">{job.run}</Row>
           <Row name="Priority">{priority}</Row>
           {job.finished_at === null && (
-            <Row name="Deadline">{job.deadline_at === null ? "none" : <Time at={job.deadline_at} />}</Row>
+            <Row name="Deadline">
+              {job.deadline_at === null ? (standingDeadline(job) ?? "none") : <Time at={job.deadline_at} />}
+            </Row>
           )}
           <Row name="Labels">
             {Object.keys(labels).length === 0 ? (

@@ -43,7 +43,10 @@ export function DryRun({ told }: { told: WouldSubmit }) {
           <p className="muted small">
             <Count n={told.tasks} /> tasks for certain
             {unknown > 0 && `; ${unknown} ${unknown === 1 ? "stage tells" : "stages tell"} how many only when it opens`}
-            .{told.deadline_s === null ? " No deadline." : ` Deadline after ${durationText(told.deadline_s * 1000)}.`}
+            .
+            {told.deadline_s === null
+              ? " No deadline."
+              : ` Deadline ${durationText(told.deadline_s * 1000)} from the ${told.deadline_from === "start" ? "start of work" : "submit"}.`}
           </p>
         </>
       )}

@@ -1,4 +1,5 @@
 // The options of a submit as a schema of their own, so that they are a form like the parameters. The words are those of the API. Pure.
+import { deadline_moments } from "../../../../src/core/deadline.js";
 import { type Retry, retry_limits } from "../../../../src/core/retry.js";
 import { isRecord, type Value } from "../../form/values.js";
 
@@ -25,8 +26,15 @@ export const options_schema = {
     priority: { type: "integer", minimum: -32768, maximum: 32767, default: 0, description: "Higher runs first" },
     deadline_s: {
       anyOf: [{ type: "number", exclusiveMinimum: 0, maximum: 315_360_000 }, { type: "null" }],
-      description: "Seconds until it is failed if it has not ended; null: however long it takes",
+      description:
+        "Seconds from the start of its work until it is failed if it has not ended; null: however long it takes",
       default: 7200,
+    },
+    deadline_from: {
+      enum: [...deadline_moments],
+      description:
+        "What the deadline counts from: the start of its work, or the submit, so that what it waits counts too",
+      default: "start",
     },
     correlation_id: { type: "string", maxLength: 200, description: "An id of yours, to find it in logs and traces" },
     group_id: {

@@ -28,6 +28,7 @@ export function submitLines(
     priority: word("priority"),
     deadline: word("deadline_s"),
     "no-deadline": given.deadline_s === null,
+    "deadline-from": word("deadline_from"),
     "correlation-id": word("correlation_id"),
     group: word("group_id"),
     "on-dependency-failure": word("on_dependency_failure"),
