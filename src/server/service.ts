@@ -24,6 +24,8 @@ import { Turns } from "./turns.js";
 
 /** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
 const LONG_CALLS = 4;
+/** Together with those, fewer than the connections a server has. */
+const ENQUEUES = 5;
 const never = new AbortController().signal;
 
 export interface ServiceOptions {
@@ -58,6 +60,8 @@ export class Service {
   readonly catalogs: Catalogs;
   /** Of the catalogue, and of whatever else may take long. */
   readonly turns = new Turns(LONG_CALLS);
+  /** Of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
+  readonly enqueues = new Turns(ENQUEUES);
   /** Those that travel together have several callers: nobody's leaving ends it. */
   readonly submits = new GatheredSubmits((tenant, work) => this.turns.within(tenant, never, work));
   /** Of the addresses of files that are handed out. */

@@ -60,12 +60,14 @@ export interface ServiceParts {
   through?: (url: string) => string;
   /** What the service knows of what its workers may call. */
   outbound?: Partial<OutboundPolicy>;
+  /** Of the engine's own pool. */
+  connections?: number;
 }
 
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app", through = (url) => url, outbound }: ServiceParts = {},
+  { variant = "app", through = (url) => url, outbound, connections = 4 }: ServiceParts = {},
 ): Promise<TestService> {
   const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
@@ -75,7 +77,7 @@ export async function openService(
   as_server.username = login;
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
-    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections: 4 },
+    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections },
     secret_keys: [randomBytes(32)],
     outbound,
   });

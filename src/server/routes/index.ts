@@ -47,7 +47,6 @@ export function allRoutes(): Route[] {
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),
-    ...stacRoutes(),
     ...streamRoutes(),
     ...workRoutes(),
     ...webhooksRoutes(),
@@ -60,5 +59,7 @@ export function allRoutes(): Route[] {
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ].map((route) => (isLong(route.endpoint) ? inTurn(route) : route));
+  // Those of the catalogue have their turns already.
+  described.push(...stacRoutes());
   return [...described, ...documentsRoutes(described)];
 }

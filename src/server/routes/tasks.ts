@@ -38,8 +38,8 @@ export const tasksRoutes = () =>
       if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
       const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
       const enqueue = () => engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
-      const takes_long = (items?.length ?? 1) > MANY_TASKS;
-      const enqueued = await (takes_long ? service.turns.within(engine.tenant, signal, enqueue) : enqueue());
+      const turns = (items?.length ?? 1) > MANY_TASKS ? service.turns : service.enqueues;
+      const enqueued = await turns.within(engine.tenant, signal, enqueue);
       if (enqueued.created === 0) reply.status(200);
       return enqueued;
     },
