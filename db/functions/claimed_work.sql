@@ -1,7 +1,7 @@
 -- What a worker needs to run the claims it just made, without the facts of stages it knows already, unless these were opened
 -- again since: repair may have changed what comes before them. Tasks are reached by key
 -- range; `offset 0` keeps the planner from turning that into a join over the whole table.
-create or replace function app.claimed_work(claim_ids bigint[], served text, known bigint[], kept_out json)
+create or replace function app.claimed_work(claim_ids bigint[], served text, known bigint[], kept_out json, turns jsonb, shared boolean)
 returns json
 language plpgsql
 as $$
@@ -37,5 +37,5 @@ begin
   if v_unknown <> '{}' then
     v_stages := app.stage_facts(v_unknown);
   end if;
-  return json_build_object('after_tenant', served, 'claims', v_claims, 'stages', v_stages, 'kept_out', kept_out);
+  return json_build_object('after_tenant', served, 'claims', v_claims, 'stages', v_stages, 'kept_out', kept_out, 'turns', turns, 'shared', shared);
 end $$;

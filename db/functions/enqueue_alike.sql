@@ -45,8 +45,8 @@ begin
   insert into app.tasks (stage_id, ordinal, tenant_id, parameters)
   select v_stage, t.ordinal, v_tenant, t.parameters
     from rows from (unnest(v_ids), jsonb_array_elements(v_parameters)) as t(ordinal, parameters);
-  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, task_bytes)
-  select v_stage, lower(r), upper(r), v_tenant, enqueue_alike.task_type, v_bytes
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, task_bytes, turn)
+  select v_stage, lower(r), upper(r), v_tenant, enqueue_alike.task_type, v_bytes, app.ring_turn(null, v_stage)
     from (select range_agg(int8range(i, i + 1)) as ordinals from unnest(v_ids) i) a, unnest(a.ordinals) r;
   perform app.wake(array[enqueue_alike.task_type]);
   if v_limits.tenant_id is not null then

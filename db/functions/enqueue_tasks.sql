@@ -54,8 +54,10 @@ begin
      group by g.starts_at, g.urgency
   ),
   queued as (
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, task_bytes)
-    select v_stage, lower(r), upper(r), v_tenant, v_type, a.urgency, a.starts_at, a.bytes from alike a, unnest(a.ordinals) r
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, task_bytes, turn)
+    select v_stage, lower(r), upper(r), v_tenant, v_type, a.urgency, a.starts_at, a.bytes,
+      case when a.starts_at > now() then -1 else app.ring_turn(null, v_stage) end
+      from alike a, unnest(a.ordinals) r
   )
   select json_build_object(
       'created', count(*) filter (where g.fresh), 'task_ids', json_agg(v_stage || '-' || g.ordinal order by g.position),

@@ -58,11 +58,12 @@ begin
     case when v_delay is not null and v_budget.within_s is not null then now() + make_interval(secs => greatest(v_delay, v_budget.within_s - v_spent_s)) end,
     worker, duration_ms);
   if v_delay is not null then
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes)
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes, turn)
     values (v_claim.stage_id, ordinal, ordinal + 1, v_claim.tenant_id, v_claim.task_type, v_claim.priority,
       now() + make_interval(secs => v_delay),
       v_claim.attempt + (category not in ('throttled', 'engine'))::integer, v_claim.crashes + v_crashed,
-      v_claim.throttles + (category = 'throttled')::integer, v_claim.task_bytes);
+      v_claim.throttles + (category = 'throttled')::integer, v_claim.task_bytes,
+      case when v_delay > 0 then -1 else app.ring_turn(v_stage.job_id, v_stage.stage_id) end);
   elsif ordinal >= 0 then
     insert into app.results (stage_id, ordinal, tenant_id, status, attempt, worker_id, duration_ms, error)
     values (v_claim.stage_id, ordinal, v_claim.tenant_id, 'failed', v_claim.attempt, worker, duration_ms, v_error);

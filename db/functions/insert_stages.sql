@@ -30,7 +30,7 @@ begin
       offset 0
     ) d
     order by j.job_id, d.number
-    returning stage_id, job_id, task_type, priority, status, waiting_for
+    returning stage_id, job_id, number, task_type, priority, status, waiting_for
   ),
   tasks as (
     insert into app.tasks (stage_id, ordinal, tenant_id) select m.stage_id, 0, tenant from made m where m.status = 'processing'
@@ -40,8 +40,10 @@ begin
     select m.stage_id, tenant, 1, 1 from made m where m.status = 'processing'
   ),
   queued as (
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority)
-    select m.stage_id, 0, 1, tenant, m.task_type, m.priority from made m where m.status = 'processing'
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, turn)
+    select m.stage_id, 0, 1, tenant, m.task_type, m.priority, case when m.number = 1 then app.place_of(now()) else app.ring_turn(m.job_id, m.stage_id) end
+      from made m
+     where m.status = 'processing'
   )
   select array_agg(distinct m.job_id) filter (where m.status = 'waiting' and m.waiting_for = 0),
     array_agg(distinct m.task_type) filter (where m.status = 'processing')

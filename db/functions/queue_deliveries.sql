@@ -19,8 +19,8 @@ begin
     insert into app.tasks (stage_id, ordinal, tenant_id, parameters, max_attempts)
     select v_stage, d.task_ordinal, tenant, jsonb_build_object('delivery_id', d.delivery_id, 'ticket', d.ticket), 10 from due d
   )
-  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, task_bytes)
-  select v_stage, lower(r), upper(r), tenant, c_type, 10, a.next_at, 100
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, task_bytes, turn)
+  select v_stage, lower(r), upper(r), tenant, c_type, 10, a.next_at, 100, case when a.next_at > now() then -1 else app.ring_turn(null, v_stage) end
     from (
       select d.next_at, range_agg(int8range(d.task_ordinal, d.task_ordinal + 1)) as ordinals from due d group by d.next_at
     ) a,

@@ -17,7 +17,7 @@ begin
     from (
       select * from app.ready q
        where q.task_type = type and q.tenant_id = tenant
-       order by q.priority desc, q.run_at, q.ready_id
+       order by q.priority desc, q.turn, q.run_at, q.ready_id
        limit c_ranges + 1
     ) r;
   counted_at := now();
@@ -26,7 +26,7 @@ begin
       from (
         select * from app.ready a
          where a.task_type = type and a.tenant_id = tenant
-         order by a.priority desc, a.run_at, a.ready_id
+         order by a.priority desc, a.turn, a.run_at, a.ready_id
          limit c_ranges + 1
       ) q
      where q.run_at = oldest_at

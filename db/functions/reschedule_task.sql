@@ -35,9 +35,10 @@ begin
     return json_build_object('task_id', task_id, 'status', 'queued', 'run_at', reschedule_task.run_at,
       'priority', coalesce(reschedule_task.priority, v_ready.priority), 'dry_run', true, 'changed', false);
   end if;
-  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes)
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes, turn)
   values (v_stage.stage_id, v_ordinal, v_ordinal + 1, v_tenant, v_ready.task_type, coalesce(reschedule_task.priority, v_ready.priority),
-    reschedule_task.run_at, v_ready.attempt, v_ready.crashes, v_ready.throttles, v_ready.task_bytes);
+    reschedule_task.run_at, v_ready.attempt, v_ready.crashes, v_ready.throttles, v_ready.task_bytes,
+    case when reschedule_task.run_at > now() then -1 else app.ring_turn(null, v_stage.stage_id) end);
   perform app.note(v_tenant, 'task.rescheduled', v_stage.job_id, v_stage.stage_id, reason,
     jsonb_build_object('task_id', task_id, 'run_at', reschedule_task.run_at), actor);
   perform app.wake(array[v_ready.task_type]);

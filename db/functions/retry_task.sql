@@ -32,8 +32,9 @@ begin
     perform app.put_results_back(v_stage, int8multirange(int8range(v_found.ordinal, v_found.ordinal + 1)));
     select coalesce(octet_length(t.parameters::text), 0) into v_bytes
       from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal = v_found.ordinal;
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes)
-    values (v_stage.stage_id, v_found.ordinal, v_found.ordinal + 1, v_tenant, v_stage.task_type, v_stage.priority, v_bytes);
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
+    values (v_stage.stage_id, v_found.ordinal, v_found.ordinal + 1, v_tenant, v_stage.task_type, v_stage.priority, v_bytes,
+      app.ring_turn(null, v_stage.stage_id));
     perform app.note(v_tenant, 'task.retried', null, v_stage.stage_id, reason, jsonb_build_object('task_id', task_id), actor);
     perform app.wake(array[v_stage.task_type]);
   end if;

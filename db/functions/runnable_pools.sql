@@ -1,9 +1,10 @@
 -- The (tenant, type, priority) pools with work due now, found by hopping through the index: tenants after the one served
 -- last come first. Each hop is one index probe, whatever the number of rows behind it. Tenants whose work is all due later are
--- hopped over; when that becomes too many, `scanned` is where the next claim goes on.
+-- hopped over; when that becomes too many, `scanned` is where the next claim goes on. `turn` of a pool is the first in it. What has
+-- become due takes its place on the way; `promoted`: that was so, and locks are held.
 create or replace function app.runnable_pools(
-  types text[], after_tenant text, only_tenant text, most_tenants bigint, out pools app.ready_pool[], out scanned text)
-language plpgsql stable
+  types text[], after_tenant text, only_tenant text, most_tenants bigint, out pools app.ready_pool[], out scanned text, out promoted boolean)
+language plpgsql
 as $$
 declare
   c_hops constant integer := 500;
@@ -11,6 +12,7 @@ declare
   v_type text;
   v_tenant text;
   v_head app.ready;
+  v_pool app.ready_pool;
   v_found integer;
   v_hops integer;
   v_last_found integer;
@@ -19,6 +21,7 @@ declare
   v_paused boolean;
 begin
   pools := '{}'::app.ready_pool[];
+  promoted := false;
   foreach v_type in array types loop
     v_tenant := coalesce(only_tenant, after_tenant);
     v_found := 0;
@@ -45,24 +48,36 @@ begin
       v_paused := v_pauses and exists (select from app.paused_types z where z.tenant_id = v_tenant and z.task_type = v_type);
       v_head := null;
       for v_priorities in 1 .. c_priorities loop
+        exit when v_paused;
         if v_head is null then
           select * into v_head
             from app.ready r
            where r.task_type = v_type and r.tenant_id = v_tenant
-           order by r.priority desc, r.run_at, r.ready_id
+           order by r.priority desc, r.turn, r.run_at, r.ready_id
            limit 1;
         else
           select * into v_head
             from app.ready r
            where r.task_type = v_type and r.tenant_id = v_tenant and r.priority < v_head.priority
-           order by r.priority desc, r.run_at, r.ready_id
+           order by r.priority desc, r.turn, r.run_at, r.ready_id
            limit 1;
         end if;
         exit when not found;
-        if v_head.run_at <= now() and not v_paused then
-          pools := pools || (v_tenant, v_type, v_head.priority, v_head.run_at)::app.ready_pool;
-          v_last_found := v_hops;
+        v_pool := (v_tenant, v_type, v_head.priority, v_head.run_at, v_head.turn);
+        if v_head.turn < 0 then
+          if v_head.run_at <= now() then
+            perform app.promote_due(v_pool);
+            promoted := true;
+          end if;
+          select r.run_at, r.turn into v_pool.run_at, v_pool.turn
+            from app.ready r
+           where r.task_type = v_type and r.tenant_id = v_tenant and r.priority = v_head.priority and r.turn >= 0
+           order by r.turn, r.run_at, r.ready_id
+           limit 1;
+          continue when not found;
         end if;
+        pools := pools || v_pool;
+        v_last_found := v_hops;
       end loop;
       if v_last_found = v_hops then
         v_found := v_found + 1;
@@ -76,8 +91,8 @@ begin
   end loop;
   if cardinality(pools) > 1 then
     pools := array(
-      select (p.tenant_id, p.task_type, p.priority, p.run_at)::app.ready_pool
+      select (p.tenant_id, p.task_type, p.priority, p.run_at, p.turn)::app.ready_pool
         from unnest(pools) p
-       order by p.tenant_id <= after_tenant, p.tenant_id, p.priority desc, p.run_at);
+       order by p.tenant_id <= after_tenant, p.tenant_id, p.priority desc, p.turn, p.run_at);
   end if;
 end $$;

@@ -19,8 +19,8 @@ begin
     delete from app.ready r using mine m where r.ready_id = m.ready_id
   ),
   kept as (
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes)
-    select m.stage_id, lower(k), upper(k), m.tenant_id, m.task_type, m.priority, m.run_at, m.attempt, m.crashes, m.throttles, m.task_bytes
+    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes, turn)
+    select m.stage_id, lower(k), upper(k), m.tenant_id, m.task_type, m.priority, m.run_at, m.attempt, m.crashes, m.throttles, m.task_bytes, m.turn
       from mine m
       cross join lateral unnest(int8multirange(int8range(m.lo, m.hi)) - ordinals) k
   ),

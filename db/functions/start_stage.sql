@@ -16,8 +16,8 @@ begin
     perform app.close_stage(stage, null, null);
     return;
   end if;
-  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes)
-  select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, start_stage.task_bytes
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
+  select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, start_stage.task_bytes, app.opening_turn(stage, total - skipped)
     from unnest(runnable) r;
   perform app.wake(array[stage.task_type]);
 end $$;

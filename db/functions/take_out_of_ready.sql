@@ -17,8 +17,8 @@ begin
     return null;
   end if;
   delete from app.ready where ready_id = v_row.ready_id;
-  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes)
-  select stage, p.lo, p.hi, v_row.tenant_id, v_row.task_type, v_row.priority, v_row.run_at, v_row.attempt, v_row.crashes, v_row.throttles, v_row.task_bytes
+  insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, run_at, attempt, crashes, throttles, task_bytes, turn)
+  select stage, p.lo, p.hi, v_row.tenant_id, v_row.task_type, v_row.priority, v_row.run_at, v_row.attempt, v_row.crashes, v_row.throttles, v_row.task_bytes, v_row.turn
     from (values (v_row.lo, task), (task + 1, v_row.hi)) as p(lo, hi)
    where p.lo < p.hi;
   return v_row;

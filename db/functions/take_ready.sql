@@ -1,111 +1,130 @@
--- Takes up to `want` ordinals of one tenant from the front of its ready ranges, most urgent first. `touched`: it locked rows,
--- taken or not. `memory`: of the types it names no more than fit, with what was taken before; see claim. Rows are fetched as they are needed, so that a wide range at the front does not lock the hundreds behind it.
-create or replace function app.take_ready(
-  pools app.ready_pool[], tenant text, want bigint, budget bigint, bytes bigint, may_wait boolean, memory jsonb,
-  inout taken app.taken_range[], out left_over bigint, out bytes_left bigint, out touched boolean)
+-- Takes up to `want` ordinals from the front of one pool: a tenant's small work of a type, or what one job on the ring has of it. See claim.
+-- `memory`: of the types it names no more than fit, with what was taken before. Rows are fetched as they are needed, so that a wide range at
+-- the front does not lock the hundreds behind it. Where several ranges of small work wait, each gives its share and goes to the end.
+create or replace function app.take_ready(pool app.ready_pool, want bigint, may_wait boolean, memory jsonb, inout state app.taking)
 language plpgsql
 as $$
 declare
+  c_ring constant bigint := 4503599627370496;
   -- So many rows of closed and paused stages are put out of the way per call, and no more: others wait for the stage.
   c_aside constant integer := 500;
+  -- Into so many shares a claim is cut at most: large claims are for short tasks, and slivers of many ranges would cost more than they are worth.
+  c_shares constant integer := 64;
+  v_small boolean := pool.turn < c_ring;
+  v_from bigint := case when v_small then 0 else pool.turn end;
+  v_to bigint := case when v_small then c_ring - 1 else pool.turn end;
   v_aside integer := 0;
-  v_pool app.ready_pool;
   v_row app.ready;
   v_take bigint;
+  v_waiting bigint;
+  v_share bigint;
   v_stage app.stages;
   v_stopped boolean;
   v_allowance bigint;
-  v_need bigint;
+  v_need bigint := (memory -> 'needs' ->> pool.task_type)::bigint;
   v_fitting bigint;
   v_full bigint[] := '{}'::bigint[];
   v_gone bigint[] := '{}'::bigint[];
+  v_new app.taken_range[] := '{}'::app.taken_range[];
+  v_bytes bigint := state.bytes;
+  v_wanted bigint := want;
   v_cursor refcursor;
 begin
-  left_over := budget;
-  bytes_left := bytes;
-  touched := false;
-  foreach v_pool in array pools loop
-    continue when v_pool.tenant_id <> tenant;
-    exit when want <= 0 or bytes_left <= 0;
-    v_need := (memory -> 'needs' ->> v_pool.task_type)::bigint;
-    v_fitting := case when v_need > 0 then app.room_left(memory, taken) / v_need end;
-    continue when v_fitting <= 0;
-    if may_wait then
-      open v_cursor for
-        select * from app.ready r
-         where r.task_type = v_pool.task_type and r.tenant_id = tenant and r.priority = v_pool.priority and r.run_at <= now()
-         order by r.run_at, r.ready_id limit 1
-         for update;
-    else
-      open v_cursor for
-        select * from app.ready r
-         where r.task_type = v_pool.task_type and r.tenant_id = tenant and r.priority = v_pool.priority and r.run_at <= now()
-         order by r.run_at, r.ready_id
-         for update skip locked;
+  if v_need > 0 then
+    v_fitting := app.room_left(memory, state.taken) / v_need;
+    if v_fitting <= 0 then
+      return;
     end if;
-    loop
-      exit when want <= 0 or bytes_left <= 0 or v_fitting <= 0;
-      fetch v_cursor into v_row;
-      exit when not found;
-      touched := true;
-      if v_row.stage_id is distinct from v_stage.stage_id then
-        select * into v_stage from app.stages s where s.stage_id = v_row.stage_id;
-        v_stopped := v_stage.closed_at is not null or v_stage.paused;
-        v_allowance := case
-          when v_row.lo < 0 or v_stage.max_parallel is null or v_stage.total <= v_stage.max_parallel then 9223372036854775807
-          else app.stage_allowance(v_stage, taken)
-        end;
-      end if;
-      if v_stopped then
-        -- Left behind by a cancel that found the row locked, or of a paused job.
-        if v_stage.closed_at is not null then
-          v_gone := v_gone || v_row.ready_id;
-        else
-          perform app.park(v_row);
-        end if;
-        v_aside := v_aside + 1;
-        exit when v_aside >= c_aside;
-        continue;
-      end if;
-      -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.
-      continue when v_row.crashes > 0 and cardinality(taken) > 0;
-      v_take := least(v_row.hi - v_row.lo, want, v_allowance, v_fitting, greatest(1, bytes_left / greatest(v_row.task_bytes, 1)));
-      if v_row.crashes > 0 then
-        v_take := least(v_take, 1);
-      end if;
-      if v_take <= 0 then
-        -- Its other rows are passed over without being locked.
-        v_full := v_full || v_stage.stage_id;
-        close v_cursor;
-        open v_cursor for
-          select * from app.ready r
-           where r.task_type = v_pool.task_type and r.tenant_id = tenant and r.priority = v_pool.priority and r.run_at <= now()
-             and r.stage_id <> all (v_full)
-             and (r.run_at, r.ready_id) > (v_row.run_at, v_row.ready_id)
-           order by r.run_at, r.ready_id
-           for update skip locked;
-        continue;
-      end if;
-      if v_take = v_row.hi - v_row.lo then
+  end if;
+  if may_wait then
+    open v_cursor for
+      select * from app.ready r
+       where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
+         and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
+       order by r.turn, r.run_at, r.ready_id limit 1
+       for update;
+  else
+    open v_cursor for
+      select * from app.ready r
+       where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
+         and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
+       order by r.turn, r.run_at, r.ready_id
+       for update skip locked;
+  end if;
+  loop
+    exit when want <= 0 or v_bytes <= 0 or v_fitting <= 0;
+    fetch v_cursor into v_row;
+    exit when not found;
+    state.touched := true;
+    if v_row.stage_id is distinct from v_stage.stage_id then
+      select * into v_stage from app.stages s where s.stage_id = v_row.stage_id;
+      v_stopped := v_stage.closed_at is not null or v_stage.paused;
+      v_allowance := case
+        when v_row.lo < 0 or v_stage.max_parallel is null or v_stage.total <= v_stage.max_parallel then 9223372036854775807
+        else app.stage_allowance(v_stage, state.taken || v_new)
+      end;
+    end if;
+    if v_stopped then
+      -- Left behind by a cancel that found the row locked, or of a paused job.
+      if v_stage.closed_at is not null then
         v_gone := v_gone || v_row.ready_id;
       else
-        update app.ready set lo = lo + v_take where ready_id = v_row.ready_id;
+        perform app.park(v_row);
       end if;
-      taken := taken || (v_row.stage_id, v_row.lo, v_row.lo + v_take, tenant, v_row.task_type, v_row.priority,
-        v_row.attempt, v_row.crashes, v_row.throttles, v_row.task_bytes)::app.taken_range;
-      v_allowance := v_allowance - v_take;
-      v_fitting := v_fitting - v_take;
-      want := want - v_take;
-      left_over := left_over - v_take;
-      bytes_left := bytes_left - v_take * v_row.task_bytes;
-      if v_row.crashes > 0 then
-        want := 0;
-        left_over := 0;
-      end if;
-    end loop;
-    close v_cursor;
+      v_aside := v_aside + 1;
+      exit when v_aside >= c_aside;
+      continue;
+    end if;
+    -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.
+    continue when v_row.crashes > 0 and (state.tasks > 0 or v_new <> '{}');
+    if v_small and v_share is null and v_row.hi - v_row.lo > 1 then
+      select count(*) into v_waiting
+        from (
+          select from app.ready r
+           where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority and r.turn >= v_from and r.turn <= v_to
+           limit c_shares + 1) w;
+      v_share := greatest((want + v_waiting - 1) / greatest(v_waiting, 1), 1);
+    end if;
+    v_take := least(v_row.hi - v_row.lo, want, v_share, v_allowance, v_fitting, greatest(1, v_bytes / greatest(v_row.task_bytes, 1)));
+    if v_row.crashes > 0 then
+      v_take := least(v_take, 1);
+    end if;
+    if v_take <= 0 then
+      -- Its other rows are passed over without being locked.
+      v_full := v_full || v_stage.stage_id;
+      close v_cursor;
+      open v_cursor for
+        select * from app.ready r
+         where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
+           and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
+           and r.stage_id <> all (v_full)
+           and (r.turn, r.run_at, r.ready_id) > (v_row.turn, v_row.run_at, v_row.ready_id)
+         order by r.turn, r.run_at, r.ready_id
+         for update skip locked;
+      continue;
+    end if;
+    if v_take = v_row.hi - v_row.lo then
+      v_gone := v_gone || v_row.ready_id;
+    elsif v_small and v_waiting > 1 then
+      update app.ready set lo = lo + v_take, turn = app.place_of(clock_timestamp()) where ready_id = v_row.ready_id;
+      state.shared := true;
+    else
+      update app.ready set lo = lo + v_take where ready_id = v_row.ready_id;
+    end if;
+    v_new := v_new || (v_row.stage_id, v_row.lo, v_row.lo + v_take, v_row.tenant_id, v_row.task_type, v_row.priority,
+      v_row.attempt, v_row.crashes, v_row.throttles, v_row.task_bytes)::app.taken_range;
+    v_allowance := v_allowance - v_take;
+    v_fitting := v_fitting - v_take;
+    want := want - v_take;
+    v_bytes := case when v_row.crashes > 0 then 0 else v_bytes - v_take * v_row.task_bytes end;
   end loop;
+  close v_cursor;
   if v_gone <> '{}' then
     delete from app.ready where ready_id = any (v_gone);
+  end if;
+  if v_new <> '{}' then
+    state.taken := case when state.tasks = 0 then v_new else state.taken || v_new end;
+    state.tasks := state.tasks + v_wanted - want;
+    state.bytes := v_bytes;
   end if;
 end $$;

@@ -2,23 +2,27 @@
 -- for long: it may be held by somebody's open transaction, and other tenants' work must not wait for that. `held`: tenants whose rows
 -- were not to be had; whoever claims names them for a while, so that it is not they who are waited for again and again.
 create or replace function app.wait_for_ready(
-  pools app.ready_pool[], tenants text[], most bigint, bytes bigint, memory jsonb, out taken app.taken_range[], out held text[])
+  pools app.ready_pool[], tenants text[], most bigint, memory jsonb, inout state app.taking, out held text[])
 language plpgsql
 as $$
 declare
   v_before text := current_setting('lock_timeout');
   v_tenant text;
+  v_pool app.ready_pool;
 begin
-  taken := '{}'::app.taken_range[];
   held := '{}'::text[];
   perform set_config('lock_timeout', '300ms', true);
   foreach v_tenant in array tenants loop
     begin
-      select t.taken into wait_for_ready.taken from app.take_ready(pools, v_tenant, most, most, bytes, true, memory, '{}') t;
+      foreach v_pool in array pools loop
+        if v_pool.tenant_id = v_tenant and state.tasks = 0 then
+          state := app.take_ready(v_pool, most, true, memory, state);
+        end if;
+      end loop;
     exception
       when lock_not_available then held := held || v_tenant;
     end;
-    exit when cardinality(taken) > 0;
+    exit when state.tasks > 0;
   end loop;
   perform set_config('lock_timeout', v_before, true);
 end $$;

@@ -44,6 +44,8 @@ export interface ClaimRequest {
   types: readonly string[];
   limit: number;
   after_tenant: string | null;
+  /** By tenant: where the turns of its jobs go on, as the last reply said. */
+  turns?: Readonly<Record<string, number>>;
   bytes?: number;
   /** Stages whose facts the worker has: the reply leaves them out. */
   known?: readonly number[];
@@ -59,6 +61,10 @@ export interface ClaimReply {
   after_tenant: string | null;
   /** Tenants for whose locked rows it waited in vain. */
   held?: string[];
+  /** Of the tenants served whose jobs take turns. */
+  turns?: Record<string, number>;
+  /** It is full, and of the jobs and tenants that share it others may wait. */
+  shared?: boolean;
   /** With `memory`: types that have work due and found no room. */
   kept_out?: string[];
 }

@@ -23,6 +23,8 @@ const PLANS_KEPT_S = 120;
 /** Of results that were spilled, in one page besides the others; a larger one is not sent at all. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const LARGEST_BYTES = 32 * 1024 * 1024;
+/** Of so many workers it is remembered whose turn it is. */
+const WORKERS_REMEMBERED = 1000;
 
 export interface RemoteRegistration {
   types: readonly string[];
@@ -51,6 +53,9 @@ export interface RemoteFinish {
 }
 
 export class RemoteWork {
+  /** By worker: where the turns of the tenant's jobs go on. */
+  readonly #turns = new Map<string, Record<string, number>>();
+
   constructor(
     private readonly db: Database,
     private readonly tenant: string,
@@ -105,10 +110,21 @@ export class RemoteWork {
     const reply = await this.#run(async (db) => {
       const { types } = await this.#known(db, worker_id);
       const wanted = types.filter((type) => !type.startsWith("#"));
-      return commands.claim(db, { worker_id, types: wanted, limit, after_tenant: null, known: known_stages });
+      const turns = this.#turns.get(worker_id) ?? {};
+      return commands.claim(db, { worker_id, types: wanted, limit, after_tenant: null, turns, known: known_stages });
     });
+    this.#remember(worker_id, reply.turns ?? {});
     const stages = reply.stages.map(({ planner: _, ...stage }) => stage);
     return { tasks: reply.claims.flatMap(tasksOf), stages };
+  }
+
+  #remember(worker_id: string, turns: Record<string, number>): void {
+    this.#turns.delete(worker_id);
+    this.#turns.set(worker_id, turns);
+    for (const [oldest] of this.#turns) {
+      if (this.#turns.size <= WORKERS_REMEMBERED) break;
+      this.#turns.delete(oldest);
+    }
   }
 
   /** Plans of one stage after another until there is none. */

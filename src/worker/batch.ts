@@ -3,6 +3,8 @@
 
 /** What is waiting should start within this time. */
 export const AHEAD_MS = 1000;
+/** The same where jobs or tenants share the worker: what has just come waits behind all that is held. */
+export const SHARED_AHEAD_MS = 250;
 /** Above this estimated wait the surplus goes back. Twice the aim, so that a small misjudgement does not make tasks travel. */
 const HAND_BACK_MS = 2 * AHEAD_MS;
 /** A batch may be this many times the last one: no-op tasks reach the largest batch in three claims, surprises stay small. */
@@ -46,11 +48,13 @@ export interface Load {
   last_batch: number;
   /** The shortest time any running task has run: when all slots are taken, tasks take at least that long. */
   youngest_ms: number;
+  /** What is claimed should start within this time. */
+  ahead_ms: number;
 }
 
 /**
  * The limit of the next claim, 0 = do not claim now. Long or unknown tasks: the free slots and no more. Short ones: what
- * starts within a second, at most two largest batches, asked for again when half of it is gone.
+ * starts within `ahead_ms`, at most two largest batches, asked for again when half of it is gone.
  */
 export function wantedBatch(load: Load): number {
   const free = Math.min(Math.max(0, load.slots - load.running - load.queued), load.batch_max);
@@ -58,11 +62,23 @@ export function wantedBatch(load: Load): number {
   // Nothing has started for a second, and nobody knows when something will: what is handed back is not claimed again.
   if (load.ms_per_start === null || (busy && load.youngest_ms >= AHEAD_MS)) return free;
   const ms_per_start = Math.max(load.ms_per_start, busy ? load.youngest_ms / load.slots : 0);
-  const starts = ms_per_start <= 0 ? Number.POSITIVE_INFINITY : Math.floor(AHEAD_MS / ms_per_start);
+  const starts = ms_per_start <= 0 ? Number.POSITIVE_INFINITY : Math.floor(load.ahead_ms / ms_per_start);
   const depth = Math.min(starts, 2 * load.batch_max);
   if (load.queued * 2 > depth) return free;
   const growth = Math.max(load.slots, load.last_batch * GROWTH);
   return Math.max(free, Math.min(depth - load.queued, growth, load.batch_max));
+}
+
+/** How many of these tasks, in the order in which they will start, will do so within this time. */
+export function startingWithin(queue: Waiting["queue"], ms: number, least_ms = 0): number {
+  let wait_ms = 0;
+  let count = 0;
+  for (const part of queue) {
+    const each = Math.max(part.ms_per_start ?? 0, least_ms);
+    count += Math.min(part.count, each > 0 ? Math.max(0, Math.floor((ms - wait_ms) / each)) : part.count);
+    wait_ms += each * part.count;
+  }
+  return count;
 }
 
 export interface Waiting {
@@ -83,14 +99,6 @@ export function surplus(waiting: Waiting): number {
   if (queued === 0 || waiting.running < waiting.slots) return 0;
   if (waiting.since_start_ms >= AHEAD_MS) return queued;
   const least = waiting.youngest_ms / waiting.slots;
-  let wait_ms = 0;
-  let kept = 0;
-  for (const part of waiting.queue) {
-    const each = Math.max(part.ms_per_start ?? 0, least);
-    const part_ms = each * part.count;
-    const room = each > 0 ? Math.max(0, Math.floor((AHEAD_MS - wait_ms) / each)) : part.count;
-    kept += Math.min(part.count, room);
-    wait_ms += part_ms;
-  }
-  return wait_ms > HAND_BACK_MS ? queued - kept : 0;
+  if (startingWithin(waiting.queue, HAND_BACK_MS, least) === queued) return 0;
+  return queued - startingWithin(waiting.queue, AHEAD_MS, least);
 }

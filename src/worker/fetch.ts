@@ -8,7 +8,16 @@ import type { Database } from "../engine/database.js";
 import { HeldTenants } from "../engine/held_tenants.js";
 import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
-import { AHEAD_MS, msPerStart, newPace, type Pace, surplus, wantedBatch } from "./batch.js";
+import {
+  AHEAD_MS,
+  msPerStart,
+  newPace,
+  type Pace,
+  SHARED_AHEAD_MS,
+  startingWithin,
+  surplus,
+  wantedBatch,
+} from "./batch.js";
 import type { Finisher } from "./finish.js";
 import { deepFreeze } from "./freeze.js";
 import { HeldClaim, type Holdings } from "./held.js";
@@ -19,6 +28,8 @@ import type { Tallies } from "./tallies.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 const KNOWN_STAGES = 16;
+/** Of so many tenants it is remembered whose job's turn it is. */
+const KNOWN_TURNS = 64;
 
 export interface FetcherParts {
   worker_id: string;
@@ -62,6 +73,10 @@ export class Fetcher {
   private last_batch = 0;
   private last_mix: { pace: Pace; count: number }[] = [];
   private after_tenant: string | null = null;
+  /** By tenant: where the turns of its jobs go on. */
+  private readonly turns = new Map<string, number>();
+  /** The last claim was shared by several jobs or tenants, and more of them may wait. */
+  private shared = false;
   /** The facts of stages met lately: a wide stage and lone tasks are claimed again and again. */
   private readonly stages = new Map<number, ClaimedStage>();
   /** Whose ready rows were locked for longer than a claim waits. */
@@ -116,10 +131,11 @@ export class Fetcher {
     const running = runner.running.size;
     const { queued } = holdings;
     const ms_per_start = this.expectedPace();
-    const hoped = wantedBatch({ slots, batch_max, running, queued, ms_per_start, last_batch, youngest_ms: 0 });
+    const ahead_ms = this.shared ? SHARED_AHEAD_MS : AHEAD_MS;
+    const load = { slots, batch_max, running, queued, ms_per_start, last_batch, ahead_ms };
+    const hoped = wantedBatch({ ...load, youngest_ms: 0 });
     if (hoped === 0 || running < slots) return hoped;
-    const youngest_ms = runner.youngest(performance.now());
-    return wantedBatch({ slots, batch_max, running, queued, ms_per_start, last_batch, youngest_ms });
+    return wantedBatch({ ...load, youngest_ms: runner.youngest(performance.now()) });
   }
 
   /** The next batch is taken to be like the last one; a type never seen makes it unknown. */
@@ -143,6 +159,7 @@ export class Fetcher {
     const no_wait = this.held.now();
     const request = {
       ...{ worker_id, types, limit, after_tenant: this.after_tenant, known: [...this.stages.keys()] },
+      turns: Object.fromEntries(this.turns),
       ...(room === null ? {} : { memory: room }),
       ...(no_wait.length === 0 ? {} : { no_wait }),
     };
@@ -167,6 +184,7 @@ export class Fetcher {
       return "none";
     }
     await fault("after-claim");
+    this.share(reply);
     const held = this.hold(reply);
     if (held === 0) return "none";
     return held < limit ? "some" : "full";
@@ -188,6 +206,32 @@ export class Fetcher {
     const types = new Map([...this.stages.values(), ...stages].map(({ stage_id, task_type }) => [stage_id, task_type]));
     const claimed = new Set(claims.map(({ stage_id }) => types.get(stage_id) ?? ""));
     this.parts.memory.told(asked, claimed, kept_out, performance.now());
+  }
+
+  /** What waits here and is not needed soon goes back when others turn out to wait, before theirs stand behind it. */
+  private share({ shared = false, turns = {} }: ClaimReply): void {
+    for (const [tenant_id, turn] of Object.entries(turns)) {
+      this.turns.delete(tenant_id);
+      this.turns.set(tenant_id, turn);
+    }
+    for (const tenant_id of this.turns.keys()) {
+      if (this.turns.size <= KNOWN_TURNS) break;
+      this.turns.delete(tenant_id);
+    }
+    if (shared && !this.shared) {
+      const { holdings, finisher } = this.parts;
+      const kept = startingWithin(this.waitingQueue(), SHARED_AHEAD_MS);
+      if (kept < holdings.queued) void finisher.release(holdings.takeFromEnd(holdings.queued - kept));
+    }
+    this.shared = shared;
+  }
+
+  private waitingQueue(): { count: number; ms_per_start: number | null }[] {
+    const { holdings, slots } = this.parts;
+    return Array.from(holdings.waiting(), ({ claim, count }) => ({
+      count,
+      ms_per_start: msPerStart(claim.pace, slots),
+    }));
   }
 
   private hold(reply: ClaimReply): number {
@@ -322,12 +366,9 @@ export class Fetcher {
     const { holdings, runner, slots, finisher, log } = this.parts;
     if (holdings.queued === 0) return;
     this.handBackBlocked(now);
-    const queue: { count: number; ms_per_start: number | null }[] = [];
+    const queue = this.waitingQueue();
     let oldest = now;
-    for (const { claim, count } of holdings.waiting()) {
-      queue.push({ count, ms_per_start: msPerStart(claim.pace, slots) });
-      oldest = Math.min(oldest, claim.claimed_at);
-    }
+    for (const { claim } of holdings.waiting()) oldest = Math.min(oldest, claim.claimed_at);
     const count = surplus({
       slots,
       queue,

@@ -426,7 +426,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     expect((await why(reply.task_id)).code).toBe("SCHEDULED_LATER");
   });
 
-  test("WORKERS_BUSY: the position by priority and time, and no forecast without a pace", async () => {
+  test("WORKERS_BUSY: who has the slots, the position by priority and turns, and no forecast without a pace", async () => {
     const db = await open();
     const { why } = bound(db);
     const worker = await register(db, ["raster.cog"]);
@@ -439,7 +439,12 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     );
     expect(await why(`${stage_id}-2`)).toMatchObject({
       code: "WORKERS_BUSY",
-      evidence: { live_workers: 1, slots: 4, held: 4, before: 12 },
+      reason: `4 slots of the live workers (1) that register raster.cog are taken by test_job ${before.job_id.slice(0, 12)} (14 tasks to go); jobs take turns, 5 tasks before task ${stage_id}-2`,
+      // Two of its own, and of the job before it three: it had the first turn.
+      evidence: {
+        ...{ live_workers: 1, slots: 4, held: 4, before: 5 },
+        ahead: [{ job_id: before.job_id, job_type: "test_job", task_type: "raster.cog", held: 4, left: 14 }],
+      },
       heals_at: null,
     });
     await db.sql`update app.ready set priority = 5 where stage_id = ${stage_id}::bigint`;
@@ -468,7 +473,8 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       db.sql<{ stage_id: number }>`select max(stage_id)::integer as stage_id from app.stages`,
     );
     const reply = await why(`${stage_id}-0`);
-    expect(reply).toMatchObject({ code: "WORKERS_BUSY", evidence: { before: 10 }, heals_at: expect.any(String) });
+    expect(reply).toMatchObject({ code: "WORKERS_BUSY", evidence: { before: 1 }, heals_at: expect.any(String) });
+    expect(reply.reason).toMatch(/1 task before task \d+-0, about \d+ s$/);
     // Ten in twenty seconds, give or take what the test itself takes.
     expect(reply.evidence.per_s as number).toBeGreaterThan(0.1);
     expect(reply.evidence.per_s as number).toBeLessThanOrEqual(0.5);

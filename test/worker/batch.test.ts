@@ -9,6 +9,7 @@ const load = (part: Partial<Load>): Load => ({
   ms_per_start: null,
   last_batch: 0,
   youngest_ms: 0,
+  ahead_ms: 1000,
   ...part,
 });
 
