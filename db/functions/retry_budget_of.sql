@@ -8,7 +8,7 @@ as $$
   select (
     (said ->> 'attempts')::numeric::integer,
     coalesce((said ->> 'base_s')::double precision, d.base_s),
-    greatest(coalesce((said ->> 'cap_s')::double precision, d.cap_s), (said ->> 'base_s')::double precision),
+    coalesce((said ->> 'cap_s')::double precision, greatest(d.cap_s, (said ->> 'base_s')::double precision)),
     case
       when kind in ('unexpected', 'bug') and said ? 'within_s' then least((said ->> 'within_s')::double precision, d.within_s)
       when said ? 'within_s' then (said ->> 'within_s')::double precision

@@ -13,9 +13,6 @@ as $$
         ('retry.attempts', 'not a whole number from 1 to 10000', '5', app.not_a_count(g.given -> 'attempts', 1, 10000)),
         ('retry.base_s', 'not a number of seconds from 0.01 to 3600', '1', app.not_a_number(g.given -> 'base_s', 0.01, 3600)),
         ('retry.cap_s', 'not a number of seconds from 0.01 to 3600', '60', app.not_a_number(g.given -> 'cap_s', 0.01, 3600)),
-        ('retry.cap_s', 'smaller than base_s', 'the longest wait is no shorter than the first', case
-          when jsonb_typeof(g.given -> 'cap_s') = 'number' and jsonb_typeof(g.given -> 'base_s') = 'number'
-            then (g.given ->> 'cap_s')::numeric < (g.given ->> 'base_s')::numeric else false end),
         ('retry.within_s', 'not a number of seconds from 0 to 604800', '600', app.not_a_number(g.given -> 'within_s', 0, 604800))
       ) as c(field, problem, fix, bad)
    where c.bad

@@ -5,7 +5,7 @@ import type { Problem } from "../core/problems.js";
 import { missed_policies } from "../core/schedule.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf } from "./options.js";
+import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf } from "./options.js";
 import { gatherParameters } from "./parameters.js";
 import { registryOf, withSession } from "./session.js";
 import { momentIn } from "./summary.js";
@@ -21,6 +21,7 @@ interface SetFlags {
   label?: string[];
   deadline?: string;
   group?: string;
+  retry?: string;
   by?: string;
 }
 
@@ -43,6 +44,7 @@ export function addSet(cli: Cli, schedules: Command): void {
     .option("--label <key=value>", "of its jobs; may be repeated", collect)
     .option("--deadline <seconds>", "of its jobs")
     .option("--group <group>", "its jobs belong to this group")
+    .option("--retry <settings>", "how failed tasks of its jobs are tried again: attempts=5,within_s=900")
     .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
     .addHelpText(
       "after",
@@ -68,6 +70,7 @@ async function setSchedule(cli: Cli, name: string, job_type: string, pairs: stri
     labels: labelsOf(flags.label, problems),
     deadline_s: positiveSeconds("--deadline", flags.deadline, problems),
     group_id: flags.group,
+    retry: retryOf(flags.retry, problems),
   };
   const parameters = await gatherParameters(cli.io, pairs, flags.parameters, problems);
   if (problems.length > 0) throw usage("this schedule is not right", { problems });

@@ -50,9 +50,6 @@ export function readRetry(given: unknown, report: Report): Retry | null {
     const what = key === "attempts" ? "a whole number" : "a number";
     report.add(`retry ${key}`, `must be ${what} from ${least} to ${most}, not ${quoted(value)}`, retry_fix);
   }
-  if (read.base_s !== undefined && read.cap_s !== undefined && read.cap_s < read.base_s) {
-    report.add("retry cap_s", `is ${read.cap_s}, less than base_s`, "The longest wait is no shorter than the first.");
-  }
   return Object.keys(read).length === 0 ? null : read;
 }
 

@@ -6,7 +6,7 @@ import type { SubmitOptions } from "./records.js";
 /** Submit options of a schedule's jobs. */
 export type ScheduleOptions = Pick<
   SubmitOptions,
-  "priority" | "labels" | "deadline_s" | "deadline_from" | "correlation_id" | "group_id"
+  "priority" | "labels" | "deadline_s" | "deadline_from" | "correlation_id" | "group_id" | "retry"
 >;
 
 /** What a schedule is made of. */

@@ -7,6 +7,7 @@ import { stagesInTurn } from "../../dashboard/src/pages/job/stages_in_turn.js";
 import { ordinalIn, withSurroundings } from "../../dashboard/src/pages/map/shapes.js";
 import { submitLines } from "../../dashboard/src/pages/submit/sending.js";
 import { durationText, relativeTime } from "../../dashboard/src/ui/text.js";
+import { retryFromText } from "../../src/core/retry.js";
 
 describe("times", () => {
   const now = Date.parse("2031-05-14T12:00:00Z");
@@ -109,6 +110,12 @@ describe("commands", () => {
       "fanfold cancel --filter status:queued,processing --reason late",
     );
     expect(bulkCommands(base, "cancel", { job_ids: ["ab"] }).cli).toBeNull();
+  });
+
+  test("of a submit name its settings of retries, which the command line takes", () => {
+    const { cli } = submitLines(base, "hello_world", {}, { retry: { attempts: 5, within_s: 900 } } as never);
+    expect(cli).toBe("fanfold submit hello_world --retry attempts=5,within_s=900");
+    expect(retryFromText("attempts=5,within_s=900")).toEqual({ retry: { attempts: 5, within_s: 900 } });
   });
 
   test("of a submit name its receivers: an endpoint by its id, an address as JSON", () => {

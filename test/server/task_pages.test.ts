@@ -118,7 +118,8 @@ describe("attempts", () => {
     const task = await get(`/api/tasks/${await taskOf("cut", "tile-3")}`);
     expect(task).toMatchObject({
       status: "completed",
-      max_attempts: 3,
+      max_attempts: null,
+      retry: null,
       stage_number: 1,
       running: null,
       attempts_left_out: 0,

@@ -52,6 +52,31 @@ async function all(path: string, limit: number): Promise<Answered["body"][]> {
   }
 }
 
+describe("settings of retries", () => {
+  const retry = { attempts: 7, base_s: 0.5, cap_s: 5, within_s: 60 };
+
+  test("come with a lone task and with a submit, and are shown with both", async () => {
+    const { body } = await post("/api/tasks/enqueue/t.mail", { parameters: { to: "eve" }, retry });
+    const { attempts: max_attempts, ...waits } = retry;
+    expect(await get(`/api/tasks/${body.task_ids[0]}`)).toMatchObject({ max_attempts, retry: waits });
+    const { body: job } = await post("/api/jobs/submit/tiles", { parameters: { made: "patient" }, retry });
+    const { stages } = await get(`/api/jobs/${job.job_id}`);
+    for (const stage of stages) expect(stage).toMatchObject({ max_attempts, retry: waits });
+  });
+
+  test("that are wrong are refused, each with its place", async () => {
+    const wrong = { retry: { attempts: 0, within_s: -1, more: 1 } };
+    for (const path of ["/api/tasks/enqueue/t.mail", "/api/jobs/submit/tiles"]) {
+      const { status, body } = await post(path, { parameters: { to: "eve" }, ...wrong });
+      expect(status).toBe(400);
+      const told = body.problems.map((problem: { path: string }) => problem.path);
+      expect(told).toEqual(expect.arrayContaining(["body.retry.attempts", "body.retry.within_s"]));
+    }
+    const twice = await post("/api/tasks/enqueue/t.mail", { parameters: { to: "eve" }, max_attempts: 3, retry });
+    expect(twice).toMatchObject({ status: 400, body: { problems: [{ problem: "another number than max_attempts" }] } });
+  });
+});
+
 describe("enqueueing", () => {
   test("one task, with its key in the header or the body, is the same task", async () => {
     const body = { parameters: { to: "ada" } };

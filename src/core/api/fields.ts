@@ -63,10 +63,6 @@ export const retry = z
       "For so many seconds from the first failure on, waits and further attempts together; by what failed when left out",
     ),
   })
-  .refine(({ base_s, cap_s }) => base_s === undefined || cap_s === undefined || cap_s >= base_s, {
-    path: ["cap_s"],
-    message: "is smaller than base_s",
-  })
   .describe("How failed tasks are tried again; what is left out is decided by the stage, the handler, and what failed");
 
 function wait(key: "base_s" | "cap_s" | "within_s") {

@@ -7,7 +7,7 @@ import { missed_policies } from "../schedule.js";
 import { job_statuses } from "../statuses.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
-import { actor, cursor, job_type, labels, limit, priority, reason, record, shownLines, time } from "./fields.js";
+import { actor, cursor, job_type, labels, limit, priority, reason, record, retry, shownLines, time } from "./fields.js";
 
 export const schedule_name = z
   .string()
@@ -33,6 +33,7 @@ const options = z
     deadline_from: z.enum(deadline_moments).optional(),
     correlation_id: z.string().min(1).max(200).optional(),
     group_id: group_id.optional(),
+    retry: retry.optional(),
   })
   .describe("Submit options of its jobs; the labels schedule and tick_at are added");
 const parameters = record.describe('Of its jobs; a string that is exactly "{{tick_at}}" becomes the time, ISO 8601');

@@ -11,6 +11,8 @@ import { pageBase } from "../../api/page_base.js";
 import { FormDialog } from "../../form/form_dialog.js";
 import { fromPlain, isRecord, type Value, withValueAt, writeValue } from "../../form/values.js";
 import { ProblemNote, Safe } from "../../ui/index.js";
+import { retry_schema } from "../submit/options.js";
+import { retryText } from "../submit/sending.js";
 import { TimesTable } from "./next_times.js";
 import type { ScheduleRecord } from "./schedules_page.js";
 
@@ -69,6 +71,7 @@ function schemaFor(types: readonly string[], parameters: Record<string, unknown>
           labels: { type: "object", additionalProperties: { type: "string" } },
           correlation_id: { type: "string", maxLength: 200 },
           group_id: { type: "string", maxLength: 100 },
+          retry: retry_schema,
         },
       },
     },
@@ -159,6 +162,7 @@ function scheduleCommands(name: string, value: Value): Commands {
     priority: word(options.priority),
     deadline: word(options.deadline_s),
     group: word(options.group_id),
+    retry: retryText(options.retry),
   });
   const labels = isRecord(options.labels) ? Object.entries(options.labels) : [];
   return {

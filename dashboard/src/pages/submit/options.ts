@@ -14,6 +14,31 @@ function range(key: keyof Retry): { minimum: number; maximum: number } {
   return { minimum: retry_limits[key].least, maximum: retry_limits[key].most };
 }
 
+export const retry_schema = {
+  type: "object",
+  additionalProperties: false,
+  description: "How its failed tasks are tried again, whatever its stages say; by what failed when left out",
+  properties: {
+    attempts: {
+      type: "integer",
+      ...range("attempts"),
+      description: "At most so many; without within_s this number alone decides",
+    },
+    base_s: {
+      type: "number",
+      ...range("base_s"),
+      default: 1,
+      description: "The first wait; each is twice the one before",
+    },
+    cap_s: { type: "number", ...range("cap_s"), default: 60, description: "The longest wait" },
+    within_s: {
+      type: "number",
+      ...range("within_s"),
+      description: "For so many seconds from the first failure on",
+    },
+  },
+};
+
 export const options_schema = {
   type: "object",
   additionalProperties: false,
@@ -60,30 +85,7 @@ export const options_schema = {
       default: "success",
       description: "success: a partial success is enough; completed: it is not",
     },
-    retry: {
-      type: "object",
-      additionalProperties: false,
-      description: "How its failed tasks are tried again, whatever its stages say; by what failed when left out",
-      properties: {
-        attempts: {
-          type: "integer",
-          ...range("attempts"),
-          description: "At most so many; without within_s this number alone decides",
-        },
-        base_s: {
-          type: "number",
-          ...range("base_s"),
-          default: 1,
-          description: "The first wait; each is twice the one before",
-        },
-        cap_s: { type: "number", ...range("cap_s"), default: 60, description: "The longest wait" },
-        within_s: {
-          type: "number",
-          ...range("within_s"),
-          description: "For so many seconds from the first failure on",
-        },
-      },
-    },
+    retry: retry_schema,
     webhooks: {
       type: "array",
       maxItems: 10,

@@ -48,7 +48,7 @@ export function submitLines(
 }
 
 /** As the command line has it: attempts=5,within_s=900. */
-function retryText(retry: Value): string | undefined {
+export function retryText(retry: Value): string | undefined {
   if (!isRecord(retry)) return undefined;
   const said = Object.entries(retry).filter(([, value]) => value !== undefined && value !== null);
   return said.length === 0 ? undefined : said.map(([key, value]) => `${key}=${textOf(value)}`).join(",");
