@@ -50,7 +50,8 @@ async function rowsOf(db: Database, job_id: string) {
                   from mine s join app.tasks t on t.stage_id = s.stage_id),
       'ledgers', (select json_agg(to_jsonb(p) - ${own}::text[] || jsonb_build_object('stage', s.number) order by s.number)
                   from mine s join app.stage_progress p on p.stage_id = s.stage_id),
-      'ready', (select json_agg(to_jsonb(r) - ${own}::text[] || jsonb_build_object('stage', s.number) order by s.number, r.lo)
+      'ready', (select json_agg(to_jsonb(r) - ${own}::text[] || jsonb_build_object('stage', s.number, 'turn', width_bucket(r.turn, array[0, 1, 4503599627370496]::bigint[]))
+                  order by s.number, r.lo)
                   from mine s join app.ready r on r.stage_id = s.stage_id),
       'events', (select json_agg(to_jsonb(e) - ${own}::text[] order by e.event_id) from app.events e where e.job_id = ${job_id})) as rows`;
   const plain = JSON.stringify(row!.rows).replace(/"\d{4}-\d\d-\d\dT[^"]*"/g, '"a time"');
