@@ -5,7 +5,9 @@ language plpgsql
 as $$
 begin
   update app.jobs j
-     set deadline_left_s = coalesce(greatest(extract(epoch from app.deadline_of(j) - now()), 1), j.deadline_left_s), deadline_at = null,
+     set deadline_left_s = case
+           when app.deadline_of(j) is null then j.deadline_left_s else greatest(extract(epoch from app.deadline_of(j) - now()), 1) end,
+         deadline_at = null,
          clock_stands = true
    where j.tenant_id = job.tenant_id and j.job_id = job.job_id and j.deadline_s is not null;
 end $$;

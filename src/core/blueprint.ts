@@ -1,6 +1,8 @@
 // The blueprint as data: what SQL snapshots into a job, so that a deploy never changes a running job's shape. Made here
 // from a declaration, with everything that is wrong reported. Pure.
+
 import type { z } from "zod";
+import { usual_deadline_s } from "./deadline.js";
 import { sourceHash } from "./ids.js";
 import { pathProblem } from "./json_path.js";
 import { nameProblem, taskTypeProblem } from "./names.js";
@@ -50,8 +52,8 @@ export interface Blueprint {
   parameters: JsonSchema | null;
   identity: string[] | null;
   /** null: two hours, unless the submit says otherwise. */
-  /** Null: none; left out: what is usual. */
-  deadline_s?: number | null;
+  /** Null: none. */
+  deadline_s: number | null;
   stages: StageBlueprint[];
 }
 
@@ -109,9 +111,12 @@ export function buildJob(declaration: unknown, report: Report): BuiltJob {
     description: readDescription(declared.description, report),
     parameters: schema === null ? null : readJsonSchema(schema, report),
     identity: readIdentity(declared.identity, schema, report),
-    ...(declared.deadline_s === undefined
-      ? {}
-      : { deadline_s: report.wholeNumber("deadline_s", declared.deadline_s, 1, max_deadline_s) }),
+    deadline_s: report.wholeNumber(
+      "deadline_s",
+      declared.deadline_s === undefined ? usual_deadline_s : declared.deadline_s,
+      1,
+      max_deadline_s,
+    ),
     stages: readStages(declared.stages, schema, code, report),
   };
   return { blueprint, schema, ...code };

@@ -1,6 +1,9 @@
 // What a job's deadline counts from, and how it is told. Pure.
 import { took } from "./figures.js";
 
+/** Where neither blueprint nor submit says anything; app.usual_deadline_s says the same of blueprints that came by SQL. */
+export const usual_deadline_s = 7200;
+
 export const deadline_moments = ["start", "submit"] as const;
 export type DeadlineFrom = (typeof deadline_moments)[number];
 

@@ -1,5 +1,7 @@
 // The job types there are for a tenant: those the process registered, and those the tenant saved as data. A registered one wins.
+
 import type { Blueprint } from "../core/blueprint.js";
+import { usual_deadline_s } from "../core/deadline.js";
 import type { Job } from "../core/declare.js";
 import { Conflict, DeclarationError, NotFound } from "../core/errors.js";
 import { name_pattern } from "../core/names.js";
@@ -166,5 +168,9 @@ function wholeBlueprint(blueprint: Blueprint): Blueprint {
     ...{ number: at + 1, parallelism: "single", importance: "critical", after: at === 0 ? [] : [at] },
     ...stage,
   })) as Blueprint["stages"];
-  return { ...{ description: null, parameters: null, identity: null }, ...blueprint, stages };
+  return {
+    ...{ description: null, parameters: null, identity: null, deadline_s: usual_deadline_s },
+    ...blueprint,
+    stages,
+  };
 }

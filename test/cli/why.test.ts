@@ -274,9 +274,9 @@ describe("sweep", () => {
   });
 
   test("ends with 1 when a duty failed, and says which and why", async () => {
-    await database.db.script("alter function app.expire_jobs(uuid, json) rename to expire_jobs_away");
+    await database.db.script("alter function app.expire_jobs(uuid, json, json) rename to expire_jobs_away");
     const { code, out } = await fanfold(["sweep"]);
-    await database.db.script("alter function app.expire_jobs_away(uuid, json) rename to expire_jobs");
+    await database.db.script("alter function app.expire_jobs_away(uuid, json, json) rename to expire_jobs");
     expect(code).toBe(1);
     expect(out).toMatch(/✘ expire_jobs could not be done: .*expire_jobs/);
     const { last_error } = await one(database.db.sql<{ last_error: string }>`select last_error from app.janitor`);

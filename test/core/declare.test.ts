@@ -66,7 +66,7 @@ describe("a declared job", () => {
         additionalProperties: false,
       },
       identity: ["source"],
-      deadline_s: null,
+      deadline_s: 7200,
       stages: [
         {
           number: 1,

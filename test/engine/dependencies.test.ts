@@ -38,7 +38,7 @@ bothDatabases(
       const db = await open();
       const worker = await register(db);
       const [a, b] = [await job(db), await job(db)];
-      const c = await job(db, { depends_on: [a.job_id, b.job_id, a.job_id], deadline_s: 60 });
+      const c = await job(db, { depends_on: [a.job_id, b.job_id, a.job_id], deadline_s: 60, deadline_from: "submit" });
       expect(c).toMatchObject({ created: true, status: "queued" });
       expect(await seen(db, c.job_id)).toMatchObject({
         ...{ status: "queued", waits_for: 2, deadline_at: null, stages: [{ status: "waiting" }] },
@@ -141,7 +141,7 @@ bothDatabases(
       const db = await open();
       const worker = await register(db);
       const a = await job(db);
-      const b = await job(db, { depends_on: [a.job_id], deadline_s: 60 });
+      const b = await job(db, { depends_on: [a.job_id], deadline_s: 60, deadline_from: "submit" });
       await drain(db, worker, ["t.only"], () => ({ category: "permanent" }));
       await expect(db.sql`select app.resume_job(${b.job_id})`).rejects.toMatchObject({
         code: "FF006",
@@ -173,7 +173,7 @@ bothDatabases(
       const db = await open();
       const worker = await register(db);
       const a = await job(db);
-      const b = await job(db, { depends_on: [a.job_id], deadline_s: 60 });
+      const b = await job(db, { depends_on: [a.job_id], deadline_s: 60, deadline_from: "submit" });
       const c = await job(db, { depends_on: [b.job_id] });
       await db.sql`select app.pause_job(${b.job_id})`;
       await db.sql`select app.continue_job(${b.job_id})`;

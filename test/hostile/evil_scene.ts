@@ -177,6 +177,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       set_idle: `app.set_idle(${w}, true)`,
       skip_task: `app.skip_task('${await task_of(running[3]!)}', 'why')`,
       skip_tasks: `app.skip_tasks('${await queued()}', 'only', '[[0, 1]]', 'why')`,
+      start_clocks: "app.start_clocks()",
       stop_worker: `app.stop_worker(${w})`,
       submit: `app.submit(${again}, '{"new": 1}')`,
       submit_jobs: `app.submit_jobs(${blueprint}, '{"mode": "force", "jobs": [{"parameters": "{}"}]}')`,
@@ -222,6 +223,7 @@ export const harmless: Record<string, string> = {
     ].map((name) => [name, "done for all, and by no tenant's login"]),
   ),
   ...Object.fromEntries(["due_schedules", "get_limits", "get_webhook"].map((name) => [name, "reads"])),
+  handler_sql: "a row of its own session, and a statement that has no more rights than any",
 };
 
 /** Volatile functions that the login may call, from the grants as they are: one that is new is in none of the two lists. */

@@ -55,7 +55,7 @@ test("what SQL saved without what has a default is shown whole", async () => {
   // Answers are held against the contract here.
   expect(await service.call("GET", "/api/blueprints/by_sql", { key })).toMatchObject({
     status: 200,
-    body: { description: null, deadline_s: null, stages: [{ number: 1, parallelism: "single", after: [] }] },
+    body: { description: null, deadline_s: 7200, stages: [{ number: 1, parallelism: "single", after: [] }] },
   });
 });
 

@@ -12,7 +12,7 @@ export const blueprint_record = z
     description: z.string().nullable(),
     parameters: record.nullable().describe("JSON Schema of the parameters; null: any"),
     identity: z.array(z.string()).nullable(),
-    deadline_s: z.int().nullable().optional().describe("Null: none; left out: two hours"),
+    deadline_s: z.int().nullable().describe("Null: however long it takes"),
     stages: z.array(
       z.looseObject({
         number: z.int(),
