@@ -11,7 +11,8 @@ const included: Record<string, string> = {
 
 /** About a session itself: its settings, its process, its LISTEN, and how a connection breaks. */
 const sessions = [
-  "test/engine/{database,server_database,migrate}.test.ts",
+  "test/engine/{database,server_database,migrate,tenant_login}.test.ts",
+  "test/server/{bell,floods}.test.ts",
   "test/faults/{network,clocks,history}.test.ts",
 ];
 

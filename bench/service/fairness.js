@@ -22,7 +22,7 @@ export async function fairness(place, { n = 100_000, samples = 100 }) {
     await enqueue(url, big, items);
   }
   const worker = await place.start("worker", { slots: SLOTS });
-  const alone = await waits(url, big, worker, 1, true);
+  const alone = await waits(url, big, worker, 1, { urgent: true });
   say(`the other sends ${samples}, one at a time, to a worker with ${SLOTS} slots`);
   const behind = await waits(url, small, worker, samples);
   await worker.stop();
@@ -37,8 +37,12 @@ export async function fairness(place, { n = 100_000, samples = 100 }) {
   return { title: "Fairness between tenants", rows: [row, own], notes: [] };
 }
 
-/** @param {string} url @param {string} key @param {import("./place.js").Running} worker @param {number} samples @param {boolean} [urgent] */
-async function waits(url, key, worker, samples, urgent = false) {
+/**
+ * From the call to the start of the handler, one task after another.
+ * @param {string} url @param {string} key @param {import("./place.js").Running} worker @param {number} samples
+ * @param {{ urgent?: boolean, ms?: number, pause_ms?: number }} [options]
+ */
+export async function waits(url, key, worker, samples, { urgent = false, ms = TASK_MS, pause_ms = 20 } = {}) {
   /** @type {number[]} */
   const waited = [];
   for (let i = 0; i < samples; i++) {
@@ -51,10 +55,10 @@ async function waits(url, key, worker, samples, urgent = false) {
       });
     });
     const at = String(process.hrtime.bigint());
-    await enqueue(url, key, [{ parameters: { ms: TASK_MS, at }, ...(urgent ? { priority: 1 } : {}) }]);
+    await enqueue(url, key, [{ parameters: { ms, at }, ...(urgent ? { priority: 1 } : {}) }]);
     waited.push(await started);
     // Uneven, so that no timer falls into step with it.
-    await new Promise((resolve) => setTimeout(resolve, 20 + ((i * 7) % 61)));
+    await new Promise((resolve) => setTimeout(resolve, pause_ms + ((i * 7) % 61)));
   }
   return waited;
 }

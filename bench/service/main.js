@@ -7,6 +7,7 @@ import { startServer } from "../server.js";
 import { fairness } from "./fairness.js";
 import { http } from "./http.js";
 import { openPlace } from "./place.js";
+import { pooler } from "./pooler.js";
 import { stac } from "./stac.js";
 import { ui } from "./ui.js";
 
@@ -15,9 +16,10 @@ npm run bench -- http     [--n most] [--callers n] [--json]   submits over HTTP,
 npm run bench -- stac     [--n items] [--json]                items a second into each catalogue, and searches
 npm run bench -- ui       [--n jobs] [--samples n] [--json]   the dashboard before a million jobs, in Chromium
 npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenant waits behind another's backlog
+npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
 `;
 
-const measures = { http, fairness, stac, ui };
+const measures = { http, fairness, stac, ui, pooler };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {

@@ -62,7 +62,7 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
     if (types !== null) await service.bell.rings(types, before, Math.min(left_ms, LOOK_MS), over);
     else {
       await service.bell.listen();
-      if (service.bell.hears) await work.setIdle(worker_id, true);
+      await work.setIdle(worker_id, true);
       types = await work.typesOf(worker_id);
     }
   }
