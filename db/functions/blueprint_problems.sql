@@ -15,6 +15,9 @@ begin
   if jsonb_typeof(blueprint) is distinct from 'object' then
     return '[{"path": "$", "problem": "the blueprint is not an object", "fix": "send {type, stages: [...]}"}]'::jsonb;
   end if;
+  if pg_column_size(blueprint) > 1048576 then
+    return jsonb_build_array(jsonb_build_object('path', '$', 'problem', 'larger than 1 MB', 'fix', 'declare less, or put it into parameters and storage'));
+  end if;
   if coalesce(blueprint ->> 'type', '') !~ '^[a-z][a-z0-9_]{0,62}$' then
     v_problems := v_problems || jsonb_build_object('path', '$.type', 'problem', 'malformed job type', 'fix', 'lower-case letters, digits and _, starting with a letter');
   end if;
@@ -77,6 +80,8 @@ begin
     v_problems := v_problems || (
       select coalesce(jsonb_agg(jsonb_build_object('path', v_path || p.place) || p.found), '[]')
         from (values
+          ('.plan', case when cardinality(app.template_names(case jsonb_typeof(v_stage -> 'plan') when 'object' then v_stage -> 'plan' end)) > 1000 then jsonb_build_object(
+            'problem', 'names more than 1000 values in its templates', 'fix', 'Name what holds several of them, e.g. {item}.') end),
           ('.plan.each', case when v_stage -> 'plan' ? 'each' then app.path_problem(v_stage -> 'plan' ->> 'each', false) end),
           ('.when.path', case when v_stage -> 'when' ? 'path' then app.path_problem(v_stage -> 'when' ->> 'path', true) end)
         ) as p(place, found)

@@ -12,6 +12,10 @@ begin
   if exists (select from json_array_elements(tasks) e where json_typeof(e) <> 'object') then
     raise exception 'every task of the call is an object' using errcode = 'FF002', hint = '{"parameters": {…}}';
   end if;
+  if app.may_hold_wild_numbers(tasks::text) then
+    perform app.refuse_wild_numbers(t.parameters::jsonb), app.refuse_wild_numbers(t.metadata)
+       from json_to_recordset(tasks) as t(parameters text, metadata jsonb);
+  end if;
   select jsonb_agg(jsonb_build_object('path', '$.tasks[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
     into v_problems
     from (

@@ -9,6 +9,10 @@ begin
   if json_typeof(jobs) is distinct from 'array' or json_array_length(jobs) not between 1 and 10000 then
     raise exception 'a submit carries 1 to 10,000 jobs' using errcode = 'FF002', hint = 'split it into several';
   end if;
+  if app.may_hold_wild_numbers(jobs::text) then
+    perform app.refuse_wild_numbers(j.parameters::jsonb), app.refuse_wild_numbers(j.labels), app.refuse_wild_numbers(j.webhooks)
+       from json_to_recordset(jobs) as j(parameters text, labels jsonb, webhooks jsonb);
+  end if;
   select jsonb_agg(jsonb_build_object('path', '$.jobs[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
     into v_problems
     from (

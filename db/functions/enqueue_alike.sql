@@ -22,6 +22,9 @@ begin
     raise exception 'a call enqueues 1 to 10,000 tasks' using errcode = 'FF002', hint = 'split it into several';
   end if;
   v_count := jsonb_array_length(v_parameters);
+  if app.may_hold_wild_numbers(parameters) then
+    perform app.refuse_wild_numbers(v_parameters);
+  end if;
   if jsonb_path_exists(v_parameters, '$[*] ? (@.type() != "object")') then
     raise exception 'the parameters of a task are an object' using errcode = 'FF002';
   end if;

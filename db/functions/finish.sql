@@ -38,6 +38,10 @@ begin
     raise exception 'the columns of finished tasks differ in length' using errcode = 'FF002';
   end if;
   perform app.assert_my_worker(worker);
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(results), app.refuse_wild_numbers(extras::jsonb), app.refuse_wild_numbers(failed::jsonb),
+      app.refuse_wild_numbers(logs::jsonb);
+  end if;
   -- "is not distinct from", because the index on worker_id must never be the way in: it leads past all the worker holds. And of
   -- the stage it names: after a crash of the server a number it forgot can come again, for other tasks.
   v_ids := array(

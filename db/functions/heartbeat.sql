@@ -19,6 +19,9 @@ declare
   v_claim app.claims;
   v_types text[] := '{}'::text[];
 begin
+  if app.may_hold_wild_numbers((request -> 'running')::text) then
+    perform app.refuse_wild_numbers((request -> 'running')::jsonb);
+  end if;
   update app.workers
      set heartbeat_at = now(), backend_pid = pg_backend_pid(), memory_used_mb = greatest((request ->> 'memory_used_mb')::integer, 0),
          rss_mb = nullif(greatest((request ->> 'rss_mb')::integer, 0), 0),

@@ -13,6 +13,9 @@ declare
   v_stage app.stages;
   v_inserted bigint;
 begin
+  if app.may_hold_wild_numbers(tasks::text) then
+    perform app.refuse_wild_numbers(tasks::jsonb);
+  end if;
   select * into v_stage from app.stages s where s.stage_id = app.planning_stage(worker, claim);
   if v_stage.total is null then
     delete from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal >= from_ordinal;

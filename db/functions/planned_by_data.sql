@@ -12,6 +12,7 @@ declare
   c_task constant bigint := 2000000;
   -- A name costs something also where its value is empty.
   c_name constant integer := 16;
+  c_names constant integer := 1000;
   v_plan constant jsonb := stage.plan;
   v_names constant text[] := app.template_names(v_plan - 'each' - 'count');
   -- Unpacked once, and not for every task.
@@ -27,6 +28,10 @@ begin
   end if;
   select l.plan_bytes into v_most from app.limits l where l.tenant_id = stage.tenant_id;
   v_most := coalesce(v_most, 67108864);
+  if cardinality(v_names) > c_names then
+    raise exception 'the templates of stage "%" name % values; at most % can be filled in for each task', stage.name, cardinality(v_names), c_names
+      using errcode = 'FF009', constraint = 'plan_too_large', hint = 'name what holds several of them, e.g. {item}';
+  end if;
   for v_row in
     select o as ordinal, null::jsonb as item from generate_series(0, total - 1) o where total is not null
     union all

@@ -15,6 +15,9 @@ declare
   v_created boolean;
   v_problems jsonb;
 begin
+  if app.may_hold_wild_numbers(request::text) then
+    perform app.refuse_wild_numbers(request::jsonb);
+  end if;
   select jsonb_agg(jsonb_build_object('path', '$.' || c.field, 'problem', c.problem, 'fix', c.fix))
     into v_problems
     from (values

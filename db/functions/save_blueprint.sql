@@ -4,8 +4,12 @@ returns text
 language plpgsql
 as $$
 declare
-  v_hash text := encode(sha256(convert_to(blueprint::text, 'UTF8')), 'hex');
+  v_hash text;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(blueprint);
+  end if;
+  v_hash := encode(sha256(convert_to(blueprint::text, 'UTF8')), 'hex');
   if exists (select from app.blueprints where tenant_id = tenant and blueprint_hash = v_hash) then
     return v_hash;
   end if;

@@ -10,6 +10,9 @@ declare
   v_actor text := coalesce(left(request ->> 'actor', 200), session_user);
   v_config app.connector_configs;
 begin
+  if app.may_hold_wild_numbers(request::text) then
+    perform app.refuse_wild_numbers(request::jsonb);
+  end if;
   if pg_column_size((request -> 'config')::jsonb) > 65536 then
     raise exception 'the configuration is larger than 64 KB' using errcode = 'FF004';
   end if;

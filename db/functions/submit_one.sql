@@ -6,6 +6,9 @@ as $$
 declare
   v_identity text;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(options);
+  end if;
   if jsonb_typeof(parameters) is distinct from 'object' then
     raise exception 'parameters must be a JSON object, not %', coalesce(jsonb_typeof(parameters), 'null') using errcode = 'FF002';
   end if;

@@ -13,7 +13,7 @@ declare
   v_slow text[];
   v_job app.jobs;
 begin
-  if v_parameters is null or octet_length(v_parameters) > 262144
+  if v_parameters is null or octet_length(v_parameters) > 262144 or app.may_hold_wild_numbers(v_parameters)
      or exists (select from app.jobs j where j.tenant_id = kept.tenant_id and j.content_hash = v_hash) then
     return null;
   end if;

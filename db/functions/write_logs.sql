@@ -8,6 +8,9 @@ declare
   v_written bigint;
 begin
   perform app.assert_my_worker(worker);
+  if app.may_hold_wild_numbers(lines::text) then
+    perform app.refuse_wild_numbers(lines::jsonb);
+  end if;
   perform set_config('synchronous_commit', 'off', true);
   v_written := app.store_logs(worker, lines);
   return json_build_object('written', v_written, 'refused', json_array_length(lines) - v_written);

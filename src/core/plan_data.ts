@@ -17,6 +17,8 @@ export type PlanData = ({ each: string; count?: undefined } | { count: number | 
   PlanTemplates;
 
 export const max_count = 10_000_000;
+/** Values that templates fill in for each task. */
+const max_names = 1_000;
 
 /** The plan with only its known keys; null with problems when it is not a plan. */
 export function readPlanData(
@@ -44,6 +46,10 @@ export function readPlanData(
   if (parent !== undefined) checkText("parent", parent, report, names);
   if (parameters !== undefined) checkObject("parameters", parameters, report, names);
   if (metadata !== undefined) checkObject("metadata", metadata, report, names);
+  if (names.used > max_names) {
+    const fix = "Name what holds several of them, e.g. {item}.";
+    report.add("", `names more than ${max_names} values in its templates`, fix);
+  }
   const kept = Object.entries({ each, count, index, parameters, parent, metadata }).filter(
     ([, part]) => part !== undefined,
   );
@@ -52,6 +58,8 @@ export function readPlanData(
 
 /** Which names a template may use, as far as they are known before a run. */
 class TemplateNames {
+  used = 0;
+
   constructor(
     private readonly has_item: boolean,
     private readonly parameter_names: readonly string[] | null,
@@ -130,6 +138,7 @@ function checkTemplate(part: string, template: string, report: Report, names: Te
       );
       continue;
     }
+    names.used++;
     const found = names.problem(name);
     if (found !== null) report.add(part, found.problem, found.fix);
   }

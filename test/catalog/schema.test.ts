@@ -114,6 +114,15 @@ describe.skipIf(postgis !== null)(`on a server${postgis === null ? "" : `, skipp
         expect((await mine.search(own, { limit: 10 })).items.map(({ id }) => id)).toEqual(["of-acme"]);
         const theirs = await openCatalog(own, { tenant: "default" });
         await expect(theirs.search(own, { limit: 10 })).rejects.toThrow(/no other/);
+        // A few bytes that are a hundred thousand digits for whoever reads them.
+        const wild = JSON.stringify([anItem("a", "wild")]).replace('"id":', '"gsd":1e100000,"id":');
+        await expect(own.sql`select stac.put_items('a', ${wild}::text::jsonb)`).rejects.toMatchObject({
+          code: "FF002",
+        });
+        const other = JSON.stringify(aCollection("b")).replace('"id":', '"gsd":1e-9000,"id":');
+        await expect(own.sql`select stac.put_collection(${other}::text::jsonb)`).rejects.toMatchObject({
+          code: "FF002",
+        });
         await expect(own.sql`select stac.predicate_text('{"op": "true"}', 'filter', 'stac')`).rejects.toMatchObject({
           code: "42501",
         });

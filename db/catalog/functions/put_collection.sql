@@ -8,6 +8,9 @@ declare
   v_tenant text := app.acting_tenant(tenant);
   v_made boolean;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(collection);
+  end if;
   if coalesce(octet_length(collection ->> 'id'), 0) not between 1 and 256 then
     perform stac.refuse('a collection''s id has 1 to 256 bytes', '$.id', 'is missing, empty or too long', 'give a short name');
   end if;

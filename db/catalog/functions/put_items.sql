@@ -14,6 +14,9 @@ begin
     raise exception 'there is no collection "%"', left(into_collection, 80)
       using errcode = 'FF001', hint = 'make the collection first, then put its items';
   end if;
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(items);
+  end if;
   perform stac.assert_batch(into_collection, items);
   insert into stac.items as i (tenant_id, collection, id, geometry, datetime, end_datetime, content)
   select v_tenant, into_collection, s.id, stac.geometry_of(s.item -> 'geometry', format('$[%s].geometry', s.ordinal - 1), false), t.starts, t.ends, s.item

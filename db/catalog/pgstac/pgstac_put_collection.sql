@@ -11,6 +11,9 @@ declare
   v_content jsonb := collection || jsonb_build_object('id', v_stored);
   v_before jsonb;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(collection);
+  end if;
   if coalesce(octet_length(collection ->> 'id'), 0) not between 1 and 256 then
     perform stac.refuse('a collection''s id has 1 to 256 bytes', '$.id', 'is missing, empty or too long', 'give a short name');
   end if;

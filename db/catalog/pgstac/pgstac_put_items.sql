@@ -14,6 +14,9 @@ declare
   v_ids text[];
   v_count integer;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(items);
+  end if;
   perform stac.pgstac_lock();
   select * into v_collection from pgstac.collections c where c.id = v_stored for key share;
   if not found then

@@ -11,6 +11,9 @@ declare
   v_stored text := stac.pgstac_stored_name(into_collection, v_tenant);
   v_count integer;
 begin
+  if not app.is_server() then
+    perform app.refuse_wild_numbers(items);
+  end if;
   perform stac.pgstac_lock();
   if not exists (select from pgstac.collections c where c.id = v_stored) then
     raise exception 'there is no collection "%"', left(into_collection, 80)
