@@ -1,9 +1,11 @@
 // A worker's connections: few, and the same number whatever its slots. One for claims and finishes, one kept for the
-// heartbeat, one for LISTEN, and for handlers a small pool and one for those in processes of their own, opened when they ask.
+// heartbeat, one for LISTEN, and for handlers a small pool and one for those in processes of their own, opened when they ask. Plans have
+// theirs while they are made.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database, Listening } from "../engine/database.js";
 import type { Engine } from "../engine/engine.js";
+import { PLANS_AT_ONCE, Plans } from "./plans.js";
 import { settlesWithin } from "./wait.js";
 
 const CHANNEL = "fanfold_ready";
@@ -13,6 +15,7 @@ const PATIENCE_MS = 5000;
 export class Connections {
   readonly work: Database;
   readonly heartbeat: Database;
+  readonly plans: Plans;
   private opening: Promise<Database> | undefined;
   private opening_handler: Promise<Database> | undefined;
   private listener: Promise<Listening | null> = Promise.resolve(null);
@@ -25,6 +28,7 @@ export class Connections {
   ) {
     this.heartbeat = engine.openConnection("heartbeat", 1);
     this.work = engine.openConnection("work", size.connections);
+    this.plans = new Plans(() => engine.openConnection("plan", PLANS_AT_ONCE));
   }
 
   /** Whether hints arrive; otherwise the worker has to look. */
@@ -81,6 +85,6 @@ export class Connections {
     const stopping = this.listener.then((listener) => listener?.stop());
     // The embedded database has one session, and that is the engine's to close.
     const closing = opened.filter((db) => db !== this.engine.db).map((db) => db.close());
-    await settlesWithin(Promise.allSettled([stopping, ...closing]), PATIENCE_MS, limit);
+    await settlesWithin(Promise.allSettled([stopping, this.plans.close(), ...closing]), PATIENCE_MS, limit);
   }
 }

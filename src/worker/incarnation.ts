@@ -28,7 +28,7 @@ import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
-import { planStage, Turns } from "./planning.js";
+import { planStage } from "./planning.js";
 import { Runner } from "./run.js";
 import { sweepScratch } from "./scratch_sweep.js";
 import type { Secrets } from "./secrets.js";
@@ -152,8 +152,14 @@ export class Incarnation {
     });
     const connection = () => connections.burst(settings.burst_connections);
     const handler_connection = () => connections.handler();
-    const plans = new Turns(connection);
-    const planning = { worker_id, registry, db, commands, plans, onPlanned: () => this.fetcher.wake() };
+    const planning = {
+      worker_id,
+      registry,
+      db,
+      commands,
+      plans: connections.plans,
+      onPlanned: () => this.fetcher.wake(),
+    };
     const logsWritten = async () => {
       logs.send();
       await Promise.all(this.writing);

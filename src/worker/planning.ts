@@ -11,6 +11,7 @@ import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
+import type { Plans } from "./plans.js";
 import { sendTrouble } from "./trouble.js";
 
 export { LOADED_BYTES } from "../engine/data_plan.js";
@@ -20,8 +21,7 @@ export interface PlanningParts {
   registry: Registry;
   db: Database;
   commands: WorkerCommands;
-  /** Where plans that are data are made, one at a time: what a tenant's plan takes long for keeps nobody's claims and finishes waiting. */
-  plans: Turns;
+  plans: Plans;
   /** Tasks may have become runnable. */
   onPlanned(): void;
 }
@@ -44,20 +44,10 @@ export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise
 
 function planFromData({ worker_id, commands, plans }: PlanningParts, ctx: TaskContext): Promise<void> {
   const { storage: store, claim } = ctx;
-  return planByData({ worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => plans.take(verb) }, claim.claim_id);
-}
-
-/** A connection that is used by one after the other. */
-export class Turns {
-  private last: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly connection: () => Promise<Database>) {}
-
-  take<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    const turn = this.last.then(async () => work(await this.connection()));
-    this.last = turn.catch(() => {});
-    return turn;
-  }
+  return planByData(
+    { worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => plans.take(ctx.tenant_id, verb) },
+    claim.claim_id,
+  );
 }
 
 async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<void> {

@@ -5,7 +5,8 @@ import { Permanent } from "../../src/core/errors.js";
 import type { Database } from "../../src/engine/database.js";
 import { armFault } from "../../src/fault.js";
 import type { TaskContext } from "../../src/worker/context.js";
-import { LOADED_BYTES, type PlanningParts, planStage, Turns } from "../../src/worker/planning.js";
+import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/planning.js";
+import { Plans } from "../../src/worker/plans.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});
@@ -183,7 +184,7 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   }));
   const parts = {
     commands: { plan_stage: async () => ({ needs }) },
-    plans: new Turns(async () => ({}) as Database),
+    plans: new Plans(() => ({}) as Database),
   } as unknown as PlanningParts;
   const storage = { get: async () => Buffer.from(String(++loads)) };
   const ctx = { claim: { claim_id: 1, stage: { planner: "data" } }, storage } as unknown as TaskContext;
@@ -191,4 +192,21 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   await expect(planning).rejects.toBeInstanceOf(Permanent);
   await expect(planning).rejects.toThrow("plan this stage with a function");
   expect(loads).toBe(0);
+});
+
+test("of one tenant's plans one is made at a time, and another's does not wait for it", async () => {
+  const plans = new Plans(() => ({}) as Database);
+  const { passed, open } = gate();
+  const order: string[] = [];
+  const note = (name: string) => async () => void order.push(name);
+  const long = plans.take("evil", async () => {
+    order.push("long");
+    await passed;
+  });
+  const behind = plans.take("evil", note("behind"));
+  await plans.take("calm", note("calm"));
+  expect(order).toEqual(["long", "calm"]);
+  open();
+  await Promise.all([long, behind]);
+  expect(order).toEqual(["long", "calm", "behind"]);
 });
