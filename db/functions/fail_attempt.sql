@@ -13,7 +13,6 @@ declare
   v_stage app.stages;
   v_task app.tasks;
   v_kind text;
-  v_said jsonb;
   v_budget app.retry_budget;
   v_times integer;
   v_spent_s double precision;
@@ -31,8 +30,8 @@ begin
   v_crashed := (category = 'crash')::integer;
   v_kind := app.retry_kind(category, code);
   if v_kind is not null then
-    v_said := app.retry_said(retry, v_stage, v_task);
-    v_budget := app.retry_budget_of(v_kind, v_said);
+    -- The engine's patience with itself is nobody's to shorten.
+    v_budget := app.retry_budget_of(v_kind, case when category = 'engine' then '{}' else app.retry_said(retry, v_stage, v_task) end);
     select s.times, s.spent_s into v_times, v_spent_s
       from app.retry_spent(v_claim.stage_id, ordinal, v_stage.epoch, category = 'engine', duration_ms) s;
     v_delay := app.retry_delay_s(v_kind, v_budget, v_claim.attempt,

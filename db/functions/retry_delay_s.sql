@@ -11,7 +11,7 @@ as $$
     when d.times is not null and turn > d.times then null
     when kind = 'throttled' then least(greatest(coalesce(retry_after_s, w.wait_s), 0), 3600)
     when kind = 'engine' then w.wait_s
-    when kind = 'spill' then case when spent_s < d.within_s then least(w.wait_s, d.within_s - spent_s) end
+    when kind = 'spill' then case when spent_s < budget.within_s then least(w.wait_s, budget.within_s - spent_s) end
     -- An attempt's number is a small one; nobody waits that long for another.
     when attempt >= coalesce(budget.attempts, 10000) then null
     when kind = 'crash' or budget.within_s is null or attempt < d.attempts

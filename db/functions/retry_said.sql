@@ -9,6 +9,7 @@ begin
     -- A worker may say anything: what is no setting is not taken for one.
     retry := null;
   end if;
-  return jsonb_strip_nulls(coalesce(nullif(retry, 'null'), '{}') || jsonb_strip_nulls(jsonb_build_object('attempts', stage.max_attempts)) || coalesce(stage.retry, '{}')
+  return jsonb_strip_nulls(coalesce(nullif(retry, 'null'), '{}')
+    || jsonb_strip_nulls(jsonb_build_object('attempts', stage.max_attempts)) || coalesce(stage.retry, '{}')
     || jsonb_strip_nulls(jsonb_build_object('attempts', task.max_attempts)) || coalesce(task.retry, '{}'));
 end $$;

@@ -236,7 +236,11 @@ bothDatabases(
       const db = await open();
       const type = freshType();
       await submit(db, type, { retry: { attempts: 1 } });
-      const { attempts, status, waits } = await tries(db, type, fails("engine", "sqlstate_08006"));
+      const hasty = { retry: { base_s: 0.01, cap_s: 0.01, within_s: 0 } };
+      const { attempts, status, waits } = await tries(db, type, () => ({
+        ...{ category: "engine", code: "sqlstate_08006", d: 0, ...hasty },
+      }));
+      expect(sum(waits)).toBeGreaterThan(300);
       expect({ attempts, status }).toEqual({ attempts: 21, status: "failed" });
       expect(Math.max(...waits)).toBeLessThanOrEqual(60);
       const rows = await db.sql<{ outcome: string; attempt: number; n: number }>`

@@ -1,24 +1,45 @@
 // What is not a task's fault costs it no attempt: connections of ours that are lost, and results that find no room.
 import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
+import type { Database } from "../../src/engine/database.js";
 import { node_args } from "./isolation_shop.js";
-import { endsItsConnection, isolated_ends, isolated_large, returnsMuch } from "./lost_handlers.js";
+import { isolated_large, isolated_sits, returnsMuch, sitsInStatement } from "./lost_handlers.js";
 import { attemptsOf, eventually, gate, openShop } from "./shop.js";
 
 const single = (type: string, task: string) => defineJob({ type, stages: [{ name: "s", task, max_attempts: 1 }] });
 
 test.each([
-  ["in the worker", defineHandler("ends", {}, endsItsConnection)],
-  ["in a process of its own", isolated_ends],
+  ["in the worker", defineHandler("sits", {}, sitsInStatement as never)],
+  ["in a process of its own", isolated_sits],
 ])("a connection that is lost under ctx.db costs a handler %s no attempt", async (_, handler) => {
-  const { engine, db, worker } = await openShop({ jobs: [single("loses", handler.name)], handlers: [handler] });
+  const parts = { jobs: [single("loses", handler.name)], handlers: [handler] };
+  const { engine, db, storage_dir, worker } = await openShop(parts);
   await worker({ isolation_node_args: node_args });
-  const { job_id } = await engine.submit("loses", {});
+  const until = join(storage_dir, "enough");
+  const { job_id } = await engine.submit("loses", { until });
+  for (let lost = 1; lost <= 2; lost++) {
+    await endConnection(db, "PgSleep");
+    if (lost === 2) await writeFile(until, "");
+    await eventually(async () => (await attemptsOf(db)).length === lost);
+    await db.sql`update app.ready set run_at = now()`;
+  }
   expect(await engine.wait(job_id)).toMatchObject({ status: "completed" });
   const released = { ordinal: 0, attempt: 1, outcome: "released", code: "sqlstate_08006" };
   expect(await attemptsOf(db)).toEqual([released, released]);
 });
+
+/** As a restart of the database would, in the middle of a statement that waits for this or has it in its text. */
+async function endConnection(db: Database, where: string): Promise<void> {
+  await eventually(async () => {
+    const [row] = await db.sql<{ ended: boolean }>`
+      select coalesce(bool_or(pg_terminate_backend(pid)), false) as ended from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and wait_event_type in ('Lock', 'Timeout')
+         and (wait_event = ${where} or strpos(query, ${where}) > 0)`;
+    return row!.ended;
+  });
+}
 
 test("a plan whose connection is lost is made again, whatever its attempts", async () => {
   const noop = defineHandler("noop", {}, () => {});
@@ -34,12 +55,7 @@ test("a plan whose connection is lost is made again, whatever its attempts", asy
     locked.open();
     // It waits for us when it dies: three times.
     for (let lost = 0; lost < 3; lost++) {
-      await eventually(async () => {
-        const [row] = await db.sql<{ ended: boolean }>`
-          select bool_or(pg_terminate_backend(pid)) as ended from pg_stat_activity
-           where wait_event_type = 'Lock' and query like '%app.plan_tasks%' and datname = current_database()`;
-        return row!.ended === true;
-      });
+      await endConnection(db, "app.plan_tasks");
       await eventually(async () => (await attemptsOf(db)).length === lost + 1);
       await db.sql`update app.ready set run_at = now()`;
     }
