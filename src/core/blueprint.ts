@@ -51,8 +51,7 @@ export interface Blueprint {
   description: string | null;
   parameters: JsonSchema | null;
   identity: string[] | null;
-  /** null: two hours, unless the submit says otherwise. */
-  /** Null: none. */
+  /** Null: none, unless the submit says otherwise. */
   deadline_s: number | null;
   stages: StageBlueprint[];
 }

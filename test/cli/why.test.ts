@@ -76,7 +76,7 @@ describe("why", () => {
     );
     const { code, out } = await fanfold(["why", idOf(task!)]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^FAILED {2}task \d+-0 failed at attempt 1 of 3: no such tile$/m);
+    expect(out).toMatch(/^FAILED {2}task \d+-0 failed at attempt 1: no such tile$/m);
     expect(out.trimEnd().split("\n").at(-1)).toBe(`  fanfold retry --task ${idOf(task!)}`);
     expect((await fanfold(["why", job_id])).out).toContain(`fanfold resume ${job_id.slice(0, 12)}`);
   });

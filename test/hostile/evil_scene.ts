@@ -222,7 +222,9 @@ export const harmless: Record<string, string> = {
       "janitor_end",
     ].map((name) => [name, "done for all, and by no tenant's login"]),
   ),
-  ...Object.fromEntries(["due_schedules", "get_limits", "get_webhook"].map((name) => [name, "reads"])),
+  ...Object.fromEntries(
+    ["due_schedules", "get_limits", "get_webhook", "webhook_target"].map((name) => [name, "reads"]),
+  ),
   handler_sql: "a row of its own session, and a statement that has no more rights than any",
 };
 
