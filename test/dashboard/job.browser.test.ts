@@ -2,7 +2,7 @@
 // stands in it.
 import { expect, test } from "vitest";
 import { describeInBrowser } from "./browser.js";
-import { hostile, Scene, scene_parts, served_types, turnstile } from "./job_scene.js";
+import { hostile_name, Scene, scene_parts, served_types, turnstile } from "./job_scene.js";
 
 describeInBrowser(
   "the page of a job",
@@ -146,7 +146,7 @@ describeInBrowser(
     });
 
     test("shows hostile text as text, and links nowhere it should not", async () => {
-      const labels = { "<b>label</b>": hostile };
+      const labels = { "<b>label</b>": hostile_name };
       const job_id = await scene.atlas("hostile", 20, { labels });
       await scene.until(job_id, "publish", "waiting_approval");
       const page = await dashboard.open(`/jobs/${job_id}`);

@@ -7,6 +7,8 @@ import type { TestService } from "../server/service.js";
 
 /** What a page must show as text, and nothing else. */
 export const hostile = `<img src=x onerror="window.owned = true">\u202e\u0007 'quoted' & "so"`;
+/** What people call things has neither marks of direction nor bells: it would be refused. */
+export const hostile_name = hostile.replace("\u202e\u0007", "");
 
 /** Tasks of mode "slow" wait here until they are let go, one by one. */
 class Turnstile {
