@@ -41,6 +41,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
   const task_of = async (job_id: string) => `${await stage_of(job_id)}-0`;
   const wide = await job([{ name: "only", task: "t.none", plan: { count: 5000 } } as never]);
   const gated = await job([{ name: "only", task: "t.none", gate: { message: "Go?" } } as never]);
+  await job(one_stage("t.claimed"));
   const paused = await queued();
   await evil.sql`select app.pause_job(${paused})`;
   await evil.sql`select app.pause_type('t.paused')`;
@@ -112,7 +113,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       begin_run_now: "app.begin_run_now('now')",
       cancel_job: `app.cancel_job('${running[0]}')`,
       cancel_task: `app.cancel_task('${await lone()}')`,
-      claim: `app.claim('${json({ worker_id: worker, types: ["t.none"], limit: 3, after_tenant: null })}')`,
+      claim: `app.claim('${json({ worker_id: worker, types: ["t.claimed"], limit: 3, after_tenant: null })}')`,
       continue_job: `app.continue_job('${paused}')`,
       continue_type: "app.continue_type('t.paused')",
       count_usage: "app.count_usage()",
