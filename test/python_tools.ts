@@ -26,6 +26,8 @@ interface Environment {
 }
 
 export interface PythonTools {
+  /** The interpreter that has the packages. */
+  python: string;
   /** Runs a script of the environment with one JSON value, gives what it prints; throws with what it says on standard error. */
   run<T>(script: string, input: unknown): Promise<T>;
 }
@@ -35,6 +37,11 @@ const made = new Map<Environment, Promise<PythonTools | string>>();
 /** Those of the STAC world, with the schemas of extensions; or why there are none. */
 export function pythonTools(): Promise<PythonTools | string> {
   return toolsOf(stac);
+}
+
+/** schemathesis, which makes calls of an OpenAPI document; or why there is none. */
+export function schemathesis(): Promise<PythonTools | string> {
+  return toolsOf(callers);
 }
 
 /** rio-cogeo, with a GDAL of its own; or why there is none. */
@@ -67,6 +74,11 @@ const rasters: Environment = {
   scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
 };
 
+const callers: Environment = {
+  packages: ["schemathesis==4.32.5"],
+  scripts: fileURLToPath(new URL("./server", import.meta.url)),
+};
+
 function toolsOf(environment: Environment): Promise<PythonTools | string> {
   const known = made.get(environment);
   if (known !== undefined) return known;
@@ -95,9 +107,10 @@ async function prepare(environment: Environment): Promise<PythonTools> {
     else await new Promise((resolve) => setTimeout(resolve, 500));
   }
   const before = environment.arguments?.(folder) ?? [];
+  const python = join(folder, "bin", "python");
   return {
-    run: (script, input) =>
-      runScript(join(folder, "bin", "python"), [join(environment.scripts, script), ...before], input),
+    python,
+    run: (script, input) => runScript(python, [join(environment.scripts, script), ...before], input),
   };
 }
 

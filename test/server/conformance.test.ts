@@ -322,6 +322,14 @@ test("numbers at the edges of what the document allows, and beyond what a column
       ...in_body.flatMap(({ path, edges }) =>
         edges.map((edge) => ({ operation, call: { query, body: withEdge(body, path, edge) } })),
       ),
+      // Alone, where what else it may hold would be refused first.
+      ...numberFields(operation).flatMap(([name, part]) =>
+        values
+          .numbers(part, 1)
+          .flatMap(({ edges }) =>
+            edges.map((edge) => ({ operation, call: { query, body: { ...required(operation), [name]: edge } } })),
+          ),
+      ),
       ...in_query.flatMap(({ name, schema }) =>
         edges(values.resolve(schema)).map((edge) => ({
           operation,
@@ -338,6 +346,16 @@ test("numbers at the edges of what the document allows, and beyond what a column
   });
   settle("at the edges");
 });
+
+function numberFields({ body }: Operation): [name: string, schema: Schema][] {
+  return Object.entries<Schema>(values.resolve(body?.schema).properties ?? {}).filter(([name]) => !waits(name));
+}
+
+function required({ body }: Operation): object {
+  const schema = values.resolve(body?.schema);
+  const names: string[] = schema.required ?? [];
+  return Object.fromEntries(names.map((name) => [name, values.valid(schema.properties[name])]));
+}
 
 function withEdge(body: unknown, [first, ...rest]: readonly (string | number)[], edge: number): unknown {
   if (first === undefined) return edge;

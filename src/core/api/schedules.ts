@@ -47,7 +47,12 @@ const whole = {
   missed: missed.default("one"),
   description: description.optional(),
 };
-const if_version = z.int().min(0).optional().describe("Only if this is its version; 0: only if there is none");
+const if_version = z
+  .int()
+  .min(0)
+  .max(2_147_483_647)
+  .optional()
+  .describe("Only if this is its version; 0: only if there is none");
 
 const tick = z
   .object({
