@@ -1,4 +1,5 @@
 // What sessions of a login role start with: given when the role is mapped and when the schema is migrated, by whoever may.
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/engine/database.js";
 import { migrate } from "../../src/engine/migrate.js";
@@ -46,6 +47,24 @@ async function settingsOf(role: string, options = {}): Promise<Record<string, st
     await session.close();
   }
 }
+
+test("the tables in docs/bounds.md are those of the code", async () => {
+  const text = await readFile(new URL("../../docs/bounds.md", import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name, cells]) => [
+    name!,
+    ...cells!.split(" | "),
+  ]);
+  const seconds = (value: number) => (value === 0 ? "0" : `${value} s`);
+  const ours = Object.entries(session_bounds).map(([name, bounds]) => [
+    name,
+    ...[bounds.statement_timeout_s, bounds.lock_timeout_s, bounds.idle_in_transaction_s].map(seconds),
+    `${bounds.work_mem_mb} MB`,
+  ]);
+  const roles = await db.sql<{ role: string; values: string[] }>`
+    select r.role, (select json_agg(b.value) from app.role_bounds(r.role = 'server') b) as values
+      from (values ('server'), ('tenant')) as r(role)`;
+  expect(rows).toEqual([...ours, ...roles.map(({ role, values }) => [role, ...values])]);
+});
 
 test("a role that is mapped has bounds in this database, tighter ones for a tenant; connections of ours have their own", async () => {
   await db.sql`select app.map_role(${server}::text::name, null), app.map_role(${tenant}::text::name, 'default')`;
