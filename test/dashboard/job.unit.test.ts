@@ -7,6 +7,7 @@ import { storyOf } from "../../dashboard/src/pages/job/event_story.js";
 import { edgePath, layoutOf } from "../../dashboard/src/pages/job/graph_layout.js";
 import { paceOf, withCounts } from "../../dashboard/src/pages/job/live_counts.js";
 import type { Job, Stage } from "../../dashboard/src/pages/job/records.js";
+import { stillSince, stillsOf } from "../../dashboard/src/pages/job/stillness.js";
 import { why_not, whyNotThisStage } from "../../dashboard/src/pages/job/verb_rules.js";
 import { actionsOf, codeWords } from "../../dashboard/src/pages/job/why_action.js";
 
@@ -272,4 +273,25 @@ describe("what can be done", () => {
     expect(why_not.resume(standing("completed"))).toMatch(/It completed/);
     expect(why_not.retry_stage(standing("completed"))).toBeNull();
   });
+});
+
+test("a job is still since the one of its open stages that waits the longest last moved", () => {
+  const stage = (number: number, status: "processing" | "completed", completed: number) => {
+    return { number, status, completed, failed: 0, skipped: 0 };
+  };
+  const first = stillsOf(
+    new Map(),
+    [stage(1, "completed", 9), stage(2, "processing", 0), stage(3, "processing", 0)],
+    1000,
+  );
+  const second = stillsOf(
+    first,
+    [stage(1, "completed", 9), stage(2, "processing", 0), stage(3, "processing", 5)],
+    7000,
+  );
+  expect(stillSince(second, 8000)).toBe(1000);
+  const third = stillsOf(second, [stage(2, "processing", 1), stage(3, "processing", 5)], 9000);
+  expect(stillSince(third, 9500)).toBe(7000);
+  // Nothing is open: nothing stands still.
+  expect(stillSince(stillsOf(third, [stage(2, "completed", 2)], 9900), 10_000)).toBe(10_000);
 });

@@ -8,6 +8,7 @@ import { useGet } from "../../api/hooks.js";
 import { type StageCounts, useProgress } from "../../live/live.js";
 import { paceOf, withCounts } from "./live_counts.js";
 import type { Job } from "./records.js";
+import { type Stills, stillSince, stillsOf } from "./stillness.js";
 
 /** Counts come by themselves; what they do not tell (retries, gates, deliverables) is asked for so often. */
 const AGAIN_MS = 4_000;
@@ -28,7 +29,7 @@ export interface LiveJob {
   problem: ApiProblem | null;
   /** By stage number, of the stages that run. */
   paces: ReadonlyMap<number, Pace>;
-  /** When any count last changed, by this browser's clock. */
+  /** When the open stage that has stood still the longest last moved, by this browser's clock. */
   moved_at: number;
 }
 
@@ -62,7 +63,7 @@ function waitsFor(job: Job | undefined, job_id: string): boolean {
 }
 
 function usePaces(job: Job | undefined): { paces: ReadonlyMap<number, Pace>; moved_at: number } {
-  const samples = useRef<{ key: string; list: Sample[]; counts: string }>({ key: "", list: [], counts: "" });
+  const samples = useRef<{ key: string; list: Sample[]; stills: Stills }>({ key: "", list: [], stills: new Map() });
   const [seen, setSeen] = useState<{ paces: ReadonlyMap<number, Pace>; moved_at: number }>(() => ({
     paces: new Map(),
     moved_at: Date.now(),
@@ -71,9 +72,9 @@ function usePaces(job: Job | undefined): { paces: ReadonlyMap<number, Pace>; mov
     if (job === undefined) return;
     // What was watched of another job, or of the epoch before, says nothing about this one.
     const key = `${job.job_id} ${job.epoch}`;
-    const kept = samples.current.key === key ? samples.current : { key, list: [], counts: "" };
+    const kept = samples.current.key === key ? samples.current : { key, list: [], stills: new Map() };
     const list = remember(kept.list, job, performance.now());
-    const counts = job.stages.map((one) => `${one.status} ${one.completed} ${one.failed} ${one.skipped}`).join();
+    const stills = stillsOf(kept.stills, job.stages, Date.now());
     const watched_ms = (list.at(-1)?.at_ms ?? 0) - (list[0]?.at_ms ?? 0);
     const watched = pacesOf(list, job);
     const now = new Map<number, Pace>();
@@ -81,9 +82,8 @@ function usePaces(job: Job | undefined): { paces: ReadonlyMap<number, Pace>; mov
       const pace = paceOf(stage, watched, watched_ms);
       if (pace !== null) now.set(stage.number, pace);
     }
-    const moved = counts !== kept.counts;
-    samples.current = { key, list, counts };
-    setSeen(({ moved_at }) => ({ paces: now, moved_at: moved ? Date.now() : moved_at }));
+    samples.current = { key, list, stills };
+    setSeen({ paces: now, moved_at: stillSince(stills, Date.now()) });
   }, [job]);
   return seen;
 }

@@ -15,8 +15,8 @@ import type { Job } from "./records.js";
 import { StageGraph } from "./stage_graph.js";
 import { WhyPanel } from "./why_panel.js";
 
-/** A job that moves needs no explanation. */
-const STILL_MS = 6_000;
+/** A job all of whose stages move needs no explanation. */
+const STILL_MS = 5_000;
 
 export function Overview({ live, job }: { live: LiveJob; job: Job }) {
   return (
