@@ -107,7 +107,7 @@ test("an endpoint is made, tried, told of a job, rotated, disabled, and gets wha
 
 test("what cannot be is refused with what to do instead", async () => {
   for (const [argv, says] of [
-    [["create", "ftp://example.com"], "https://example.com/hooks"],
+    [["create", "ftp://example.com"], "public https address"],
     [["create", "https://example.com", "--event", "job.exploded"], "job.partial_success"],
     [["create", "https://example.com", "--secret", "plain"], "secret://name"],
     [["show", "we_0000000000000000"], "fanfold webhooks list"],
