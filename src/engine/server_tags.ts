@@ -2,11 +2,14 @@
 // answer says which statement it belongs to: where something in between loses bytes, one caller would be given the answer of
 // another. So a verb's statement asks for a number back that only it was given.
 
-const verb = /^\s*select\s+\w+\.\w+\(.*\)(?:::\w+)?\s+as reply\s*$/s;
+const verb = /^\s*select\s+(?:set_config\([^;]*?, true\), )?\w+\.\w+\(.*\)(?:::\w+)?\s+as reply\s*$/s;
 const tagged = new Map<string, string>();
 const verbs = new Map<string, boolean>();
 
-/** `select app.claim(…) as reply`: one row with one column. Any other statement goes alone. */
+/**
+ * `select app.claim(…) as reply`: one row with one column that is looked at, perhaps behind a setting of its own transaction. Any other
+ * statement goes alone.
+ */
 export function isVerb(text: string): boolean {
   let known = verbs.get(text);
   if (known === undefined) {
