@@ -20,6 +20,8 @@ export const SERVER_POOL = {
   statement_timeout_s: 30,
   /** Nobody learns of a call that has not begun after so long but that he may try again. */
   wait_s: 8,
+  /** Nobody waits behind a call that waits for what its own tenant holds. */
+  apart: true,
 } as const;
 
 export interface Serving {

@@ -41,6 +41,8 @@ export interface EngineOptions {
   statement_timeout_s?: number;
   /** Whoever has waited so long for a connection of that pool is refused (default 60). */
   wait_s?: number;
+  /** The calls of that pool are of many tenants: none is sent down a connection behind one that may wait for its tenant's own locks. */
+  apart?: boolean;
   /** For a server that is away when it is opened; without it that is an error at once. */
   patience?: Patience;
   /** Whether statements are prepared. "auto": unless a connection pooler stands before the server, which may not keep track of them. */
@@ -110,7 +112,7 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
   const way = new ServerWay(url, options);
   if (options.migrate) await patience(() => migrateServer(way, options.catalog));
   const db = openServer(url, {
-    ...{ way, max: options.connections ?? 2, wait_s, application_name: "fanfold" },
+    ...{ way, max: options.connections ?? 2, wait_s, apart: options.apart, application_name: "fanfold" },
     ...{ ...session_bounds.call, statement_timeout_s },
   });
   try {

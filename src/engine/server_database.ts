@@ -1,5 +1,5 @@
-// The driver for Postgres servers: a small pool of lanes. Verbs share lanes and are pipelined when all are busy; a transaction, a
-// copy or any other statement holds one alone. Knows SQL only as text.
+// The driver for Postgres servers: a small pool of lanes. Verbs share lanes and are pipelined when all are busy, unless
+// they are of many tenants; a transaction, a copy or any other statement holds one alone. Knows SQL only as text.
 import {
   type CopyRows,
   closedError,
@@ -29,6 +29,8 @@ export interface ServerOptions extends LaneOptions, WayOptions {
   way?: ServerWay;
   /** Whoever has waited so long for a connection that is free is refused (53000); without it, nobody is. */
   wait_s?: number | undefined;
+  /** Verbs wait for a connection that is free, and are never sent behind others. */
+  apart?: boolean | undefined;
   /** How often connections are looked at (default 500 ms); tests have less time. */
   tick_ms?: number;
 }
@@ -181,7 +183,7 @@ class ServerDatabase implements Database {
   private sharing<T>(send: (lane: Lane) => Promise<T>, end: End): Promise<T> {
     return this.patiently(async () => {
       const lane = await this.turn(() => {
-        const chosen = this.freeLane(end) ?? this.leastBusyLane();
+        const chosen = this.freeLane(end) ?? (this.options.apart ? undefined : this.leastBusyLane());
         if (chosen) chosen.sharers++;
         return chosen;
       });

@@ -67,6 +67,14 @@ export function tellError(error: unknown, request_id: string): Told {
       is_ours: true,
     };
   }
+  if ((error as { code?: string })?.code === "55P03") {
+    const detail = "a transaction that has not ended holds what this call would change";
+    const hint = "try again; if it stays, look for a transaction that you left open";
+    return {
+      problem: shape({ status: 503, code: "unavailable", detail, hint, request_id, retry_after_s: 2 }),
+      is_ours: true,
+    };
+  }
   // A database that is away, full, read-only or out of connections is nobody's bug, and will pass.
   if (own?.http_status === 503 || isPassing(error)) {
     const detail = "the service cannot do this right now";
@@ -87,7 +95,7 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
 /** Told by the contract as a rule; here as the last line behind it. */
 const unstorable_sqlstates: ReadonlySet<string> = new Set(["22021", "22P05", "22008"]);
 /** 55000: the database takes no connections just now. */
-const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000|55P03)$/;
+const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000)$/;
 
 function isPassing(error: unknown): boolean {
   const { code, category } = classify(error);

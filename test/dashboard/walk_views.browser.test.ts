@@ -12,7 +12,7 @@ const script = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</sc
 const hostile = `hostilemark ${script} javascript:alert(1) \u001b[31mred\u001b[0m \u202egnp.exe {{7*7}} \${7*7} '"><svg/onload=window.hacked=1>`;
 
 /** Where control characters are refused at once. */
-const plain = hostile.replaceAll(/[\u001b\u202e]/g, "");
+const plain = ["\u001b", "\u202e"].reduce((text, character) => text.replaceAll(character, ""), hostile);
 
 const hostile_parts = {
   jobs: [

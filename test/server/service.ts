@@ -77,7 +77,7 @@ export async function openService(
   as_server.username = login;
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
-    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections },
+    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections, apart: true },
     secret_keys: [randomBytes(32)],
     outbound,
   });
