@@ -11,8 +11,8 @@ import { formatZoneRef, parseZoneRef, type ZoneRef } from "../../core/zones.js";
 import { type Preflight, type PreflightOptions, preflight, type RasterLimits } from "../../geo/preflight.js";
 import type { Finding } from "../../geo/raster.js";
 import type { RangeReader, TiffHeader } from "../../geo/tiff_header.js";
+import { type CachedFile, SourceCache } from "../../storage/source_cache.js";
 import type { RasterEngine } from "./engine.js";
-import { type CachedFile, SourceCache } from "./source_cache.js";
 import { fetchUrl, openUrl } from "./source_url.js";
 
 export interface SourceLimits {

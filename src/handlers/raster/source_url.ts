@@ -5,8 +5,8 @@ import { open, rm } from "node:fs/promises";
 import { Permanent, Throttled, Transient } from "../../core/errors.js";
 import type { OutboundPolicy } from "../../core/outbound.js";
 import type { RangeReader } from "../../geo/tiff_header.js";
+import type { CachedFile } from "../../storage/source_cache.js";
 import { type GuardedHead, guardedExchange } from "../connectors/guard/index.js";
-import type { CachedFile } from "./source_cache.js";
 
 interface Address {
   url: string;

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import type { TiffEntry } from "../../../src/geo/tiff_file.js";
 import { lookAtSource, openSource } from "../../../src/handlers/raster/source.js";
-import { SourceCache } from "../../../src/handlers/raster/source_cache.js";
+import { SourceCache } from "../../../src/storage/source_cache.js";
 import { broken, claim, good } from "../../geo/broken.js";
 import { type Listener, listen } from "../connectors/listener.js";
 import { SourceWorld, sha256 } from "./source_world.js";

@@ -43,7 +43,7 @@ export class SourceCache {
     fetch: () => Promise<CachedFile>,
     signal: AbortSignal,
   ): Promise<CachedFile & { from_cache: boolean }> {
-    const dir = join(this.options.dir, digest([tenant_id]).slice(0, 32));
+    const dir = sourceFolder(this.options.dir, tenant_id);
     const name = digest([tenant_id, ...what]);
     await mkdir(dir, { recursive: true, mode: 0o700 });
     for (;;) {
@@ -111,8 +111,11 @@ export class SourceCache {
     }
   }
 
-  /** What was used longest ago goes first, whoever's it is; so does what a killed process left half done. */
-  private async makeRoom(wanted: number): Promise<void> {
+  /**
+   * What was used longest ago goes first, whoever's it is; so does what a killed process left half done. A process that is a user of
+   * its tenant's sees nothing here: its worker does this for it.
+   */
+  async makeRoom(wanted: number): Promise<void> {
     const entries: { path: string; bytes: number; used: number }[] = [];
     for (const tenant of await names(this.options.dir)) {
       for (const file of await names(join(this.options.dir, tenant))) {
@@ -165,6 +168,11 @@ export class SourceCache {
       () => {},
     );
   }
+}
+
+/** Of one tenant's sources. */
+export function sourceFolder(dir: string, tenant_id: string): string {
+  return join(dir, digest([tenant_id]).slice(0, 32));
 }
 
 function isOld(found: Stats, ms: number): boolean {
