@@ -65,6 +65,7 @@ export interface Config {
   readonly wait_for_database_s: number;
   /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
   readonly worker_memory_mb: number | undefined;
+  readonly isolation_user: "auto" | "own" | "same";
   /** How failed tasks are tried again where neither submit nor stage nor handler says so; else by what failed. */
   readonly retry: Retry | undefined;
   /** Where the HTTP server listens. */
@@ -197,6 +198,11 @@ const settings = {
   lease_s: setting<number | undefined>("FANFOLD_LEASE_S", undefined, readLease),
   wait_for_database_s: setting("FANFOLD_WAIT_FOR_DATABASE_S", 60, readWait),
   worker_memory_mb: setting<number | undefined>("FANFOLD_WORKER_MEMORY_MB", undefined, readMemory),
+  isolation_user: setting<Config["isolation_user"]>(
+    "FANFOLD_ISOLATION_USER",
+    "auto",
+    oneOf(["auto", "own", "same"], "a choice"),
+  ),
   retry: setting<Retry | undefined>("FANFOLD_RETRY", undefined, readRetryText),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
@@ -390,6 +396,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     lease_s: value(settings.lease_s, flags.lease_s),
     wait_for_database_s: value(settings.wait_for_database_s, flags.wait_for_database_s),
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
+    isolation_user: value(settings.isolation_user),
     retry: value(settings.retry),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),

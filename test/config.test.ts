@@ -31,6 +31,7 @@ test("without any setting everything has its default, and nothing can be changed
     listen_url: undefined,
     slots: 8,
     wait_for_database_s: 60,
+    isolation_user: "auto",
     host: "127.0.0.1",
     port: 8080,
     port_is_chosen: false,
@@ -184,6 +185,12 @@ test("a worker's memory comes from the command line, or the environment, or is t
   expect(loadConfig(env, { worker_memory_mb: 512 }).worker_memory_mb).toBe(512);
   expect(loadConfig(env).worker_memory_mb).toBe(4096);
   expect(loadConfig({}).worker_memory_mb).toBeUndefined();
+});
+
+test("whose isolated handlers are is one of three words", () => {
+  expect(loadConfig({ FANFOLD_ISOLATION_USER: "own" }).isolation_user).toBe("own");
+  const [problem] = problemsOf({ FANFOLD_ISOLATION_USER: "root" });
+  expect(problem).toMatchObject({ path: "FANFOLD_ISOLATION_USER" });
 });
 
 test("the environment for handlers has no way into a database or a zone, whatever its name", () => {

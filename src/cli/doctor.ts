@@ -6,6 +6,7 @@ import {
   examineDatabase,
   type Finding,
   judgeFolder,
+  judgeIsolation,
   judgeNode,
   judgeSecretKey,
   judgeZone,
@@ -13,6 +14,7 @@ import {
 import { writeProblem } from "../storage/writable.js";
 import { zoneProblem } from "../storage/zone_probe.js";
 import { Zones } from "../storage/zones.js";
+import { fence_words, findFence } from "../worker/isolation/fence.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes, explain } from "./failure.js";
 import { openBare } from "./migrate.js";
@@ -38,8 +40,11 @@ export function addDoctor(cli: Cli): void {
 
 async function doctor(cli: Cli): Promise<void> {
   const config = configOf(cli);
+  const { isolation_user } = config;
+  const fence = await findFence(isolation_user);
   const findings = [
     judgeNode(process.version),
+    judgeIsolation(isolation_user, fence, fence_words[fence.kind]),
     judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir)),
     ...(await examineZones(config)),
   ];

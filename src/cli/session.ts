@@ -118,6 +118,7 @@ export async function withSession<T>(
           startWorker(engine, {
             ...{ slots: config.slots, secrets_dir, outbound, raster, log },
             ...(config.lease_s === undefined ? {} : { lease_s: config.lease_s }),
+            isolation_user: config.isolation_user,
             ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
             ...(config.retry === undefined ? {} : { retry: config.retry }),
           }),

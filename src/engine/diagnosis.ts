@@ -269,6 +269,23 @@ export function judgeZone(
     : fail(name, text, fix);
 }
 
+/** What would keep isolated handlers from their worker, were one started here as this user. */
+export function judgeIsolation(
+  choice: "auto" | "own" | "same",
+  fence: { kind: "user" | "namespace" | "none"; why: string },
+  words: string,
+): Finding {
+  const name = "isolation";
+  const text = fence.why === "" ? words : `${words} (${fence.why})`;
+  if (choice === "own" && fence.kind !== "user") {
+    return fail(name, text, "start the worker as root, or choose another FANFOLD_ISOLATION_USER");
+  }
+  if (choice === "auto" && fence.kind === "none") {
+    return warn(name, text, "fine, if you trust them; else docs/handlers.md says what they can reach");
+  }
+  return ok(name, text);
+}
+
 export function judgeFolder(name: string, folder: string, problem: string | null): Finding {
   if (problem === null) return ok(name, `${folder} is writable`);
   return fail(name, `${folder}: ${problem}`, `make it writable for this user, or choose another folder`);

@@ -1,7 +1,7 @@
 // What a handler gets as `ctx`. One object per task at a hundred thousand a second: everything that is not asked for is
 // not made, so all but the claim and the task are getters. It can read results, log and use storage, never the queue.
 import { createHash } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type {
   Deliverable,
@@ -27,6 +27,7 @@ import type { ClaimedTask } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
+import { makeFolderOf, removeFolder } from "./isolation/owned_files.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
 import { Recorded, type RecordedStatement } from "./recorded.js";
@@ -94,6 +95,8 @@ export class TaskContext implements TaskContextShape {
   redaction: Redaction | undefined;
   /** Of an isolated handler: a connection of ours was lost while its process asked something of it. */
   lost_connection = false;
+  /** Of an isolated handler whose process has a user of its own. */
+  owner: number | undefined;
   /** What it keeps for its finish; undefined while there is nothing. */
   recorded: Recorded | undefined;
   handed_over: unknown = undefined;
@@ -342,9 +345,15 @@ export class TaskContext implements TaskContextShape {
   scratch(): Promise<string> {
     if (this.scratch_made === undefined) {
       const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.claim.claim_id}`);
-      this.scratch_made = mkdir(dir, { recursive: true, mode: 0o700 }).then(() => dir);
+      this.scratch_made = this.makeScratch(dir);
     }
     return this.scratch_made;
+  }
+
+  private async makeScratch(dir: string): Promise<string> {
+    if (this.owner === undefined) await mkdir(dir, { recursive: true, mode: 0o700 });
+    else makeFolderOf(this.owner, dir);
+    return dir;
   }
 
   get effect_key(): string {
@@ -359,7 +368,7 @@ export class TaskContext implements TaskContextShape {
 
   async removeScratch(): Promise<void> {
     const dir = await this.scratch_made?.catch(() => undefined);
-    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+    if (dir !== undefined) await removeFolder(dir);
   }
 }
 

@@ -1,7 +1,6 @@
 // One registered life of a worker: a fresh id, its connections, and the loops that claim, run, finish and keep the lease.
 // It ends by stop() or, when the lease may be over or the database has forgotten it, by abandoning everything at once.
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -24,6 +23,7 @@ import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
 import { Heartbeat, Lease, type WorkerState } from "./heartbeat.js";
 import { Holdings } from "./held.js";
+import { removeFolder } from "./isolation/owned_files.js";
 import type { ProcessPool } from "./isolation/pool.js";
 import { TaskLogs } from "./logs.js";
 import type { MemoryBudget } from "./memory.js";
@@ -446,6 +446,6 @@ export class Incarnation {
     this.logs.stop();
     await settlesWithin(this.heartbeat.stop(), FAREWELL_MS, this.limit.signal);
     await this.connections.close(this.limit.signal);
-    await rm(this.scratch_dir, { recursive: true, force: true }).catch(() => {});
+    await removeFolder(this.scratch_dir).catch(() => {});
   }
 }

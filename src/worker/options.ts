@@ -17,6 +17,7 @@ import type { Registry } from "../core/registry.js";
 import { isRecord, Report } from "../core/report.js";
 import { type Retry, readRetry } from "../core/retry.js";
 import type { Alert } from "../engine/janitor.js";
+import { type IsolationUser, isolation_users } from "./isolation/fence.js";
 import { machineMemory } from "./machine_memory.js";
 import { ownScratch } from "./scratch_place.js";
 
@@ -69,6 +70,8 @@ export interface WorkerOptions {
   isolation_node_args?: readonly string[];
   /** Variables for them, besides this process's own without the database's credentials. */
   isolation_env?: Readonly<Record<string, string>>;
+  /** What keeps them from this process: auto is the best there is, own a user for each tenant or no start, same nothing. */
+  isolation_user?: IsolationUser;
   log?: Logger;
 }
 
@@ -102,6 +105,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     scratch_dir: given.scratch_dir ?? ownScratch(),
     isolation_node_args: [],
     isolation_env: {},
+    isolation_user: "auto" as const,
     retry: retryFromEnvironment(),
     ...withoutUndefined(given),
     // Each call follows none unless its connector asks for it.
@@ -183,6 +187,8 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   on_alert: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
   isolation_node_args: texts,
   isolation_env: textsByName,
+  isolation_user: (name, value) =>
+    must(isolation_users.includes(value as IsolationUser), name, `one of ${isolation_users.join(", ")}`, value),
   secrets: (name, value) => (value === undefined ? [] : must(typeof value === "function", name, "a function", value)),
   secrets_dir: (name, value) => (value === undefined ? [] : text(name, value)),
   outbound: policy,

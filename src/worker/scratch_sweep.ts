@@ -1,9 +1,10 @@
 // Scratch directories of workers of this machine that died: nobody else can know them. A worker that lives touches its own now and
 // then; what nobody has touched for a day, nor anything in it, is removed.
 import type { Dirent } from "node:fs";
-import { lstat, readdir, rm, utimes } from "node:fs/promises";
+import { lstat, readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { removeFolder } from "./isolation/owned_files.js";
 
 /** <scratch_dir>/<worker id> */
 const worker_id_pattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -24,7 +25,7 @@ export async function sweepScratch(
     const dir = join(scratch_dir, found.name);
     if (await isUsed(dir, limit)) continue;
     try {
-      await rm(dir, { recursive: true, force: true });
+      await removeFolder(dir);
       removed++;
       log.info({ scratch: found.name }, "removed the scratch directory of a worker that is gone");
     } catch (error) {

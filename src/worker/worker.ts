@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { environmentForHandlers, secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
+import { type FencedModules, fence_words, fenceModules, no_fence } from "./isolation/fence.js";
 import { inheritedEnv } from "./isolation/fork.js";
 import { ProcessPool } from "./isolation/pool.js";
 import { MemoryBudget } from "./memory.js";
@@ -64,7 +65,9 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   warnOfTooLarge(settings, log);
   const own = secretsFromEnvironment();
   const secrets = new Secrets({ ask: settings.secrets, dir: settings.secrets_dir ?? own.dir, env: own.env });
+  const fenced = await fence(engine, settings, log);
   const processes = new ProcessPool({
+    fenced,
     slots: settings.slots,
     memory_mb: settings.memory_mb,
     abort_grace_ms: settings.abort_grace_s * 1000,
@@ -170,4 +173,18 @@ function warnOfTooLarge({ too_large, memory_mb }: WorkerSettings, log: Logger): 
     { memory_mb, too_large },
     "handlers that declare more memory_mb than this worker may use are left to others; its memory_mb can be raised",
   );
+}
+
+/** Said once, so that whoever reads the log knows what holds on this machine. */
+async function fence({ registry }: Engine, settings: WorkerSettings, log: Logger): Promise<FencedModules> {
+  const { types, scratch_dir, isolation_user } = settings;
+  const modules = new Set(types.flatMap((type) => registry.handlers.get(type)?.options.module ?? []));
+  if (modules.size === 0) return { fence: no_fence, others: new Map() };
+  const fenced = await fenceModules(isolation_user, modules, scratch_dir);
+  const { kind, why } = fenced.fence;
+  if (modules.size > fenced.others.size) log.info({ fence: kind, why }, fence_words[kind]);
+  for (const [module, other] of fenced.others) {
+    log.warn({ module, fence: other.kind, why: other.why, fix: "chmod o+rX" }, fence_words[other.kind]);
+  }
+  return fenced;
 }

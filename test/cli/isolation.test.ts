@@ -16,6 +16,8 @@ async function startUp(shop: TestShop, ...flags: string[]) {
     DATABASE_URL: shop.url,
     FANFOLD_DATA_DIR: shop.storage_dir,
     FANFOLD_LOG_LEVEL: "fatal",
+    // Its handlers write to files of the test.
+    FANFOLD_ISOLATION_USER: "same",
   };
   const child = spawn(process.execPath, argv, { env, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";

@@ -49,7 +49,7 @@ engine.worker_commands.finish = async (db, request) => {
   effects.acknowledged(request, reply);
   return reply;
 };
-const worker = await startWorker(engine, options);
+const worker = await startWorker(engine, { isolation_user: "same", ...options });
 const watch = stopOnSignals(worker);
 say(`ready ${process.pid} ${Date.now()}`);
 const how = await watch.stopped;

@@ -1,10 +1,17 @@
 // A handler in a process of its own that means harm: what it says to the database, reads of the worker, and leaves behind for others.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { execFile } from "node:child_process";
+import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createRegistry } from "../../src/core/registry.js";
 import type { Database } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { openServer } from "../../src/engine/server_database.js";
+import { fenceModules, userOfTenant } from "../../src/worker/isolation/fence.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
 import { freshDatabase, realServer } from "../postgres.js";
 import { node_args } from "../worker/isolation_shop.js";
@@ -12,7 +19,11 @@ import { eventually } from "../worker/shop.js";
 import * as hostile from "./isolation_handlers.js";
 
 const role = `ff_server_${Math.random().toString(36).slice(2, 8)}`;
-const registry = createRegistry({ handlers: [hostile.says_sql, hostile.records_sql, hostile.has_no_database] });
+const { says_sql, records_sql, has_no_database, spies, swaps } = hostile;
+const registry = createRegistry({ handlers: [says_sql, records_sql, has_no_database, spies, swaps] });
+const ordinary_user = 54_321;
+/** Nobody's but the worker's. */
+let dir: string;
 let db: Database;
 let engine: Engine;
 let worker: Worker;
@@ -32,13 +43,16 @@ beforeAll(async () => {
     insert into public.notes values ('acme', 'acme-TOP-SECRET')`);
   const own = new URL(fresh.url);
   own.username = role;
-  engine = await openEngine({ database_url: own.href, registry, tenant: "evil" });
+  dir = await mkdtemp(join(tmpdir(), "fanfold-hostile-"));
+  await writeFile(join(dir, "secret.txt"), "worker-TOP-SECRET", { mode: 0o600 });
+  engine = await openEngine({ database_url: own.href, registry, tenant: "evil", storage_dir: join(dir, "storage") });
   worker = await startWorker(engine, { isolation_node_args: node_args, slots: 2 });
 });
 
 afterAll(async () => {
   await worker.stop();
   await engine.close();
+  await rm(dir, { recursive: true, force: true });
   await drop();
   const admin = openServer((await realServer()).admin_url);
   await admin.script(`drop role if exists ${role}`);
@@ -206,3 +220,89 @@ test("one whose declaration does not ask for the database has none, not even ove
   });
   expect(await db.sql`select from public.loot`).toEqual([]);
 });
+
+/** Where this project lies, not everybody may be able to read it. */
+async function fenceHere(): Promise<{ is_fenced: boolean; is_readable: boolean }> {
+  const scratch = await mkdtemp(join(tmpdir(), "fanfold-fence-"));
+  const { fence, others } = await fenceModules("auto", [spies.options.module!], scratch);
+  await rm(scratch, { recursive: true });
+  return { is_fenced: fence.kind === "user" && others.size === 0, is_readable: others.size === 0 };
+}
+
+const { is_fenced, is_readable } = await fenceHere();
+
+test.runIf(is_fenced)(
+  "as a user of its own it reaches nothing of the worker, and uses scratch and storage as ever",
+  async () => {
+    await mkdir(join(dir, "other"), { mode: 0o700 });
+    const parameters = {
+      worker: process.pid,
+      kept: join(dir, "secret.txt"),
+      store: join(dir, "storage"),
+      other: join(dir, "other"),
+    };
+    const { result, error } = await fate("spies", parameters);
+    expect(error).toBeNull();
+    const uid = userOfTenant("evil");
+    const refused = {
+      environ: "EACCES",
+      parent: "EACCES",
+      thread: "EACCES",
+      memory: "EACCES",
+      descriptors: "EACCES",
+      folder: "EACCES",
+      kill: "EPERM",
+    };
+    expect(result).toEqual({
+      ...{ uid, groups: [uid], ...refused, kept: "EACCES", store: "EACCES", other_scratch: "EACCES", beside: "EACCES" },
+      ...{ root_file: "EACCES", stored: 2_500_000, read: 2_500_000, owner: uid },
+    });
+    expect(userOfTenant("acme")).not.toBe(uid);
+  },
+);
+
+test.runIf(is_fenced)(
+  "a path that leads out of its scratch directory is followed neither for it nor by the worker",
+  async () => {
+    await engine.zones.store("bronze", "evil").write(
+      "in.txt",
+      (async function* () {
+        yield Buffer.from("from bronze");
+      })(),
+      { media_type: "text/plain", bytes: 11 },
+    );
+    const { result, error } = await fate("swaps", { kept: join(dir, "secret.txt") });
+    expect(error).toBeNull();
+    const { answers, content, left } = result as { answers: string[]; content: string; left: string[] };
+    expect(answers[0]).toContain("bad_path");
+    expect(answers[1]).toMatch(/^[0-9a-f]{64}$/);
+    expect(answers[2]).toContain("bad_path");
+    expect(content).toBe("from bronze");
+    expect(left.filter((name) => name !== "second.txt")).toEqual(["away", "real"]);
+  },
+);
+
+test.runIf(is_readable)(
+  "the worker of an ordinary user keeps its environment and memory from them where the system has user namespaces",
+  async () => {
+    const own = await freshDatabase();
+    onTestFinished(own.drop);
+    const folder = await mkdtemp(join(tmpdir(), "fanfold-ordinary-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const user = process.getuid?.() === 0 ? { uid: ordinary_user, gid: ordinary_user } : {};
+    if (user.uid !== undefined) await chown(folder, user.uid, user.uid);
+    const script = fileURLToPath(new URL("./ordinary_worker.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [...node_args, script, folder], {
+      ...user,
+      env: { PATH: process.env.PATH, DATABASE_URL: own.url, FANFOLD_SECRET_ORDINARY: "ordinary-TOP-SECRET" },
+    });
+    const { kind, result } = JSON.parse(stdout);
+    const { environ, parent, thread, memory, descriptors, folder: working, ...rest } = result;
+    const looks = [environ, parent, thread, memory, descriptors, working];
+    if (kind === "namespace") expect(looks).toEqual(looks.map(() => "EACCES"));
+    else expect(environ).toContain("ordinary-TOP-SECRET");
+    // What the docs say does not hold.
+    expect(rest).toMatchObject({ uid: user.uid ?? process.getuid?.(), kept: "ordinary-file", kill: true });
+    expect(rest).toMatchObject({ stored: 2_500_000, read: 2_500_000 });
+  },
+);

@@ -1,17 +1,16 @@
 // A shop whose handlers run in processes of their own, and what tests ask about those processes.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { defineJob, type Handler, type Job } from "../../src/core/declare.js";
 import type { TaskRecord } from "../../src/engine/records.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import type { Worker } from "../../src/worker/worker.js";
 import { holds } from "./isolation_handlers.js";
+import { node_args } from "./isolation_node.js";
 import { eventually, openShop, type TestShop } from "./shop.js";
 
-/** Children of the test itself must be told how to read TypeScript. */
-export const node_args = ["--import", fileURLToPath(new URL("./typescript.mjs", import.meta.url))];
+export { node_args };
 
 export interface Attempt {
   outcome: string;

@@ -1,5 +1,5 @@
 // A fresh database with an engine and workers on it, all closed when the test ends.
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -33,6 +33,8 @@ export async function openShop(parts: Parts): Promise<TestShop> {
   const { db, url, drop } = await freshDatabase();
   onTestFinished(drop);
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
+  // Isolated handlers, who may be another user, look there for files that tests put down for them.
+  await chmod(storage_dir, 0o755);
   onTestFinished(() => rm(storage_dir, { recursive: true, force: true }));
   const open = async (given: Parts) => {
     const engine = await openEngine({ database_url: url, registry: createRegistry(given), storage_dir });

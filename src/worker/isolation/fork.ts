@@ -5,7 +5,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Compiled or as it was written: it lies beside this file and has the same ending. */
-const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
+export const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
 
 export interface ForkSettings {
   /** The file: URL of the module that exports the handlers. */
@@ -13,12 +13,19 @@ export interface ForkSettings {
   memory_mb: number;
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
+  /** Another user than the worker's. */
+  uid?: number | undefined;
+  /** Words before the program's own. */
+  words?: readonly string[];
 }
 
-export function forkChild({ module, memory_mb, node_args, env }: ForkSettings): ChildProcess {
+export function forkChild({ module, memory_mb, node_args, env, uid, words = [] }: ForkSettings): ChildProcess {
   // Of two such flags the last one counts: the worker's own heap limit is not the child's.
   const flags = [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args];
-  return spawn(process.execPath, [...flags, entry, module, String(process.pid)], {
+  const [program = "", ...args] = [...words, process.execPath, ...flags, entry, module, String(process.pid)];
+  return spawn(program, args, {
+    // Both drop the worker's groups as well.
+    ...(uid === undefined ? {} : { uid, gid: uid }),
     detached: true,
     // The last one is the channel.
     stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -26,14 +33,14 @@ export function forkChild({ module, memory_mb, node_args, env }: ForkSettings): 
   });
 }
 
-const program = /^(-e|-p|-pe|--eval|--print)(=|$)/;
+const own_program = /^(-e|-p|-pe|--eval|--print)(=|$)/;
 const only_one = /^--(inspect|debug-port|watch|test|input-type)/;
 /** Would bring back the credentials that the environment was stripped of. */
 const env_file = /^--env-file/;
 
 /** The worker's own flags (a loader, conditions), without the program of `node -e` and what only one process can have. */
 export function inheritedArgs(args: readonly string[]): string[] {
-  return withoutFlags(args, (flag) => program.test(flag) || only_one.test(flag) || env_file.test(flag));
+  return withoutFlags(args, (flag) => own_program.test(flag) || only_one.test(flag) || env_file.test(flag));
 }
 
 /** The worker's own environment, with a debugger in NODE_OPTIONS left to the worker: two cannot share its port. */

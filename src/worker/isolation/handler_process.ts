@@ -105,6 +105,7 @@ export class HandlerProcess {
 
   run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
     const run = ++this.tasks;
+    ctx.owner = this.settings.uid;
     const { output_bytes = Number.POSITIVE_INFINITY, database = false } = handler.options;
     const task = new RunningTask(run, ctx, output_bytes, database, this);
     this.task = task;

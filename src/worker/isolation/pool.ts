@@ -4,8 +4,10 @@ import type { Logger } from "pino";
 import type { Handler } from "../../core/declare.js";
 import type { TaskContext } from "../context.js";
 import { settlesWithin } from "../wait.js";
+import { type FencedModules, userOfTenant } from "./fence.js";
 import { HandlerProcess, type Returned, Untouched } from "./handler_process.js";
 import type { Escaped } from "./messages.js";
+import { OwnedSources } from "./owned_sources.js";
 import { ProcessTable } from "./process_table.js";
 
 const TASKS_PER_PROCESS = 1000;
@@ -28,6 +30,8 @@ export interface PoolOptions {
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   log: Logger;
+  /** What keeps processes away from the worker; nothing when left out. */
+  fenced?: FencedModules;
   /** Takes secrets out of what an ended task's code has said. */
   clean?: (text: string) => string;
   /** Default: 1000. What leaks a little leaks for so many tasks at most. */
@@ -42,6 +46,7 @@ export class ProcessPool {
   private idle: HandlerProcess[] = [];
   private readonly high = new WeakMap<HandlerProcess, number>();
   private table = new ProcessTable();
+  private readonly sources = new OwnedSources();
   private looking: NodeJS.Timeout | undefined;
   private cooling: NodeJS.Timeout | undefined;
   /** Some process may have been left with company since the last look. */
@@ -70,7 +75,7 @@ export class ProcessPool {
 
   private start(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
     if (this.closed) throw new Error("the worker has stopped");
-    const process = this.take(handler, ctx.tenant_id);
+    const process = this.take(ctx, handler);
     this.unseen = true;
     if (this.looking === undefined) {
       // What was known before the pause may be about processes long gone.
@@ -85,7 +90,7 @@ export class ProcessPool {
     return Array.from(this.processes, ({ group }) => group);
   }
 
-  private take(handler: Handler, tenant_id: string): HandlerProcess {
+  private take({ tenant_id, raster }: TaskContext, handler: Handler): HandlerProcess {
     const { module, memory_mb } = handler.options as { module: string; memory_mb: number };
     this.idle = this.idle.filter(({ usable }) => usable);
     const at = this.idle.findLastIndex(
@@ -97,9 +102,12 @@ export class ProcessPool {
     if (warm !== null) return warm;
     // All slots are never busy here, because a task is about to start: if the pool is full, somebody idles.
     if (this.processes.size >= this.options.slots) this.idle.shift()?.kill();
-    const { node_args, env, abort_grace_ms, log } = this.options;
+    const { node_args, env, abort_grace_ms, log, fenced } = this.options;
+    const fence = fenced?.others.get(module) ?? fenced?.fence;
+    const uid = fence?.kind === "user" ? userOfTenant(tenant_id) : undefined;
+    if (uid !== undefined && raster?.source_cache) this.sources.give(uid, tenant_id, raster.source_cache);
     const process = new HandlerProcess(
-      { tenant_id, module, memory_mb, node_args, env, abort_grace_ms },
+      { tenant_id, module, memory_mb, node_args, env, abort_grace_ms, uid, words: fence?.words ?? [] },
       { onFree: this.freed, onGone: this.gone, onLateError: this.lateError },
     );
     this.processes.add(process);
@@ -127,6 +135,7 @@ export class ProcessPool {
   }
 
   private readonly freed = (process: HandlerProcess): void => {
+    this.sources.used();
     const is_high = process.rss_mb > process.settings.memory_mb * HIGH_SHARE;
     const high = is_high ? (this.high.get(process) ?? 0) + 1 : 0;
     this.high.set(process, high);
@@ -185,6 +194,7 @@ export class ProcessPool {
     this.closed = true;
     clearTimeout(this.looking);
     clearTimeout(this.cooling);
+    this.sources.close();
     this.looking = undefined;
     for (const process of this.processes) process.kill();
     await settlesWithin(Promise.all(Array.from(this.processes, ({ gone }) => gone)), CLOSE_MS);

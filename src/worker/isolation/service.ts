@@ -88,7 +88,7 @@ export class Service {
   }
 
   private async zone(call: ZoneCall): Promise<unknown> {
-    return answerZoneCall(this.ctx.zones, () => this.ctx.scratch(), call);
+    return answerZoneCall(this.ctx.zones, () => this.ctx.scratch(), call, this.ctx.owner);
   }
 
   private record(statements: readonly SentStatement[]): void {
