@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { holds_behind_pooler } from "./test/behind_pooler.js";
 import { CountReporter } from "./test/count_reporter.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
@@ -9,13 +10,6 @@ const included: Record<string, string> = {
   pooler: "test/{engine,worker,server,faults}/**/*.test.ts",
 };
 
-/** About a session itself: its settings, its process, its LISTEN, and how a connection breaks. */
-const sessions = [
-  "test/engine/{database,server_database,migrate,tenant_login}.test.ts",
-  "test/server/{bell,floods}.test.ts",
-  "test/faults/{network,clocks,history}.test.ts",
-];
-
 export default defineConfig(({ mode }) => {
   const soak = mode === "soak";
   if (mode === "pg18") process.env.FANFOLD_TEST_PG = "npm";
@@ -23,7 +17,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       include: [included[mode] ?? "test/**/*.test.ts"],
-      exclude: ["node_modules/**", ...(mode === "pooler" ? sessions : [])],
+      exclude: ["node_modules/**"],
+      ...(mode === "pooler" ? { testNamePattern: holds_behind_pooler } : {}),
       env: {
         // What fails for good does so within a second; tests of patience say their own.
         FANFOLD_RETRY: "attempts=3,base_s=0.1",

@@ -30,7 +30,8 @@ export function isUnreadable(error: unknown): boolean {
   return !(error instanceof DatabaseError) && severityOf(error as Record<string, string | undefined>) === undefined;
 }
 
-export function serverError(error: unknown, lost: DatabaseError | null): DatabaseError {
+/** `head`: what was sent before the statement's own text. */
+export function serverError(error: unknown, lost: DatabaseError | null, head = ""): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const given = error as Record<string, string | undefined>;
   const code = given.code ?? "";
@@ -44,7 +45,7 @@ export function serverError(error: unknown, lost: DatabaseError | null): Databas
       table: given.table_name,
       column: given.column_name,
       constraint: given.constraint_name,
-      position: given.position === undefined ? undefined : Number(given.position),
+      position: given.position === undefined ? undefined : Number(given.position) - head.length,
     });
   }
   if (code === "CONNECTION_ENDED") return closedError();

@@ -1,6 +1,7 @@
 // One connection to a server: a postgres.js client that connects once. When it is lost it is thrown away with everything
 // pending on it. Left to reconnect by itself, that client may write a rollback into a closed socket (which ends the
 // process), or send the rest of a transaction down a new connection.
+import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import postgres from "postgres";
 import { type Column, type CopyRows, copyPieces, DatabaseError } from "./database.js";
@@ -47,12 +48,16 @@ export class Lane implements Session {
   lost: DatabaseError | null = null;
   /** The session behind it is not its own. */
   pooled = false;
-  /** Its session at the server, once there is one: the process, and since when, for another server has other processes. */
+  /**
+   * By what the server's account of its sessions tells the one that works for it, once there is one: the process, and since when, for
+   * another server has other processes. Through a pooler it may be any session, and it is the mark at the head of what it does.
+   */
   session: string | null = null;
   /** When bytes came last, in ticks. */
   heard_at = Number.NEGATIVE_INFINITY;
   /** How often the server was asked about it since then. */
   asked_about = 0;
+  private readonly mark = randomBytes(8).toString("hex");
   private readonly client: postgres.Sql;
   private socket: Socket | "unused" | "opening" = "unused";
   private first: Promise<void> | null = null;
@@ -100,7 +105,8 @@ export class Lane implements Session {
   async statement(text: string, parameters: (string | null)[]): Promise<Record<string, unknown>[]> {
     let stale: { message?: string } | undefined;
     const send = () => {
-      const query = this.client.unsafe(text, parameters, { prepare: this.way.prepares, simple: false } as object);
+      const prepare = this.way.prepares;
+      const query = this.client.unsafe(this.head + text, parameters, { prepare, simple: false } as object);
       // postgres.js would send it once more by itself, and while it does, answers may go to the wrong statements.
       Object.defineProperty(query, "retried", {
         get: () => undefined,
@@ -135,6 +141,16 @@ export class Lane implements Session {
     throw this.lost;
   }
 
+  /** Whether the server's account of its sessions tells what is done for it. A text that is prepared has to be the same for everybody. */
+  get accounted(): boolean {
+    return !this.pooled || !this.way.prepares;
+  }
+
+  /** What every text begins with. */
+  private get head(): string {
+    return this.pooled && this.accounted ? `/*${this.mark}*/ ` : "";
+  }
+
   /** For how many ticks it has owed an answer and said nothing. Looked at every tick. */
   silence(): number {
     const { ticks } = this.clock;
@@ -162,29 +178,33 @@ export class Lane implements Session {
   }
 
   async script(text: string): Promise<string | undefined> {
-    const result = await this.inOrder(() => this.client.unsafe(text));
+    const result = await this.inOrder(() => this.client.unsafe(this.head + text));
     return (result as { command?: string }).command;
   }
 
   async describe(text: string): Promise<Column[]> {
-    const query = this.client.unsafe(text, [], { prepare: false, simple: false } as object);
-    // Its own `describe()` would leave a prepared statement behind for every text.
-    Object.assign(query, { onlyDescribe: true });
-    const { columns } = (await this.inOrder(() => query)) as unknown as { columns: Column[] };
-    return columns;
+    const described = await this.inOrder(() => {
+      const query = this.client.unsafe(this.head + text, [], { prepare: false, simple: false } as object);
+      // Its own `describe()` would leave a prepared statement behind for every text.
+      return Object.assign(query, { onlyDescribe: true });
+    });
+    return (described as unknown as { columns: Column[] }).columns;
   }
 
   async copy(text: string, columns: number, rows: CopyRows): Promise<number> {
     let total = 0;
     try {
-      const query = this.client.unsafe(text);
-      const stream = await this.inOrder(() => query.writable());
+      let query: postgres.PendingQuery<postgres.Row[]> | undefined;
+      const stream = await this.inOrder(() => {
+        query = this.client.unsafe(this.head + text);
+        return query.writable();
+      });
       const done = this.orLost(
         new Promise<void>((resolve, reject) => {
           stream.once("finish", resolve);
           stream.once("error", reject);
           // What the server refuses after the last byte, postgres.js tells only to the query, which has resolved already.
-          Object.assign(query, { reject });
+          Object.assign(query!, { reject });
         }),
       );
       done.catch(() => {});
@@ -271,16 +291,19 @@ export class Lane implements Session {
    * comes of that half goes nowhere, or to somebody else.
    */
   private alone<T>(send: () => PromiseLike<T>): Promise<T> {
-    const mine = this.last.then(() => this.answer(send()));
-    this.last = mine.catch(() => {});
-    return mine;
+    let is_awaited = true;
+    const sent = this.last.then(() => (is_awaited ? send() : Promise.reject(this.lost)));
+    this.last = Promise.allSettled([sent]);
+    return this.answer(sent).finally(() => {
+      is_awaited = false;
+    });
   }
 
   /** A server tells its own process's number when it is connected to, a pooler some number. */
   private async meet(): Promise<void> {
     const told = await this.client.unsafe(own_session);
     this.pooled = told[0]?.pid !== told.state.pid;
-    this.session = `${told[0]?.pid} ${told[0]?.since}`;
+    this.session = this.pooled ? this.mark : `${told[0]?.pid} ${told[0]?.since}`;
     if (this.pooled) this.way.foundPooler();
   }
 
@@ -289,7 +312,7 @@ export class Lane implements Session {
     try {
       return await this.orLost(sent, this.clock.ticks);
     } catch (error) {
-      const given = serverError(error, this.lost);
+      const given = serverError(error, this.lost, this.head);
       if (isFatal(error) || useless_connection.test(given.code) || isUnreadable(error)) this.lose(given);
       throw given;
     } finally {

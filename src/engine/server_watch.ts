@@ -2,6 +2,7 @@
 // of an hour, so a connection that owes an answer and is silent is asked about over a new one: the server knows whether it works on
 // something there. If it does not, or nobody answers at all, the connection is lost. One coarse look at all connections of a pool
 // is all that it costs while they talk.
+import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "./database.js";
 import { NoAnswer } from "./server_errors.js";
 import type { Lane } from "./server_lane.js";
@@ -15,6 +16,8 @@ const longest_ticks = 30;
 const probe_ticks = 8;
 /** Until a new connection has a session, in all. */
 const opening_ticks = 16;
+/** So long may an answer be on its way that the server has sent: who was told of it has another client's statement since. */
+const passing_ticks = 2;
 /** What the server gives up by itself, in so many ticks more. */
 const grace_ticks = 10;
 
@@ -108,7 +111,7 @@ export class Watch {
 
   /** The session that it leaves behind may hold locks, and learns of its end from nobody. */
   private lose(lane: Lane, why: string): void {
-    if (!lane.pooled && lane.session !== null) this.left.push(lane.session);
+    if (lane.accounted && lane.session !== null) this.left.push(lane.session);
     lane.lose(new DatabaseError("08006", `the connection to the database fell silent: ${why}`));
   }
 
@@ -125,9 +128,11 @@ export class Watch {
       const doing = await probe(this.pool.open(), silent, this.left, probe_ticks * this.tick_ms);
       this.away = null;
       this.left = [];
+      // A pooler lends a session to the next as soon as it is free, and what it did for us is no longer to be seen there.
+      if (silent.some((lane) => lane.pooled && !doing.has(lane.session))) await sleep(passing_ticks * this.tick_ms);
       for (const lane of silent) {
-        // It may have been answered meanwhile, and something else been sent. Of what a pooler gives out nobody can tell.
-        if (lane.lost || lane.pooled || lane.silence() < silence_ticks) continue;
+        // It may have been answered meanwhile, and something else been sent.
+        if (lane.lost || !lane.accounted || lane.silence() < silence_ticks) continue;
         const what = doing.get(lane.session);
         if (what === "unknown") continue;
         // What the server is about to send us is on its way only if some of it arrives.
@@ -167,18 +172,24 @@ async function probe(
   try {
     const sessions = silent.map(({ session }) => session);
     const [row] = await lane.statement(session_states, [JSON.stringify(sessions), JSON.stringify(left)]);
-    return new Map(Object.entries((row as { doing: Record<string, Doing> }).doing));
+    const { doing, tells } = row as { doing: Record<string, Doing>; tells: boolean };
+    return new Map(tells ? Object.entries(doing) : sessions.map((session) => [session, "unknown"]));
   } finally {
     clearTimeout(timer);
     void lane.end(1);
   }
 }
 
-/** One that has just become idle may have sent an answer that is on its way. One that reads has got the first half of a statement. */
+/**
+ * One that has just become idle may have sent an answer that is on its way. One that reads has got the first half of a statement. One
+ * that a pooler lends is ours while it does something for us; idle, it may be another's in a moment.
+ */
 const session_states = `
   with sessions as (
-    select pid, pid || ' ' || extract(epoch from backend_start) as name, coalesce(state, '') as state, state_change, wait_event
-      from pg_stat_activity
+    select pid, name, is_lent, coalesce(state, '') as state, state_change, wait_event
+      from pg_stat_activity,
+           lateral (values (pid || ' ' || extract(epoch from backend_start), false),
+                           (substring(query from '^/[*]([0-9a-f]{16})[*]/'), true)) as names (name, is_lent)
   )
   select (select coalesce(json_object_agg(name, case
                    when state in ('', 'disabled') then 'unknown'
@@ -191,4 +202,6 @@ const session_states = `
              and not (state = 'active' and wait_event is not distinct from 'ClientRead')) as doing,
          (select count(pg_terminate_backend(pid))
             from sessions
-           where name in (select json_array_elements_text($2::text::json))) as ended`;
+           where name in (select json_array_elements_text($2::text::json))
+             and not (is_lent and state = 'idle')) as ended,
+         current_setting('track_activities')::boolean as tells`;

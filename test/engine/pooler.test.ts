@@ -3,6 +3,7 @@ import pino from "pino";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../src/engine/database.js";
 import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
+import { TcpProxy } from "../faults/proxy.js";
 import { type Pooler, startPooler, withoutPgbouncer } from "../pgbouncer.js";
 import { freshDatabase, realServer } from "../postgres.js";
 
@@ -80,6 +81,24 @@ describe.skipIf(why_not !== null)(name("behind a pooler"), () => {
     expect(await sum()).toEqual({ n: 5, s: 31 });
     expect(db.way?.()).toMatchObject({ prepares: false });
     expect(lines.filter((line) => line.startsWith("prepared statements do not last"))).toHaveLength(1);
+  });
+
+  test("a connection that fell silent is lost, what it held is let go, and a statement that takes its time is not", async () => {
+    const proxy = await TcpProxy.open(Number(new URL(url).port));
+    onTestFinished(() => proxy.close());
+    const address = new URL(url);
+    address.port = String(proxy.port);
+    const db = open({ max: 2, tick_ms: 50 }, address.href);
+    expect(await db.sql`select pg_sleep(1)::text as n`).toEqual([{ n: "" }]);
+    const held = db.transaction(async (tx) => {
+      await tx.sql`select pg_advisory_xact_lock(4714)`;
+      // New connections are well, and so is the pooler's session, which is idle in this transaction.
+      for (const wire of proxy.open()) wire.lose();
+      await tx.sql`select 1`;
+    });
+    await expect(held).rejects.toMatchObject({ code: "08006", message: expect.stringContaining("fell silent") });
+    await open().transaction((tx) => tx.sql`select pg_advisory_xact_lock(4714)`);
+    await expect(db.sql`select 1, nowhere`).rejects.toMatchObject({ code: "42703", position: 11 });
   });
 
   test("settings that it refuses go with each transaction", async () => {

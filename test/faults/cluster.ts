@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import type { Database } from "../../src/engine/database.js";
 import { migrate } from "../../src/engine/migrate.js";
 import { openServer } from "../../src/engine/server_database.js";
+import { is_pooled } from "../behind_pooler.js";
 import { type Pooler, startPooler } from "../pgbouncer.js";
 import { type Installation, installServer, launchServer, serverAnswers, serverStopped } from "../postgres_server.js";
 
@@ -36,7 +37,7 @@ export async function startCluster(env?: Record<string, string>): Promise<Cluste
     const cluster = new Cluster(installed, await quietPort(), env);
     await cluster.start();
     await cluster.makeTemplate();
-    if (process.env.FANFOLD_TEST_POOLER) await cluster.putPoolerBefore();
+    if (is_pooled) await cluster.putPoolerBefore();
     return cluster;
   } catch (error) {
     rmSync(installed.folder, { recursive: true, force: true });
@@ -46,7 +47,7 @@ export async function startCluster(env?: Record<string, string>): Promise<Cluste
 
 export class Cluster {
   private server: ChildProcess | null = null;
-  /** FANFOLD_TEST_POOLER: processes reach the server through it. */
+  /** In `npm run test:pooler`: processes reach the server through it. */
   private pooler: Pooler | null = null;
 
   constructor(

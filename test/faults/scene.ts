@@ -150,7 +150,7 @@ export class Scene {
   }
 
   async proxy(): Promise<TcpProxy> {
-    const proxy = await TcpProxy.open(this.cluster.port);
+    const proxy = await TcpProxy.open(Number(new URL(this.database.url).port));
     this.proxies.push(proxy);
     return proxy;
   }
@@ -182,7 +182,9 @@ export class Scene {
   }
 
   private urlFor(via: TcpProxy | undefined): string {
-    return via === undefined ? this.database.url : this.database.url.replace(`:${this.cluster.port}/`, `:${via.port}/`);
+    const url = new URL(this.database.url);
+    if (via !== undefined) url.port = String(via.port);
+    return url.href;
   }
 
   /** A file that tasks wait for (`hold.until`), and how to make it. */

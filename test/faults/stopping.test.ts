@@ -1,5 +1,6 @@
 // F31–F33: processes that are asked to leave: workers, submitters, and everything in turn.
 import { expect } from "vitest";
+import { is_pooled } from "../behind_pooler.js";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
 import { keepSubmitting } from "./load.js";
@@ -158,9 +159,12 @@ async function waitingSubmits(scene: Scene): Promise<number> {
   return rows.length;
 }
 
+/** A pooler's own session keeps the name of whom it served last, and does nothing. */
 async function sessionsOf(scene: Scene, { name }: Submitter): Promise<number> {
   const rows = await scene.db.sql`
-    select from pg_stat_activity where datname = current_database() and application_name like ${`${name}%`}`;
+    select from pg_stat_activity
+     where datname = current_database() and application_name like ${`${name}%`}
+       and not (state = 'idle' and ${is_pooled}::boolean)`;
   return rows.length;
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { createRegistry } from "../../src/core/registry.js";
+import { patienceFor } from "../../src/engine/await_database.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { armFault } from "../../src/fault.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
@@ -41,7 +42,9 @@ if (pause !== undefined) {
     while (!existsSync(pause.until)) await sleep(20);
   });
 }
-const engine = await openEngine({ database_url, storage_dir, registry, log });
+// As `fanfold up` does. After a restart of the server PgBouncer turns everybody away for up to 15 s.
+const patience = patienceFor({ seconds: 30, tell: (why) => log.info({ why }, "the database is waited for") });
+const engine = await openEngine({ database_url, storage_dir, registry, log, patience });
 // What the database has confirmed is noted before the worker itself learns of it.
 const { finish } = engine.worker_commands;
 engine.worker_commands.finish = async (db, request) => {
@@ -49,7 +52,7 @@ engine.worker_commands.finish = async (db, request) => {
   effects.acknowledged(request, reply);
   return reply;
 };
-const worker = await startWorker(engine, { isolation_user: "same", ...options });
+const worker = await patience(() => startWorker(engine, { isolation_user: "same", ...options }));
 const watch = stopOnSignals(worker);
 say(`ready ${process.pid} ${Date.now()}`);
 const how = await watch.stopped;

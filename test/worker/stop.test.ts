@@ -172,8 +172,7 @@ test("stopping twice, or a worker that was killed, is no error", async () => {
   await worker.stop();
 });
 
-// A pooler keeps its connections to the server.
-test.skipIf(process.env.FANFOLD_TEST_POOLER)("a worker that has stopped leaves no connection", async () => {
+test("a worker that has stopped leaves no connection", async () => {
   const reader = defineHandler("reader", {}, (_, ctx) => ctx.db((session) => session.sql`select 1`));
   const shop = await openShop({ handlers: [reader] });
   const worker = await shop.worker();
