@@ -1,6 +1,6 @@
 // Everything that is wrong with a call's path, query and body, at once: what, where, and what to do.
 import type { FastifyRequest } from "fastify";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Endpoint } from "../core/api/endpoint.js";
 import { BadRequest } from "../core/errors.js";
 import { textProblem } from "../core/json_values.js";
@@ -16,6 +16,9 @@ export function checked(endpoint: Endpoint, request: FastifyRequest): Read {
   // A body's texts were looked at when it was parsed; those of the address were not.
   const params = read(problems, "path", endpoint.params, storable(problems, "path", request.params));
   const query = read(problems, "query", endpoint.query, storable(problems, "query", request.query));
+  for (const bad of badNumbers(endpoint.query, request.query)) {
+    if (!problems.some(({ path }) => path === bad.path)) problems.push(bad);
+  }
   const body = endpoint.body === null ? undefined : read(problems, "body", endpoint.body, request.body);
   if (endpoint.body === null && request.body !== undefined) {
     problems.push({ path: "body", problem: "this call takes no body", fix: "Leave it out." });
@@ -57,6 +60,21 @@ function read(problems: Problem[], name: string, schema: z.ZodType, value: unkno
     });
   }
   return undefined;
+}
+
+/** A number of a query is written in digits; JavaScript would also take an empty text for 0, and "0x1f" for 31. */
+function badNumbers({ shape }: z.ZodObject, values: unknown): Problem[] {
+  const given = Object.entries((values ?? {}) as Record<string, unknown>);
+  return given.flatMap(([key, value]) => {
+    const is_number = Object.hasOwn(shape, key) && bare(shape[key]) instanceof z.ZodNumber;
+    if (!is_number || typeof value !== "string" || /^-?\d+(\.\d+)?$/.test(value)) return [];
+    return [{ path: `query.${key}`, problem: "is not a number", fix: "Write it in digits, or leave it out." }];
+  });
+}
+
+/** A schema without its default, and without being optional. */
+function bare(schema: unknown): unknown {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? bare(schema.unwrap()) : schema;
 }
 
 function fixOf(issue: z.core.$ZodIssue, root: unknown): string {

@@ -107,6 +107,18 @@ test("bad schedules are refused with everything that is wrong, and no scope does
   expect((await call("GET", "/api/schedules", { key: null })).status).toBe(401);
 });
 
+test("a number of the query is written in digits: nothing, blanks and other spellings are refused", async () => {
+  for (const text of ["", "%20", "0x1", "1e0"]) {
+    const { status, body } = await service.call("GET", `/api/schedules?recent=${text}&limit=1`);
+    expect([text, status, body.problems?.map(({ path }: { path: string }) => path)]).toEqual([
+      text,
+      400,
+      ["query.recent"],
+    ]);
+  }
+  expect((await service.call("GET", "/api/schedules?recent=0&limit=1")).status).toBe(200);
+});
+
 test("jobs wait for others and end in groups, over HTTP", async () => {
   const { call, engine } = service;
   expect(await call("PUT", "/api/groups/batch-1", { body: { name: "Batch", expected: 2 } })).toMatchObject({
