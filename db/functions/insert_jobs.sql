@@ -98,7 +98,7 @@ begin
   if strpos(jobs::text, '"group_id"') > 0 then
     perform app.join_groups(tenant, v_created);
   end if;
-  v_slow := app.insert_stages(tenant, v_created, blueprint);
+  v_slow := app.insert_stages(tenant, v_created, blueprint_hash);
   for v_job in
     select j.*
       from unnest(v_slow) c

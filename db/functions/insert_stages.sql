@@ -1,54 +1,57 @@
 -- The stages of new jobs of one blueprint. A first stage that is one plain task starts as it is inserted, with its task, its ledger and
--- its place in ready, and whoever is idle is told. Returns the jobs that need the long way (advance_job). `offset 0`: job by job, by
+-- its place in ready, and an idle worker hears of it. Returns the jobs that need the long way (advance_job). `offset 0`: job by job, by
 -- key. Planned while tables were small, a join may read every job the tenant has.
-create or replace function app.insert_stages(tenant text, job_ids text[], blueprint jsonb)
+create or replace function app.insert_stages(tenant text, job_ids text[], hash text)
 returns text[]
 language plpgsql
 as $$
 declare
   v_slow text[];
   v_types text[];
+  v_made bigint;
 begin
-  with made as (
-    insert into app.stages (
-      tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
-      timeout_s, max_attempts, retry, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
-      opened_at)
-    select
-      tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
-      d.batch, d.max_parallel, d.timeout_s, coalesce((j.retry ->> 'attempts')::numeric::smallint, d.max_attempts),
-      case when j.retry is null then d.retry else nullif(coalesce(d.retry, '{}') || (j.retry - 'attempts'), '{}') end,
-      d.budget_count, d.budget_percent, d.condition, d.plan,
-      d.description, d.on_task_failure, d.gate, j.priority,
-      case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
-      case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
-    from unnest(job_ids) c
-    cross join lateral (select q.job_id, q.priority, q.waits_for, q.retry from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
-    cross join (
-      select s.*, s.after = '{}' and s.parallelism = 'single' and s.plan is null and s.condition is null and s.gate is null as starts
-        from app.stage_definitions(blueprint) s
-      offset 0
-    ) d
-    order by j.job_id, d.number
-    returning stage_id, job_id, number, task_type, priority, status, waiting_for
-  ),
-  tasks as (
-    insert into app.tasks (stage_id, ordinal, tenant_id) select m.stage_id, 0, tenant from made m where m.status = 'processing'
-  ),
-  ledgers as (
-    insert into app.stage_progress (stage_id, tenant_id, total, remaining)
-    select m.stage_id, tenant, 1, 1 from made m where m.status = 'processing'
-  ),
-  queued as (
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, turn)
-    select m.stage_id, 0, 1, tenant, m.task_type, m.priority, case when m.number = 1 then app.place_of(now()) else app.ring_turn(m.job_id, m.stage_id) end
-      from made m
-     where m.status = 'processing'
-  )
-  select array_agg(distinct m.job_id) filter (where m.status = 'waiting' and m.waiting_for = 0),
-    array_agg(distinct m.task_type) filter (where m.status = 'processing')
-    into v_slow, v_types
-    from made m;
+  for v_try in 1 .. 2 loop
+    with made as (
+      insert into app.stages (
+        tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
+        timeout_s, max_attempts, retry, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
+        opened_at)
+      select
+        tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
+        d.batch, d.max_parallel, d.timeout_s, coalesce((j.retry ->> 'attempts')::numeric::smallint, d.max_attempts),
+        case when j.retry is null then d.retry else nullif(coalesce(d.retry, '{}') || (j.retry - 'attempts'), '{}') end,
+        d.budget_count, d.budget_percent, d.condition, d.plan,
+        d.description, d.on_task_failure, d.gate, j.priority,
+        case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
+        case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
+      from unnest(job_ids) c
+      cross join lateral (select q.job_id, q.priority, q.waits_for, q.retry from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+      cross join lateral (
+        select * from app.blueprint_stages s where s.tenant_id = tenant and s.blueprint_hash = hash offset 0) d
+      order by j.job_id, d.number
+      returning stage_id, job_id, number, task_type, priority, status, waiting_for
+    ),
+    tasks as (
+      insert into app.tasks (stage_id, ordinal, tenant_id) select m.stage_id, 0, tenant from made m where m.status = 'processing'
+    ),
+    ledgers as (
+      insert into app.stage_progress (stage_id, tenant_id, total, remaining)
+      select m.stage_id, tenant, 1, 1 from made m where m.status = 'processing'
+    ),
+    queued as (
+      insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, turn)
+      select m.stage_id, 0, 1, tenant, m.task_type, m.priority, case when m.number = 1 then app.place_of(now()) else app.ring_turn(m.job_id, m.stage_id) end
+        from made m
+       where m.status = 'processing'
+    )
+    select array_agg(distinct m.job_id) filter (where m.status = 'waiting' and m.waiting_for = 0),
+      array_agg(distinct m.task_type) filter (where m.status = 'processing'), count(*)
+      into v_slow, v_types, v_made
+      from made m;
+    exit when v_made > 0 or v_try = 2;
+    -- An older version kept the blueprint.
+    perform app.keep_stages(tenant, hash);
+  end loop;
   perform app.wake(v_types);
   return v_slow;
 end $$;

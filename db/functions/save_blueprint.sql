@@ -17,5 +17,6 @@ begin
   insert into app.blueprints (tenant_id, blueprint_hash, job_type, blueprint)
   values (tenant, v_hash, blueprint ->> 'type', blueprint)
   on conflict do nothing;
+  perform app.keep_stages(tenant, v_hash);
   return v_hash;
 end $$;

@@ -2,7 +2,7 @@
 -- for long: it may be held by somebody's open transaction, and other tenants' work must not wait for that. `held`: tenants whose rows
 -- were not to be had; whoever claims names them for a while, so that it is not they who are waited for again and again.
 create or replace function app.wait_for_ready(
-  pools app.ready_pool[], tenants text[], most bigint, memory jsonb, inout state app.taking, out held text[])
+  pools app.ready_pool[], no_wait text[], most bigint, memory jsonb, inout state app.taking, out held text[])
 language plpgsql
 as $$
 declare
@@ -12,7 +12,8 @@ declare
 begin
   held := '{}'::text[];
   perform set_config('lock_timeout', '300ms', true);
-  foreach v_tenant in array tenants loop
+  foreach v_tenant in array app.tenants_of_pools(pools) loop
+    continue when v_tenant = any (no_wait);
     begin
       foreach v_pool in array pools loop
         if v_pool.tenant_id = v_tenant and state.tasks = 0 then

@@ -76,6 +76,14 @@ export interface EngineParts {
   close(): Promise<void>;
 }
 
+/** A job of which a submit says nothing but what it is. */
+interface PlainJob {
+  parameters: string;
+  identity: string | undefined;
+  traceparent: string | undefined;
+  actor: string | null | undefined;
+}
+
 /** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
 const JOBS_PER_CALL = 1_000;
 /** Of checks by a schema that was sent, for as many jobs. */
@@ -237,25 +245,37 @@ export class Engine {
       }
       if (valid === null) return { text: "" };
       if (options.webhooks !== undefined) refuseAddresses(receivers(options.webhooks), this.outbound);
-      const { canonical, identity_canonical: identity } = valid;
-      return {
-        text: JSON.stringify({
-          ...{ parameters: canonical, identity, traceparent, ...submitOptions(options) },
-          // SQL cannot tell a null from nothing given.
-          ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
-        }),
-      };
+      const { canonical: parameters_text, identity_canonical: identity } = valid;
+      const { actor, traceparent: trace = traceparent, ...given } = submitOptions(options);
+      const is_plain = deadline_s === undefined && Object.values(given).every((value) => value === undefined);
+      const plain = { parameters: parameters_text, identity, traceparent: trace, actor };
+      // SQL cannot tell a null from nothing given.
+      const deadline = deadline_s === null ? { no_deadline: true } : { deadline_s };
+      return { plain: is_plain ? plain : undefined, text: JSON.stringify({ ...plain, ...given, ...deadline }) };
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       bad.refuse(known.blueprint.type, page.length);
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
-      replies.push(...(await this.#limited(db, this.#submitPage(db, blueprint, request))));
+      const plain = page.length === 1 && mode === "reuse" ? page[0]?.plain : undefined;
+      replies.push(...(await this.#limited(db, this.#submitPage(db, blueprint, request, plain))));
     }
     return replies;
   }
 
-  async #submitPage(db: Queryable, blueprint: string, request: string): Promise<SubmitReply[]> {
+  /** `plain`: the only job of the request, when it has nothing but parameters. It usually needs no more than the short way. */
+  async #submitPage(
+    db: Queryable,
+    blueprint: string,
+    request: string,
+    plain: PlainJob | undefined,
+  ): Promise<SubmitReply[]> {
     const hash = await this.#kept.hashOf(db, this.tenant, blueprint);
+    if (plain !== undefined) {
+      const { parameters, identity = null, traceparent = null, actor = null } = plain;
+      const submitted = await asked<SubmitReply | null>(db.sql`select app.submit_kept_job(
+        ${hash}::text, ${parameters}::text, ${identity}::text, ${traceparent}::text, ${actor}::text, ${this.tenant}::text) as reply`);
+      if (submitted !== null) return [submitted];
+    }
     const reply = await asked<SubmitReply[] | null>(
       db.sql`select app.submit_kept(${hash}::text, ${request}::text::json) as reply`,
     );

@@ -1,0 +1,52 @@
+-- Takes up to `most` tasks where several ranges wait: fair between tenants, by priority within one. `pools` are in the order in which tenants are
+-- to be served, each tenant's by priority. `served`: behind this tenant the next claim starts. `turns`: where on the rings of tenants. See claim.
+create or replace function app.take_fairly(
+  types text[], only_tenant text, most bigint, capped boolean, request json, inout state app.taking, out pools app.ready_pool[], out served text,
+  out turns jsonb)
+language plpgsql
+as $$
+declare
+  v_memory jsonb := (request -> 'memory')::jsonb;
+  v_found record;
+  v_tenants text[];
+  v_tenant text;
+  v_share bigint;
+  v_allowance bigint := 9223372036854775807;
+begin
+  served := request ->> 'after_tenant';
+  turns := '{}'::jsonb;
+  v_found := app.runnable_pools(types, coalesce(served, ''), only_tenant, most);
+  pools := v_found.pools;
+  if cardinality(pools) = 0 then
+    served := coalesce(v_found.scanned, served);
+    return;
+  end if;
+  v_tenants := app.tenants_of_pools(pools);
+  state.touched := v_found.promoted;
+  state.shared := cardinality(v_tenants) > 1;
+  -- Round 1: to each its share. Round 2: what is left, to whoever has more.
+  for v_round in 1 .. 2 loop
+    v_share := case when v_round = 1 then (most + cardinality(v_tenants) - 1) / cardinality(v_tenants) else most end;
+    foreach v_tenant in array v_tenants loop
+      exit when state.tasks >= most or state.bytes <= 0;
+      if capped then
+        v_allowance := app.tenant_allowance(v_tenant, state.taken);
+        if v_allowance <= 0 then
+          -- It had its turn: the next claim starts behind it.
+          served := v_tenant;
+          continue;
+        end if;
+      end if;
+      state.turn := coalesce((turns ->> v_tenant)::bigint, (request -> 'turns' ->> v_tenant)::bigint);
+      state := app.take_of_tenant(pools, v_tenant, least(v_share, most - state.tasks, v_allowance), v_memory, state);
+      if state.turn is not null then
+        turns := turns || jsonb_build_object(v_tenant, state.turn);
+      end if;
+      if v_round = 1 then
+        served := v_tenant;
+      end if;
+    end loop;
+    -- A tenant that is alone has had all of it.
+    exit when state.tasks >= most or state.bytes <= 0 or (cardinality(v_tenants) = 1 and state.tasks > 0);
+  end loop;
+end $$;
