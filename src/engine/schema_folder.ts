@@ -1,7 +1,7 @@
 // What `db/` holds: numbered migrations and one function per file, each with the hash of its text. Reads files only.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface Migration {
@@ -60,14 +60,19 @@ export function isLater(a: string, b: string): boolean {
   return place !== -1 && left[place]! > right[place]!;
 }
 
+/** One file per name, in whatever folder below `part` it lies. In the order of names, which does not change when a file moves. */
 export async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
-  const names = (await readdir(join(folder, part))).filter((name) => name.endsWith(".sql")).sort();
+  const files = (await readdir(join(folder, part), { recursive: true }))
+    .filter((file) => file.endsWith(".sql"))
+    .map((file) => ({ name: basename(file, ".sql"), path: `${part}/${file.replaceAll("\\", "/")}` }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   return Promise.all(
-    names.map(async (file) => {
+    files.map(async ({ name, path }, position) => {
+      if (files[position + 1]?.name === name) throw new Error(`${path}: another folder has a file of this name`);
       // Line ends depend on how the repository was checked out; the hash must not.
-      const text = (await readFile(join(folder, part, file), "utf8")).replaceAll("\r\n", "\n");
+      const text = (await readFile(join(folder, path), "utf8")).replaceAll("\r\n", "\n");
       const hash = createHash("sha256").update(text).digest("hex");
-      return { name: file.slice(0, -4), hash, text, path: `${part}/${file}` };
+      return { name, hash, text, path };
     }),
   );
 }

@@ -19,7 +19,7 @@ class Folder {
 
   constructor() {
     mkdirSync(join(this.path, "migrations"));
-    mkdirSync(join(this.path, "functions"));
+    mkdirSync(join(this.path, "functions", "sums"), { recursive: true });
     onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
   }
 
@@ -50,7 +50,7 @@ function small(): Folder {
     .migration("0002_more", "alter table app.things add b int; insert into app.things values (2, 2);")
     .function("one", "create or replace function app.one() returns int language sql as 'select 1'")
     .function(
-      "total",
+      "sums/total",
       "create or replace function app.total(p_more int) returns int language sql as 'select p_more + sum(a)::int from app.things'",
     );
 }
@@ -102,11 +102,21 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     expect(await schemaState(db, folder.options)).toEqual({ database_version: 3, code_version: 3, pending: [] });
   });
 
+  test("a function's file may move between folders, and no two may have its name", async () => {
+    const folder = small();
+    await migrate(db, folder.options);
+    folder.function("sums/one", "create or replace function app.one() returns int language sql as 'select 1'");
+    await expect(migrate(db, folder.options)).rejects.toThrow(/one\.sql: another folder has a file of this name/);
+    folder.without("functions/one.sql");
+    expect(await migrate(db, folder.options)).toEqual({ applied: [], functions: [], version: 2 });
+    expect(await call("app.one()")).toBe("1");
+  });
+
   test("leaves nothing behind when one file fails, and names file and line", async () => {
-    const folder = small().function("broken", "-- first line\ncreate or replace function app.broken() nonsense");
+    const folder = small().function("sums/broken", "-- first line\ncreate or replace function app.broken() nonsense");
     await expect(migrate(db, folder.options)).rejects.toMatchObject({
       code: "42601",
-      message: 'functions/broken.sql:2: syntax error at or near "nonsense"',
+      message: 'functions/sums/broken.sql:2: syntax error at or near "nonsense"',
     });
     expect(await db.sql`select to_regnamespace('app') is null as clean`).toEqual([{ clean: true }]);
   });
@@ -182,7 +192,7 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     await migrate(db, folder.options);
     folder.function("one", "create or replace function app.one() returns text language sql as $$ select 'eleven' $$");
     folder.function(
-      "total",
+      "sums/total",
       "create or replace function app.total(p_other int) returns int language sql as 'select p_other'",
     );
     expect(await migrate(db, folder.options)).toMatchObject({ functions: ["one", "total"] });
@@ -193,7 +203,7 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
     const folder = small();
     await migrate(db, folder.options);
     folder.function(
-      "total",
+      "sums/total",
       "create or replace function app.total(p_text text default 'x') returns text language sql as 'select p_text'",
     );
     await migrate(db, folder.options);
@@ -213,11 +223,11 @@ describe.each(["server", "embedded"] as const)("migrating (%s)", (kind) => {
         select pg_get_function_arguments(oid) as a from pg_proc where proname = 'total' order by 1`
       ).map(({ a }) => a);
     for (const text of [of_text + of_number, `${of_text}${of_number}\n`]) {
-      folder.function("total", text);
+      folder.function("sums/total", text);
       await migrate(db, folder.options);
       expect(await there()).toEqual(["p integer", "p text"]);
     }
-    folder.function("total", of_number);
+    folder.function("sums/total", of_number);
     await migrate(db, folder.options);
     expect(await there()).toEqual(["p integer"]);
   });
