@@ -24,13 +24,15 @@ const arithmetic = ["+", "-", "*", "/", "%", "div", "^"];
 const spatial = ["contains", "crosses", "disjoint", "equals", "intersects", "overlaps", "touches", "within"].map(
   (one) => `s_${one}`,
 );
-const temporal = [
-  ...["after", "before", "contains", "disjoint", "during", "equals", "finishedBy", "finishes", "intersects"],
-  ...["meets", "metBy", "overlappedBy", "overlaps", "startedBy", "starts"],
-].map((one) => `t_${one}`);
+const temporal =
+  "after before contains disjoint during equals finishedBy finishes intersects meets metBy overlappedBy overlaps startedBy starts"
+    .split(" ")
+    .map((one) => `t_${one}`);
 const arrays = ["a_equals", "a_contains", "a_containedBy", "a_overlaps"];
 const operators = [
-  ...["and", "or", "not", ...comparisons, "like", "between", "in", "isNull", "casei", "accenti"],
+  ..."and or not".split(" "),
+  ...comparisons,
+  ..."like between in isNull casei accenti".split(" "),
   ...arithmetic,
   ...spatial,
   ...temporal,

@@ -47,10 +47,9 @@ function pathOf(name: string): string[] {
   return item_members.has(steps[0] as string) ? steps : ["properties", ...steps];
 }
 
-const item_members = new Set([
-  ...["type", "id", "collection", "geometry", "bbox", "properties", "links", "assets"],
-  ...["stac_version", "stac_extensions"],
-]);
+const item_members = new Set(
+  "type id collection geometry bbox properties links assets stac_version stac_extensions".split(" "),
+);
 
 type Tree = Record<string, unknown>;
 

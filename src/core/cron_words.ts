@@ -2,10 +2,7 @@
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const day_names = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-const months = [
-  ...["", "January", "February", "March", "April", "May", "June", "July"],
-  ...["August", "September", "October", "November", "December"],
-];
+const months = ",January,February,March,April,May,June,July,August,September,October,November,December".split(",");
 const month_names = ["", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 
 /** "every day at 06:30, Europe/Zurich" */

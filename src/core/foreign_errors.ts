@@ -73,14 +73,13 @@ function sqlVerdict(error: unknown): Verdict | null {
 }
 
 /** The other side, the way to it, or this machine is short of something for now. Node, undici and most clients use these words. */
-const passing_errnos: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ESOCKETTIMEDOUT", "ECONNECTION", "ESOCKET"],
-  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN", "ENETRESET", "EADDRNOTAVAIL", "ENOTCONN"],
-  ...["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "ENODATA", "ESERVFAIL", "EREFUSED", "EDNS"],
-  ...["EAGAIN", "EBUSY", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EIO", "ESTALE", "EDEADLK", "ETXTBSY"],
-  ...["ENOSPC", "EDQUOT"],
-  ...["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_SOCKET", "UND_ERR_CLOSED"],
-]);
+const passing_errnos: ReadonlySet<string> = new Set(
+  `ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ESOCKETTIMEDOUT ECONNECTION ESOCKET
+  EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET EADDRNOTAVAIL ENOTCONN
+  ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ENODATA ESERVFAIL EREFUSED EDNS
+  EAGAIN EBUSY EMFILE ENFILE ENOBUFS ENOMEM EIO ESTALE EDEADLK ETXTBSY ENOSPC EDQUOT
+  UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET UND_ERR_CLOSED`.split(/\s+/),
+);
 
 function systemVerdict(error: unknown): Verdict | null {
   const errno = readProperty(error, "code");
@@ -89,9 +88,9 @@ function systemVerdict(error: unknown): Verdict | null {
 }
 
 /** Errors that only code makes: another attempt meets the same line. What wraps a cause is not one of them. */
-const mistakes: ReadonlySet<string> = new Set([
-  ...["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError", "AssertionError"],
-]);
+const mistakes: ReadonlySet<string> = new Set(
+  "TypeError ReferenceError SyntaxError RangeError EvalError URIError AssertionError".split(" "),
+);
 
 export function isMistake(error: unknown): boolean {
   const name = readProperty(error, "name");

@@ -42,10 +42,8 @@ export async function withSecretsIn<T>(value: T, ask: AskSecret): Promise<T> {
   return Object.fromEntries(await Promise.all(entries)) as T;
 }
 
-const secret_words = [
-  ...["authorization", "cookie", "password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey"],
-  ...["secretkey", "privatekey", "signingkey", "credential", "credentials", "connectionstring"],
-];
+const secret_words = `authorization cookie password passwd passphrase secret token apikey accesskey
+  secretkey privatekey signingkey credential credentials connectionstring`.split(/\s+/);
 
 /** "Authorization", "api_key", "accessToken", "db-password": whatever stands under it is nobody's to read. */
 export function isSecretKey(key: string): boolean {

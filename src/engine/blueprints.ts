@@ -164,13 +164,10 @@ function ofSaved({ blueprint, version, saved_at, saved_by, declaration }: Saved)
 
 /** What SQL saved may leave out what has a default. */
 function wholeBlueprint(blueprint: Blueprint): Blueprint {
-  const stages = blueprint.stages.map((stage, at) => ({
-    ...{ number: at + 1, parallelism: "single", importance: "critical", after: at === 0 ? [] : [at] },
-    ...stage,
-  })) as Blueprint["stages"];
-  return {
-    ...{ description: null, parameters: null, identity: null, deadline_s: usual_deadline_s },
-    ...blueprint,
-    stages,
-  };
+  const stages = blueprint.stages.map((stage, at) => {
+    const usual = { number: at + 1, parallelism: "single", importance: "critical", after: at === 0 ? [] : [at] };
+    return { ...usual, ...stage };
+  });
+  const usual = { description: null, parameters: null, identity: null, deadline_s: usual_deadline_s };
+  return { ...usual, ...blueprint, stages };
 }

@@ -18,10 +18,8 @@ export interface DashboardParts {
 export const dashboard_folder = fileURLToPath(new URL("../../dist/dashboard", import.meta.url));
 
 /** The first parts of the page's own addresses. */
-const pages = [
-  ...["jobs", "tasks", "workers", "queues", "health", "schedules", "webhooks", "keys", "limits", "audit"],
-  ...["submit", "catalog", "sign-in", "groups", "connectors"],
-];
+const pages = `jobs tasks workers queues health schedules webhooks keys limits audit
+  submit catalog sign-in groups connectors`.split(/\s+/);
 
 const policy = [
   "default-src 'none'",

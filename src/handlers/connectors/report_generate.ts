@@ -147,15 +147,11 @@ function own(row: Record<string, unknown>, column: string): unknown {
   return Object.hasOwn(row, column) ? row[column] : undefined;
 }
 
-const job_facts = [
-  ...["job_id", "job_type", "run", "status", "epoch", "labels", "correlation_id", "created_at", "started_at"],
-  ...["finished_at", "error", "result"],
-];
+const job_facts = `job_id job_type run status epoch labels correlation_id created_at started_at finished_at
+  error result`.split(/\s+/);
 const outcome_facts = ["objective", "importance", "status", "total", "completed", "failed", "skipped", "recovery"];
-const stage_facts = [
-  ...["number", "name", "task_type", "status", "total", "completed", "failed", "skipped", "cancelled"],
-  ...["opened_at", "closed_at"],
-];
+const stage_facts = `number name task_type status total completed failed skipped cancelled
+  opened_at closed_at`.split(/\s+/);
 const deliverable_facts = ["name", "stage", "count", "location", "usable"];
 
 function picked(record: Loose, names: readonly string[]): Record<string, unknown> {

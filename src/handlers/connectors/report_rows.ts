@@ -89,10 +89,8 @@ async function* lines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   if (rest.trim() !== "") yield rest;
 }
 
-const task_columns = [
-  ...["stage", "index", "task_id", "status", "attempt", "duration_ms", "finished_at"],
-  ...["error_code", "error_message", "result"],
-];
+const task_columns = `stage index task_id status attempt duration_ms finished_at
+  error_code error_message result`.split(/\s+/);
 
 interface TaskPage {
   tasks: Row[];

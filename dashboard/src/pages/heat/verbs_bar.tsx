@@ -192,10 +192,8 @@ function Left({ left }: { left: Retried["left"] }) {
   );
 }
 
-const columns = [
-  ...["task_id", "ordinal", "index", "status", "attempt", "duration_ms", "worker_id", "created_at", "finished_at"],
-  ...["error_code", "error_message"],
-];
+const columns = `task_id ordinal index status attempt duration_ms worker_id created_at finished_at
+  error_code error_message`.split(/\s+/);
 
 function CsvButton({ job_id, stage, selection }: { job_id: string; stage: string; selection: Selection }) {
   const [read, setRead] = useState<number | null>(null);
