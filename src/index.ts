@@ -1,4 +1,7 @@
 // The public API, re-exports only.
+
+export { type NewGeoTiff, writeGeoTiff } from "./cli/demo/geotiff_writer.js";
+export { type Scene, syntheticScene } from "./cli/demo/terrain.js";
 export * from "./core/index.js";
 export { type AssetPage, type AssetQuery, type AssetRecord, Assets } from "./engine/assets.js";
 export { type ConnectorConfig, Connectors, type HostRecord } from "./engine/connectors.js";
@@ -72,8 +75,6 @@ export {
   Webhooks,
   type WebhookWithSecret,
 } from "./engine/webhooks.js";
-export { type NewGeoTiff, writeGeoTiff } from "./geo/geotiff_writer.js";
-export { type Scene, syntheticScene } from "./geo/terrain.js";
 export type { Call, CallRequest, CallResponse } from "./handlers/connectors/caller.js";
 export { type Connection, type ConnectorDeclaration, defineConnector } from "./handlers/connectors/connector.js";
 export {

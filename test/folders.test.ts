@@ -18,8 +18,7 @@ const may_import: Record<string, readonly string[]> = {
   client: ["core"],
   engine: ["core", "storage", "fault.ts"],
   worker: ["core", "storage", "engine", "config.ts", "fault.ts"],
-  platform: ["core", "engine", "fault.ts"],
-  server: ["core", "geo", "storage", "catalog", "engine", "platform", "config.ts", "log.ts", "fault.ts"],
+  server: ["core", "geo", "storage", "catalog", "engine", "config.ts", "log.ts", "fault.ts"],
   cli: [
     "core",
     "geo",
@@ -29,7 +28,7 @@ const may_import: Record<string, readonly string[]> = {
     "jobs",
     "engine",
     "worker",
-    "platform",
+
     "server",
     "client",
     "config.ts",
@@ -47,8 +46,9 @@ const may_import: Record<string, readonly string[]> = {
     "jobs",
     "engine",
     "worker",
-    "platform",
+
     "server",
+    "cli",
     "log.ts",
   ],
 };

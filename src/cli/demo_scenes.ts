@@ -1,8 +1,8 @@
 // The scenes of the raster demo: one seeded landscape, cut into squares that fit together, as a survey would deliver them. One of
 // them is cut short on purpose, as by an upload that broke off.
 import { deflateSync } from "node:zlib";
-import { writeGeoTiff } from "../geo/geotiff_writer.js";
-import { syntheticScene } from "../geo/terrain.js";
+import { writeGeoTiff } from "./demo/geotiff_writer.js";
+import { syntheticScene } from "./demo/terrain.js";
 
 export interface DemoScene {
   /** `terrain-r2c3.tif` */

@@ -1,10 +1,10 @@
 // The files people and attackers send instead of a good GeoTIFF, each as bytes with the finding it must end in. All are a few
 // kilobytes: what they claim is large, not what they are. Used by the header check's tests and by those of the engines.
 import { deflateSync } from "node:zlib";
+import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer.js";
+import { syntheticScene } from "../../src/cli/demo/terrain.js";
+import { encodeTiff, type TiffEntry } from "../../src/cli/demo/tiff_file.js";
 import type { FindingCode } from "../../src/geo/findings.js";
-import { type NewGeoTiff, writeGeoTiff } from "../../src/geo/geotiff_writer.js";
-import { syntheticScene } from "../../src/geo/terrain.js";
-import { encodeTiff, type TiffEntry } from "../../src/geo/tiff_file.js";
 import { tags } from "../../src/geo/tiff_layout.js";
 import { disguises } from "./disguises.js";
 

@@ -1,9 +1,9 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer.js";
+import { syntheticScene } from "../../src/cli/demo/terrain.js";
+import { encodeTiff, type TiffDirectory, type TiffParts } from "../../src/cli/demo/tiff_file.js";
 import { checkCog, checkCogFile } from "../../src/geo/cog_check.js";
-import { type NewGeoTiff, writeGeoTiff } from "../../src/geo/geotiff_writer.js";
-import { syntheticScene } from "../../src/geo/terrain.js";
-import { encodeTiff, type TiffDirectory, type TiffParts } from "../../src/geo/tiff_file.js";
 import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff_header.js";
 import { ghostArea } from "../../src/geo/tiff_layout.js";
 import { broken } from "./broken.js";

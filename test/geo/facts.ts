@@ -1,6 +1,7 @@
 // Bands and statistics as an engine would give them, for tests of what decides by them.
+
+import { type Look, syntheticScene } from "../../src/cli/demo/terrain.js";
 import type { BandInfo, BandStatistics, DataType } from "../../src/geo/raster.js";
-import { type Look, syntheticScene } from "../../src/geo/terrain.js";
 
 export function band(data_type: DataType, more: Partial<BandInfo> = {}): BandInfo {
   return {

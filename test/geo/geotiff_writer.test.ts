@@ -1,9 +1,9 @@
 import { deflateSync, inflateSync } from "node:zlib";
 import { Tiff, type TiffImage, TiffTag } from "@cogeotiff/core";
 import { describe, expect, test } from "vitest";
-import { type NewGeoTiff, writeGeoTiff } from "../../src/geo/geotiff_writer.js";
+import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer.js";
+import { elevation, looks, syntheticScene } from "../../src/cli/demo/terrain.js";
 import { type DataType, data_types } from "../../src/geo/raster.js";
-import { elevation, looks, syntheticScene } from "../../src/geo/terrain.js";
 
 /** Another's reader, so that writer and reader of ours cannot agree on a mistake. */
 async function open(bytes: Uint8Array): Promise<Tiff> {

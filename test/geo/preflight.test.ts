@@ -1,9 +1,9 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type NewGeoTiff, writeGeoTiff } from "../../src/geo/geotiff_writer.js";
+import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer.js";
+import { syntheticScene } from "../../src/cli/demo/terrain.js";
 import { type PreflightOptions, preflight } from "../../src/geo/preflight.js";
 import { data_types, type Finding } from "../../src/geo/raster.js";
-import { syntheticScene } from "../../src/geo/terrain.js";
 import { HeaderError, readTiffHeader } from "../../src/geo/tiff_header.js";
 import { broken, claim, good } from "./broken.js";
 import { readerOf } from "./open.js";

@@ -1,6 +1,6 @@
 // Whichever GDAL a machine has, a job gives the same rasters: the two engines side by side.
 import { describe, expect, test } from "vitest";
-import { type NewGeoTiff, writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
+import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import type { CogOptions, Resampling } from "../../../src/geo/raster.js";
 import { engineOf, gdal, newPath, scene, signal, utm, written } from "./both_engines.js";
 

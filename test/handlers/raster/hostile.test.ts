@@ -5,8 +5,8 @@ import { mkdir, readdir, stat, symlink, utimes, writeFile } from "node:fs/promis
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { isFanfoldError } from "../../../src/core/errors.js";
-import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import type { CogOptions } from "../../../src/geo/raster.js";
 import type { GdalEngine } from "../../../src/handlers/raster/gdal_engine.js";
 import { gdal_settings } from "../../../src/handlers/raster/gdal_environment.js";

@@ -1,7 +1,7 @@
 // Rasters of every kind that a COG is made of, in any size: colours, many bands, nodata of all sorts, a palette, alpha, a mask.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type NewGeoTiff, writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
+import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { newPath, utm, written } from "./both_engines.js";
 
 export const kinds = ["rgb", "uint16", "float", "int16", "palette", "rgba", "masked", "corner"] as const;

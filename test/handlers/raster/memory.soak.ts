@@ -5,8 +5,8 @@ import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { checkCogFile } from "../../../src/geo/cog_check.js";
-import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
 import type { CogOptions } from "../../../src/geo/raster.js";
 import { engineOf, gdal, newPath, scene, signal, written } from "./both_engines.js";
 

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
-import type { TiffEntry } from "../../../src/geo/tiff_file.js";
+import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
+import type { TiffEntry } from "../../../src/cli/demo/tiff_file.js";
 import { lookAtSource, openSource } from "../../../src/handlers/raster/source.js";
 import { SourceCache } from "../../../src/storage/source_cache.js";
 import { broken, claim, good } from "../../geo/broken.js";

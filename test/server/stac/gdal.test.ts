@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeGeoTiff } from "../../../src/geo/geotiff_writer.js";
+import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import type { GeoTransform } from "../../../src/geo/raster.js";
 import type { StacItem } from "../../../src/geo/stac.js";
 import { buildCollection, summarizeItems } from "../../../src/geo/stac_collection.js";
