@@ -1,5 +1,5 @@
 // The job types there are for a tenant: those the process registered, and those the tenant saved as data. A registered one wins.
-
+import { LRUCache } from "lru-cache";
 import type { Blueprint } from "../core/blueprint.js";
 import { usual_deadline_s } from "../core/deadline.js";
 import type { Job } from "../core/declare.js";
@@ -37,8 +37,7 @@ export interface SavedReply {
 }
 
 /** A version never changes, so what was made of it is kept, for all tenants of this process. */
-const made = new Map<string, Job>();
-const MOST_MADE = 1_000;
+const made = new LRUCache<string, Job>({ max: 1_000 });
 
 export class Blueprints {
   constructor(
@@ -58,7 +57,6 @@ export class Blueprints {
     if (known !== undefined) return known;
     const { job, problems } = readDeclaration(type, saved.declaration, this.registry.handlers);
     if (job === null) throw new DeclarationError(problems);
-    if (made.size >= MOST_MADE) made.clear();
     made.set(key, job);
     return job;
   }

@@ -1,12 +1,11 @@
 // Which blueprints the database keeps already, and under which hash: a submit then names the hash instead of sending it all. What is
 // remembered here may be wrong (a transaction was rolled back, a backup was restored): the database says so, and is sent the whole.
+import { LRUCache } from "lru-cache";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
 
-const MOST_KEPT = 500;
-
 export class KeptBlueprints {
-  private readonly hashes = new Map<string, string>();
+  private readonly hashes = new LRUCache<string, string>({ max: 500 });
 
   async hashOf(db: Queryable, tenant: string, blueprint: string): Promise<string> {
     const key = keyOf(tenant, blueprint);
@@ -15,7 +14,6 @@ export class KeptBlueprints {
     const hash = await asked<string>(
       db.sql`select app.keep_blueprint(${blueprint}::text::jsonb, ${tenant}::text) as reply`,
     );
-    if (this.hashes.size >= MOST_KEPT) this.hashes.clear();
     this.hashes.set(key, hash);
     return hash;
   }

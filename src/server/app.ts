@@ -2,10 +2,11 @@
 // looked at, and every error has one shape.
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
 import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { type ProblemDetails, problem_media_type } from "../core/api/problem.js";
-import { ContractViolation, NotFound, OverLimit, Stopping } from "../core/errors.js";
+import { ContractViolation, NotFound, Stopping } from "../core/errors.js";
 import { json_limits, parseJson, parseLoosely } from "../core/json.js";
 import type { TrustedProxies } from "../core/setting_values.js";
 import type { Engine } from "../engine/engine.js";
@@ -226,7 +227,6 @@ async function sendError(
   }
   if (problem.retry_after_s !== undefined) reply.header("retry-after", String(problem.retry_after_s));
   if (problem.status === 401) reply.header("www-authenticate", "Bearer");
-  if (error instanceof OverLimit) reply.header("retry-after", String(problem.retry_after_s));
   return reply.status(problem.status).type(problem_media_type).send(JSON.stringify(problem));
 }
 
@@ -240,20 +240,15 @@ function described({ detail, problems = [], hint }: ProblemDetails): string {
   return [detail, ...(found.length > 0 || hint === undefined ? found : [hint])].join("; ");
 }
 
-/** One engine for each tenant that calls; they share connections. */
+/** One engine for each tenant that calls; they share connections. A caller without a tenant gets the server's own. */
 class EnginesByTenant {
-  readonly #engines = new Map<string, Engine>();
+  readonly #engines: LRUCache<string, Engine>;
 
-  constructor(readonly engine: Engine) {}
+  constructor(readonly engine: Engine) {
+    this.#engines = new LRUCache({ max: 10_000, memoMethod: (tenant) => engine.forTenant(tenant) });
+  }
 
   of(tenant: string): Engine {
-    if (tenant === "") return this.engine;
-    let found = this.#engines.get(tenant);
-    if (found === undefined) {
-      if (this.#engines.size >= 10_000) this.#engines.clear();
-      found = this.engine.forTenant(tenant);
-      this.#engines.set(tenant, found);
-    }
-    return found;
+    return tenant === "" ? this.engine : this.#engines.memo(tenant);
   }
 }

@@ -2,6 +2,7 @@
 // database is asked. In this process only, and bounded: a flood from many addresses forgets the oldest ones.
 import { isIPv4, isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
+import { LRUCache } from "lru-cache";
 
 export interface AttemptOptions {
   /** How many may fail at once. */
@@ -16,16 +17,15 @@ export interface AttemptOptions {
 export class FailedAttempts {
   readonly #burst: number;
   readonly #per_s: number;
-  readonly #most: number;
   readonly #now: () => number;
   /** In the order of their last failure. */
-  readonly #left = new Map<string, { attempts: number; at: number }>();
+  readonly #left: LRUCache<string, { attempts: number; at: number }>;
 
   constructor({ burst = 20, per_s = 1 / 3, most_addresses = 10_000, now }: AttemptOptions = {}) {
     this.#burst = burst;
     this.#per_s = per_s;
-    this.#most = most_addresses;
     this.#now = now ?? (() => performance.now());
+    this.#left = new LRUCache({ max: most_addresses });
   }
 
   /** Seconds until this address may try again; 0: now. */
@@ -36,10 +36,7 @@ export class FailedAttempts {
 
   failed(address: string): void {
     const network = networkOf(address);
-    const attempts = Math.max(0, this.#leftFor(network) - 1);
-    this.#left.delete(network);
-    this.#left.set(network, { attempts, at: this.#now() });
-    if (this.#left.size > this.#most) this.#left.delete(this.#left.keys().next().value as string);
+    this.#left.set(network, { attempts: Math.max(0, this.#leftFor(network) - 1), at: this.#now() });
   }
 
   get size(): number {
@@ -47,7 +44,7 @@ export class FailedAttempts {
   }
 
   #leftFor(network: string): number {
-    const known = this.#left.get(network);
+    const known = this.#left.peek(network);
     if (known === undefined) return this.#burst;
     return Math.min(this.#burst, known.attempts + ((this.#now() - known.at) / 1000) * this.#per_s);
   }

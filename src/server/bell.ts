@@ -1,6 +1,7 @@
 // Wakes calls that wait for work: one LISTEN for the whole server, whoever waits; where nothing arrives (behind a pooler), one look
 // several times a second for all of them. A hint may be lost, so nobody waits for it alone.
 import { performance } from "node:perf_hooks";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { hintOf, lookAfter } from "../core/hint.js";
 import { worker_commands as commands } from "../engine/commands.js";
@@ -18,8 +19,8 @@ interface Waiter {
 
 export class WorkBell {
   readonly #waiters = new Set<Waiter>();
-  /** When each hint was last heard, counted. */
-  readonly #heard = new Map<string, number>();
+  /** When each hint was last heard, counted. Types are few; a tenant that makes them up does not fill the memory. */
+  readonly #heard = new LRUCache<string, number>({ max: 10_000 });
   #count = 0;
   #listening: Promise<Listening | null> | null = null;
   #listener: Listening | null = null;
@@ -78,8 +79,6 @@ export class WorkBell {
 
   readonly #ring = (hint: string): void => {
     this.#heard.set(hint, ++this.#count);
-    // Types are few; whoever makes them up does not fill the memory.
-    if (this.#heard.size > 10_000) this.#heard.clear();
     for (const { hints, wake } of [...this.#waiters]) if (hints.has(hint)) wake();
   };
 

@@ -1,6 +1,7 @@
 // The boxes and states of stages that somebody looks at. Boxes change only when a stage is planned again, so they are read once and
 // kept; states are read anew, but once for all who look at the same time, and the larger the stage, the less often.
 import { performance } from "node:perf_hooks";
+import { LRUCache } from "lru-cache";
 import { type FootprintState, footprint_states } from "../core/api/footprints.js";
 import type { Engine } from "../engine/engine.js";
 import { rangesIn, results_at_once, type StageStates, TaskBoxes } from "../engine/task_boxes.js";
@@ -10,15 +11,15 @@ import { rangesOf } from "../geo/packed_boxes.js";
 const PAGE_ROWS = 20_000;
 /** More tasks than that in one stage are not drawn. */
 const MOST_TASKS = 1_000_000;
-/** Of all stages together that are kept; one of 100,000 tasks takes 3 MB. */
+/** The boxes of all stages that are kept; a stage of 100,000 tasks takes 4 MB. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** So many results are opened to see whether a stage's results say where they are. */
 const PROBED = 20;
 /** States are as old as this at most, and ten times as old as they took to read. */
 const FRESH_MS = 400;
-/** Nobody has looked for so long: its states are let go. */
+/** States that no caller has looked at for so long are let go. */
 const FORGOTTEN_MS = 60_000;
-/** Of all states that are kept, with the boxes they hold on to: whoever looks at stage after stage does not fill the memory. */
+/** All states that are kept, with the boxes they hold on to: a caller who looks at stage after stage does not fill the memory. */
 const MOST_LOOKED_BYTES = 128 * 1024 * 1024;
 const BYTES_PER_TASK = 43;
 const BYTES_PER_STAGE = 1000;
@@ -54,59 +55,51 @@ interface Kept {
   results_carry: boolean;
   /** Completed when they were last probed. */
   probed_at: number;
-  bytes: number;
 }
 
 interface Looked {
-  at: number;
-  took: number;
-  /** 0 until it is read. */
-  bytes: number;
-  footprints: Promise<StageFootprints>;
+  fresh_until: number;
+  footprints: StageFootprints;
 }
 
 export class Footprints {
-  readonly #looked = new Map<string, Looked>();
-  readonly #kept = new Map<string, Kept>();
+  readonly #looked: LRUCache<string, Looked, Parameters<Footprints["of"]>>;
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: ({ opened }) => 1 + opened.length * 40,
+  });
 
-  constructor(private readonly most_bytes = MOST_LOOKED_BYTES) {}
+  constructor(most_bytes = MOST_LOOKED_BYTES) {
+    this.#looked = new LRUCache({
+      maxSize: most_bytes,
+      sizeCalculation: ({ footprints }) => BYTES_PER_STAGE + footprints.total * BYTES_PER_TASK,
+      ttl: FORGOTTEN_MS,
+      ttlAutopurge: true,
+      ignoreFetchAbort: true,
+      fetchMethod: async (_key, known, { options, context }) => {
+        const at = performance.now();
+        const footprints = await this.#read(...context, known?.footprints ?? null);
+        const fresh_ms = Math.max(FRESH_MS, 10 * (performance.now() - at));
+        options.ttl = Math.max(FORGOTTEN_MS, Math.ceil(fresh_ms));
+        return { fresh_until: at + fresh_ms, footprints };
+      },
+    });
+  }
 
   /** For tests: how many stages are known. */
   get size(): number {
     return this.#looked.size;
   }
 
-  of(engine: Engine, job_id: string, stage: string): Promise<StageFootprints> {
-    const key = JSON.stringify([engine.tenant, job_id, stage]);
-    const known = this.#looked.get(key);
-    const now = performance.now();
-    if (known !== undefined && now - known.at < Math.max(FRESH_MS, 10 * known.took)) return known.footprints;
-    const footprints = this.#read(engine, job_id, stage, known?.footprints);
-    const looked: Looked = { at: now, took: Number.POSITIVE_INFINITY, bytes: 0, footprints };
-    // The one that was read last is the last to go.
-    this.#looked.delete(key);
-    this.#looked.set(key, looked);
-    looked.footprints.then(
-      ({ total }) => {
-        looked.took = performance.now() - now;
-        looked.bytes = BYTES_PER_STAGE + total * BYTES_PER_TASK;
-        this.#forgetOld();
-      },
-      () => {
-        if (this.#looked.get(key) === looked) this.#looked.delete(key);
-      },
-    );
-    return looked.footprints;
+  async of(...asked: [engine: Engine, job_id: string, stage: string]): Promise<StageFootprints> {
+    const [{ tenant }, job_id, stage] = asked;
+    const key = JSON.stringify([tenant, job_id, stage]);
+    const forceRefresh = performance.now() >= (this.#looked.peek(key)?.fresh_until ?? 0);
+    return (await this.#looked.forceFetch(key, { context: asked, forceRefresh })).footprints;
   }
 
-  async #read(
-    engine: Engine,
-    job_id: string,
-    stage: string,
-    before: Promise<StageFootprints> | undefined,
-  ): Promise<StageFootprints> {
+  async #read(engine: Engine, job_id: string, stage: string, last: StageFootprints | null): Promise<StageFootprints> {
     const source = new TaskBoxes(engine.db, engine.tenant);
-    const last = (await before?.catch(() => undefined)) ?? null;
     const { ended, held, ready, ...about } = await source.states(job_id, stage, last?.stamp ?? null);
     if (ended === null || held === null || ready === null) return this.#withResults(engine, source, last!);
     const total = Math.min(about.total ?? 0, MOST_TASKS);
@@ -145,15 +138,10 @@ export class Footprints {
     const plan = [about.stage_id, about.epoch, total, about.status].join(".");
     const key = `${engine.tenant} ${about.stage_id}`;
     const known = this.#kept.get(key);
-    if (known?.plan === plan) {
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
-      return known;
-    }
+    if (known?.plan === plan) return known;
     const kept: Kept = {
       ...{ plan, boxes: new BoxSet(total), planned: 0, unusable: 0, results_carry: false, probed_at: 0 },
       opened: new Uint8Array(total),
-      bytes: total * 40,
     };
     for (let from: number | null = 0; from !== null && from < total; ) {
       const page = await source.planned(about.job_id, about.stage, from, PAGE_ROWS);
@@ -166,29 +154,7 @@ export class Footprints {
     }
     kept.planned = kept.boxes.order.length;
     this.#kept.set(key, kept);
-    this.#makeRoom();
     return kept;
-  }
-
-  #makeRoom(): void {
-    let bytes = [...this.#kept.values()].reduce((sum, kept) => sum + kept.bytes, 0);
-    for (const [key, kept] of this.#kept) {
-      if (bytes <= MOST_BYTES || this.#kept.size === 1) return;
-      this.#kept.delete(key);
-      bytes -= kept.bytes;
-    }
-  }
-
-  #forgetOld(): void {
-    const now = performance.now();
-    let bytes = [...this.#looked.values()].reduce((sum, looked) => sum + looked.bytes, 0);
-    for (const [key, looked] of this.#looked) {
-      const is_old = now - looked.at > Math.max(FORGOTTEN_MS, 10 * looked.took);
-      const is_too_much = bytes > this.most_bytes && looked.bytes > 0 && this.#looked.size > 1;
-      if (!is_old && !is_too_much) continue;
-      this.#looked.delete(key);
-      bytes -= looked.bytes;
-    }
   }
 }
 

@@ -1,44 +1,42 @@
 // Tokens of an OpenID provider as credentials: issuer, audience and algorithms are pinned by whoever runs the service, the
 // provider's keys are fetched and remembered, and a token never makes an operator. A token cannot be taken back before it
 // expires, so those of a provider should live for minutes.
-import { performance } from "node:perf_hooks";
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import type { Logger } from "pino";
 import type { JwtSettings } from "../config.js";
 import { type Scope, scopes } from "../core/api/endpoint.js";
 import { NotFound, Unauthenticated, Unavailable } from "../core/errors.js";
 import type { Database } from "../engine/database.js";
-import { Tenants } from "../engine/tenants.js";
+import { type TenantRecord, Tenants } from "../engine/tenants.js";
 import type { CredentialKind, Principal } from "./auth.js";
 import { openJwks } from "./jwks.js";
+import { type Clock, Remembered, steady_clock } from "./remembered.js";
 
 export type { JwtSettings };
 
 const CLOCK_TOLERANCE_S = 60;
-const TENANT_REMEMBERED_MS = 5_000;
-const MOST_REMEMBERED = 10_000;
 
 export interface JwtOptions {
-  /** Milliseconds of a clock that never goes back. */
-  now?: () => number;
+  now?: Clock;
   log?: Logger;
 }
 
 export class JwtAuthenticator implements CredentialKind {
-  readonly #tenants: Tenants;
+  readonly #tenants: Remembered<TenantRecord>;
   readonly #keys: JWTVerifyGetKey;
-  readonly #now: () => number;
   readonly #log: Logger | undefined;
-  readonly #known_tenants = new Map<string, number>();
 
   constructor(
     db: Database,
     private readonly settings: JwtSettings,
-    { now = () => performance.now(), log }: JwtOptions = {},
+    { now = steady_clock, log }: JwtOptions = {},
   ) {
-    this.#tenants = new Tenants(db);
+    const tenants = new Tenants(db);
+    this.#tenants = new Remembered(
+      async (tenant_id) => ({ value: await tenants.get(tenant_id), usable_for_s: null }),
+      now,
+    );
     this.#keys = openJwks(settings, now);
-    this.#now = now;
     this.#log = log;
   }
 
@@ -95,17 +93,12 @@ export class JwtAuthenticator implements CredentialKind {
   }
 
   async #assertTenant(tenant_id: string): Promise<void> {
-    const known_at = this.#known_tenants.get(tenant_id);
-    if (known_at !== undefined && this.#now() - known_at < TENANT_REMEMBERED_MS) return;
-    const asked_at = this.#now();
     try {
-      await this.#tenants.get(tenant_id);
+      await this.#tenants.find(tenant_id);
     } catch (error) {
       if (error instanceof NotFound) throw new Unauthenticated("the token's tenant does not exist here");
       throw error;
     }
-    if (this.#known_tenants.size >= MOST_REMEMBERED) this.#known_tenants.clear();
-    this.#known_tenants.set(tenant_id, asked_at);
   }
 }
 

@@ -1,6 +1,7 @@
-// What the database was asked lately: for so long that every process acts on a change within five seconds, and at once
-// where it was made. A crowd that asks for one thing asks the database once.
+// Keeps answers of the database for at most four seconds, so that every process acts on a change within five, and the process that
+// made the change at once. Callers that ask for the same thing at the same time share one question.
 import { performance } from "node:perf_hooks";
+import { LRUCache } from "lru-cache";
 
 /** An open stream looks again every second: together they are five. */
 const REMEMBERED_MS = 4_000;
@@ -16,54 +17,44 @@ export interface Answered<T> {
   usable_for_s: number | null;
 }
 
-interface Known<T> {
-  value: T;
-  /** From when on the database is asked again. */
-  until: number;
-}
+/** Thrown, not returned, for an id that does not exist: the cache would fail a lookup that returns nothing after a `forget`. */
+const missing = new Error("there is no such id");
 
-export class Remembered<T> {
-  readonly #known = new Map<string, Known<T>>();
-  readonly #finding = new Map<string, Promise<Known<T> | null>>();
+export class Remembered<T extends object> {
+  readonly #known: LRUCache<string, T>;
 
-  constructor(
-    private readonly ask: (id: string) => Promise<Answered<T> | null>,
-    private readonly now: Clock = steady_clock,
-  ) {}
+  constructor(ask: (id: string) => Promise<Answered<T> | null>, now: Clock = steady_clock) {
+    this.#known = new LRUCache<string, T>({
+      max: MOST_REMEMBERED,
+      ttl: REMEMBERED_MS,
+      ttlResolution: 0,
+      perf: { now },
+      // Callers that asked before a `forget` still get their answer, but it is not kept.
+      ignoreFetchAbort: true,
+      fetchMethod: async (id, _known, { options }) => {
+        const asked_at = now();
+        const found = await ask(id);
+        // Only what exists is kept, so that a caller who makes ids up does not fill the memory.
+        if (found === null) throw missing;
+        const lasts_ms = Math.min(REMEMBERED_MS, (found.usable_for_s ?? Number.POSITIVE_INFINITY) * 1000);
+        // Counted from before the question, because the answer may be as old as that. A time of 0 would mean for ever.
+        options.ttl = asked_at + lasts_ms - now() || -1;
+        return found.value;
+      },
+    });
+  }
 
   async find(id: string): Promise<T | null> {
-    const known = this.#known.get(id);
-    if (known !== undefined && this.now() < known.until) return known.value;
-    const started = this.#finding.get(id);
-    if (started !== undefined) return (await started)?.value ?? null;
-    const finding = this.#ask(id);
-    this.#finding.set(id, finding);
     try {
-      const found = await finding;
-      // Only what exists: whoever makes ids up does not fill the memory.
-      if (found !== null && this.#finding.get(id) === finding) {
-        if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
-        this.#known.set(id, found);
-      }
-      return found?.value ?? null;
-    } finally {
-      if (this.#finding.get(id) === finding) this.#finding.delete(id);
+      return await this.#known.forceFetch(id);
+    } catch (error) {
+      if (error === missing) return null;
+      throw error;
     }
   }
 
-  /** Asks the database at the next call for it. */
+  /** Asks the database at the next call for it, and lets nobody join a lookup that may have read before the change. */
   forget(id: string): void {
     this.#known.delete(id);
-    // One that is being looked up may have been read before the change: nobody joins it, and its answer is not kept.
-    this.#finding.delete(id);
-  }
-
-  async #ask(id: string): Promise<Known<T> | null> {
-    // Counted from before the question, because the answer may be as old as that.
-    const asked_at = this.now();
-    const found = await this.ask(id);
-    if (found === null) return null;
-    const lasts_ms = found.usable_for_s === null ? REMEMBERED_MS : Math.max(0, found.usable_for_s * 1000);
-    return { value: found.value, until: asked_at + Math.min(REMEMBERED_MS, lasts_ms) };
   }
 }

@@ -1,4 +1,5 @@
 // When something was last used: written down beside the call and never waited for, at most once a minute each.
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Clock } from "./remembered.js";
 
@@ -7,7 +8,8 @@ const KNOWN_MS = 3_600_000;
 const MOST_KNOWN = 10_000;
 
 export class Uses {
-  readonly #used = new Map<string, { at: number; written_at: number }>();
+  /** When the last use of each was written down; kept for an hour after the last use. */
+  readonly #used: LRUCache<string, number>;
   readonly #to_write = new Set<string>();
   #writing: Promise<void> | null = null;
 
@@ -15,21 +17,21 @@ export class Uses {
     private readonly write: (ids: readonly string[]) => Promise<unknown>,
     private readonly now: Clock,
     private readonly log: Logger | undefined,
-  ) {}
+  ) {
+    this.#used = new LRUCache({ max: MOST_KNOWN, ttl: KNOWN_MS, ttlResolution: 0, perf: { now } });
+  }
 
   /** Was it let in within the hour? */
   lately(id: string): boolean {
-    const used = this.#used.get(id);
-    return used !== undefined && this.now() - used.at < KNOWN_MS;
+    return this.#used.has(id);
   }
 
   note(id: string): void {
     const now = this.now();
-    const used = this.#used.get(id);
-    if (used !== undefined) used.at = now;
-    if (used !== undefined && now - used.written_at < WRITTEN_MS) return;
-    if (this.#used.size >= MOST_KNOWN) this.#used.clear();
-    this.#used.set(id, { at: now, written_at: now });
+    const written_at = this.#used.get(id);
+    const is_written = written_at !== undefined && now - written_at < WRITTEN_MS;
+    this.#used.set(id, is_written ? written_at : now);
+    if (is_written) return;
     this.#to_write.add(id);
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;

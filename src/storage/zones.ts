@@ -1,6 +1,7 @@
 // The zones of this deployment: for each zone and tenant the store of that tenant's files, opened when first asked for. Nothing here
 // knows a credential: the vendors' libraries find those themselves.
 import { join } from "node:path";
+import { LRUCache } from "lru-cache";
 import { BadRequest } from "../core/errors.js";
 import { formatProblems, type Problem } from "../core/problems.js";
 import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/zone_place.js";
@@ -21,12 +22,14 @@ export function zonesBelow(dir: string): Record<ZoneName, string> {
   return Object.fromEntries(zone_names.map((zone) => [zone, join(dir, zone)])) as Record<ZoneName, string>;
 }
 
-const most_open = 3_000;
-
 export class Zones {
   readonly #places: Readonly<Record<ZoneName, ZonePlace>>;
   readonly #settings: ZoneSettings;
-  readonly #open = new Map<string, BlobStore>();
+  readonly #open = new LRUCache<string, BlobStore, { zone: ZoneName; tenant_id: string }>({
+    max: 3_000,
+    memoMethod: (_name, _store, { context: { zone, tenant_id } }) =>
+      this.#opened(zone, placeOfTenant(this.#places[zone], tenant_id)),
+  });
 
   /** Throws BadRequest with everything that is wrong. */
   constructor(settings: ZoneSettings) {
@@ -54,14 +57,7 @@ export class Zones {
 
   /** The files of one tenant in the zone; keys are below it. */
   store(zone: ZoneName, tenant_id: string): BlobStore {
-    const name = `${zone}/${tenant_id}`;
-    let store = this.#open.get(name);
-    if (store === undefined) {
-      if (this.#open.size >= most_open) this.#open.clear();
-      store = this.#opened(zone, placeOfTenant(this.#places[zone], tenant_id));
-      this.#open.set(name, store);
-    }
-    return store;
+    return this.#open.memo(`${zone}/${tenant_id}`, { context: { zone, tenant_id } });
   }
 
   /** The reverse of ZoneAsset.href: which object of the tenant's it names; null for anything else. */

@@ -237,7 +237,7 @@ test("100,000 tasks are at most 150 KB, zipped or not, and read by key", async (
 test("those who look at the same time share one reading, and nothing is read again that has not changed", async () => {
   const { job_id } = await mixedJob();
   const asked: (string | null)[] = [];
-  let now = 0;
+  let now = 1;
   const keeper = new StageCellsKeeper(
     async (...call) => {
       asked.push(call[3]);
@@ -247,10 +247,10 @@ test("those who look at the same time share one reading, and nothing is read aga
   );
   const [a, b] = await Promise.all([keeper.of(engine(), job_id, "tile"), keeper.of(engine(), job_id, "tile")]);
   expect(a).toBe(b);
-  now = 999;
+  now = 1000;
   expect(await keeper.of(engine(), job_id, "tile")).toBe(a);
   expect(asked).toEqual([null]);
-  now = 1001;
+  now = 1002;
   expect(await keeper.of(engine(), job_id, "tile")).toBe(a);
   expect(asked).toEqual([null, a.etag]);
   await service.db.sql`select app.skip_task(${`${decodeCells(a.body).stage_id}-10`}, 'unwanted')`;
@@ -261,7 +261,7 @@ test("those who look at the same time share one reading, and nothing is read aga
 });
 
 test("a reading that took long is kept longer, and one that failed is not kept", async () => {
-  let now = 0;
+  let now = 1;
   let broken = true;
   const keeper = new StageCellsKeeper(
     async (...call) => {

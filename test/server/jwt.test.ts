@@ -21,7 +21,7 @@ let fetched = 0;
 let answer: () => { status: number; body: string };
 let settings: JwtSettings;
 let folder: string;
-let clock = 0;
+let clock = 1;
 const pairs: Record<string, Pair> = {};
 const published: JWK[] = [];
 

@@ -154,7 +154,7 @@ describe("a session", () => {
   test("a change of its key's scopes is a change of its own", async () => {
     const made = await service.engine.keys.create({ name: "shrinks", scopes: ["read", "submit"] });
     const elsewhere = openServer(service.server_url, { max: 2 });
-    let clock = 0;
+    let clock = 1;
     const keys = new KeyAuthenticator(elsewhere, { now: () => clock });
     const sessions = new SessionAuthenticator(elsewhere, keys, { now: () => clock });
     const { token } = await openSession(service.engine.db, { tenant_id: "default", key_id: made.key_id });
@@ -172,7 +172,7 @@ describe("a session", () => {
     const made = await service.engine.keys.create({ name: "ends", scopes: ["read"] });
     const { cookie, token } = await signIn({ key: made.key });
     const elsewhere = openServer(service.server_url, { max: 2 });
-    let clock = 0;
+    let clock = 1;
     const keys = new KeyAuthenticator(elsewhere, { now: () => clock });
     const sessions = new SessionAuthenticator(elsewhere, keys, { now: () => clock });
     await sessions.authenticate(sessionAuthorization(token));
@@ -184,7 +184,7 @@ describe("a session", () => {
     });
     clock += 3_999;
     await sessions.authenticate(sessionAuthorization(token));
-    clock += 1;
+    clock += 2;
     await expect(sessions.authenticate(sessionAuthorization(token))).rejects.toMatchObject({ code: "unauthenticated" });
     await sessions.close();
     await keys.close();
