@@ -15,8 +15,13 @@ const shapes: Record<string, { depth: number; least: number; closed?: boolean }>
   MultiPolygon: { depth: 3, least: 4, closed: true },
 };
 
-export function geometryProblems(value: unknown, at: readonly Step[]): Problem[] {
-  const walk = new Walk();
+/** How far a position may be from zero. Beyond 1e9 the database's own geometry would not be the one that was meant. */
+const farthest = [1e9, 1e9, 1e9, 1e9];
+/** For longitude and latitude only. */
+export const degrees = [180, 90, 1e9, 1e9];
+
+export function geometryProblems(value: unknown, at: readonly Step[], most: readonly number[] = farthest): Problem[] {
+  const walk = new Walk(most);
   walk.geometry(value, at, 0);
   return walk.problems;
 }
@@ -24,6 +29,8 @@ export function geometryProblems(value: unknown, at: readonly Step[]): Problem[]
 class Walk {
   readonly problems: Problem[] = [];
   private positions = 0;
+
+  constructor(private readonly most: readonly number[]) {}
 
   geometry(value: unknown, at: readonly Step[], depth: number): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -71,8 +78,12 @@ class Walk {
     if (this.positions > most_positions)
       this.tell(at, `is one of more than ${most_positions} positions`, "simplify the geometry");
     else if (!is_position) this.tell(at, "is not a position", "give [longitude, latitude] as numbers");
-    // Beyond this the database's own geometry would not be the one that was meant.
-    else if (value.some((one) => Math.abs(one) > 1e9)) this.tell(at, "is nowhere on Earth", "give degrees (WGS 84)");
+    else if (value.some((one, place) => Math.abs(one) > this.most[place]!))
+      this.tell(
+        at,
+        `${value.slice(0, 2).join(", ")} is nowhere on Earth`,
+        "longitude first, then latitude, in degrees",
+      );
   }
 
   private isFull(): boolean {
@@ -88,16 +99,23 @@ function samePosition(a: unknown, b: unknown): boolean {
   return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, place) => one === b[place]);
 }
 
-/** West, south, east, north, of a bbox with or without heights; or what is wrong with it. */
-export function bboxProblem(value: unknown): string | null {
-  if (!Array.isArray(value) || (value.length !== 4 && value.length !== 6)) return "has to be 4 or 6 numbers";
-  if (!value.every((one) => typeof one === "number" && Number.isFinite(one))) return "has to be numbers";
+/**
+ * What is wrong with a bbox: west, south, east, north, with or without heights. West beyond east crosses the antimeridian and is right.
+ * `widest`: the largest longitude.
+ */
+export function bboxProblem(value: unknown, widest = 180): string | null {
+  if (!Array.isArray(value)) return `is ${kindOf(value)}, not 4 or 6 numbers`;
+  if (value.length !== 4 && value.length !== 6) return `has ${value.length} numbers, not 4 or 6`;
+  const wrong = value.findIndex((one) => !Number.isFinite(one));
+  if (wrong >= 0) return `has ${quoted(value[wrong])}, which is not a number`;
   const half = value.length / 2;
-  if (value[1] > value[half + 1]) return "has its south above its north";
-  if (half === 3 && value[2] > value[5]) return "has its bottom above its top";
-  if (value[1] < -90 || value[half + 1] > 90) return "reaches beyond a pole";
-  if (Math.abs(value[0]) > 360 || Math.abs(value[half]) > 360) return "goes round the Earth more than once";
-  return null;
+  const [west, south] = value;
+  const [east, north] = value.slice(half);
+  if (south > north) return `has its south above its north: ${south}, ${north}`;
+  if (half === 3 && value[2] > value[5]) return `has its bottom above its top: ${value[2]}, ${value[5]}`;
+  if (south < -90 || north > 90) return `reaches beyond a pole: ${south}, ${north}`;
+  const beyond = [west, east].find((longitude) => Math.abs(longitude) > widest);
+  return beyond === undefined ? null : `has the longitude ${beyond}, which is beyond ${widest}`;
 }
 
 /** What a bbox covers: where its west is east of its east it crosses the antimeridian. Heights do not count: footprints have none. */

@@ -88,7 +88,8 @@ export function itemProblems(
     );
   if (item.bbox !== undefined && !Array.isArray(item.bbox)) tell(["bbox"], "is not an array", "give 4 or 6 numbers");
   else if (item.bbox !== undefined) {
-    const bbox = bboxProblem(item.bbox);
+    // Other catalogues write longitudes from 0 to 360.
+    const bbox = bboxProblem(item.bbox, 360);
     if (bbox !== null) tell(["bbox"], bbox, "west, south, east, north (with heights: 6 numbers)");
   }
   if (!isObject(item.assets)) tell(["assets"], "is not an object", "give {} for none");

@@ -2,21 +2,21 @@
 // A token holds the place in the order where a page ended, so that paging neither skips nor repeats what was there all along.
 import { createHash } from "node:crypto";
 import { BadRequest } from "../core/errors.js";
-import { formatProblems, type Problem, quoted } from "../core/problems.js";
+import { formatProblems } from "../core/problems.js";
 import type { StacItem } from "../geo/stac.js";
 import type { SearchPage, SearchQuery } from "./catalog.js";
 import { normalFilter } from "./cql2.js";
-import { fieldOf, withFields } from "./fields.js";
-import { bboxGeometry, bboxProblem, geometryProblems } from "./geojson.js";
-import { isDay, isMoment } from "./times.js";
+import { type Field, fieldOf, withFields } from "./fields.js";
+import { bboxGeometry } from "./geojson.js";
+import { searchProblems } from "./search_check.js";
 
 /** As stac.search takes it. */
 export interface SearchRequest {
   tenant: string;
-  collections?: string[];
-  ids?: string[];
-  starts?: string;
-  ends?: string;
+  collections?: string[] | undefined;
+  ids?: string[] | undefined;
+  starts?: string | undefined;
+  ends?: string | undefined;
   geometry?: unknown;
   filter?: unknown;
   sort: ({ column: string; descending: boolean } | { path: string[]; descending: boolean })[];
@@ -34,24 +34,21 @@ export interface PlannedSearch {
 /** An item and its place in the order; null in its stead where the page would be too large. */
 export type Found<Item> = [item: Item, place: unknown[]];
 
-const most_ids = 10_000;
-const most_sorts = 8;
-
 export function planSearch(tenant: string, query: SearchQuery): PlannedSearch {
-  const problems: Problem[] = [];
-  const tell = (path: string, problem: string, fix: string) => problems.push({ path, problem, fix });
-  const { limit } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
-    tell("limit", `${quoted(limit)} is not a whole number from 1 to 10000`, "give how many items a page has");
-  const request: SearchRequest = { tenant, sort: sortOf(query, tell), limit: limit + 1 };
-  for (const name of ["collections", "ids"] as const) {
-    const names = query[name] ?? [];
-    if (names.length > most_ids) tell(name, `has ${names.length} names`, `give at most ${most_ids}`);
-    if (names.length > 0) request[name] = names;
-  }
-  Object.assign(request, timesOf(query, tell), placeOf(query, tell));
+  const problems = searchProblems(query);
   if (problems.length > 0) throw new BadRequest(formatProblems("the search is not right:", problems), { problems });
-  if (query.filter !== undefined && query.filter !== null) request.filter = normalFilter(query.filter);
+  const { collections = [], ids = [], bbox, intersects, datetime = [null, null], filter, limit } = query;
+  const request: SearchRequest = {
+    tenant,
+    sort: sortOf(query),
+    limit: limit + 1,
+    collections: collections.length > 0 ? collections : undefined,
+    ids: ids.length > 0 ? ids : undefined,
+    starts: datetime[0] ?? undefined,
+    ends: datetime[1] ?? undefined,
+    geometry: bbox === undefined ? (intersects ?? undefined) : bboxGeometry(bbox),
+    filter: filter === undefined || filter === null ? undefined : normalFilter(filter),
+  };
   const about = hashOf(request);
   const turn = query.token === undefined ? null : readToken(query.token, about, request.sort.length);
   if (turn !== null) {
@@ -61,57 +58,17 @@ export function planSearch(tenant: string, query: SearchQuery): PlannedSearch {
   return { request, page: (found) => pageOf(found, query, about, turn) };
 }
 
-type Tell = (path: string, problem: string, fix: string) => void;
-
 /** As asked, then by collection and id: no two items are at the same place. Without being asked, the newest first. */
-function sortOf({ sortby = [] }: SearchQuery, tell: Tell): SearchRequest["sort"] {
-  if (sortby.length > most_sorts) tell("sortby", `has ${sortby.length} fields`, `sort by at most ${most_sorts}`);
-  const asked = sortby.length === 0 ? [{ field: "datetime", direction: "desc" as const }] : sortby.slice(0, most_sorts);
-  const sort: SearchRequest["sort"] = [];
-  for (const [place, { field, direction }] of asked.entries()) {
-    const found = tryField(field);
-    if (found === null) tell(`sortby[${place}]`, `${quoted(field)} cannot be sorted by`, "give the name of a property");
-    else sort.push({ ...found, descending: direction === "desc" });
-  }
-  for (const column of ["collection", "id"]) {
+function sortOf({ sortby = [] }: SearchQuery): SearchRequest["sort"] {
+  const asked = sortby.length === 0 ? [{ field: "datetime", direction: "desc" as const }] : sortby;
+  const sort = asked.map(({ field, direction }) => ({
+    ...(fieldOf(field) as Field),
+    descending: direction === "desc",
+  }));
+  for (const column of ["collection", "id"] as const) {
     if (!sort.some((one) => "column" in one && one.column === column)) sort.push({ column, descending: false });
   }
   return sort;
-}
-
-function tryField(name: string) {
-  try {
-    return fieldOf(name);
-  } catch {
-    return null;
-  }
-}
-
-function timesOf({ datetime }: SearchQuery, tell: Tell): Pick<SearchRequest, "starts" | "ends"> {
-  if (datetime === undefined) return {};
-  const [starts, ends] = datetime;
-  for (const [place, text] of datetime.entries()) {
-    if (text !== null && !isMoment(text) && !isDay(text))
-      tell(`datetime[${place}]`, `${quoted(text)} is not a moment`, "RFC 3339: 2024-05-01T00:00:00Z");
-  }
-  if (starts === null && ends === null)
-    tell("datetime", "is open at both ends", "give one end at least, or leave it out");
-  if (starts !== null && ends !== null && Date.parse(starts) > Date.parse(ends))
-    tell("datetime", "ends before it begins", "swap its ends");
-  return { ...(starts === null ? {} : { starts }), ...(ends === null ? {} : { ends }) };
-}
-
-function placeOf({ bbox, intersects }: SearchQuery, tell: Tell): Pick<SearchRequest, "geometry"> {
-  if (bbox !== undefined && intersects !== undefined && intersects !== null)
-    tell("intersects", "is given together with bbox", "give one of the two");
-  if (bbox !== undefined) {
-    const problem = bboxProblem(bbox);
-    if (problem === null) return { geometry: bboxGeometry(bbox) };
-    tell("bbox", problem, "west,south,east,north in degrees (with heights: 6 numbers)");
-  }
-  if (intersects === undefined || intersects === null) return {};
-  for (const { path, problem, fix } of geometryProblems(intersects, ["intersects"])) tell(path.slice(2), problem, fix);
-  return { geometry: intersects };
 }
 
 interface Turn {

@@ -7,17 +7,14 @@ const fix = "Give an RFC 3339 moment such as 2024-05-06T07:08:09Z, or an interva
 export type Span = [start: string | null, end: string | null];
 
 export function readDatetime(text: string, path: string, problems: Problem[]): Span | undefined {
-  const tell = (problem: string) => {
-    problems.push({ path, problem, fix });
-    return undefined;
-  };
   const parts = text.split("/");
-  if (parts.length > 2) return tell(`${quoted(text)} has more than two parts`);
   const is_open = (part: string) => parts.length === 2 && (part === "" || part === "..");
   const wrong = parts.find((part) => !is_open(part) && !isMoment(part));
-  if (wrong !== undefined) return tell(`${quoted(wrong)} is not a moment`);
-  const [start, end = start] = parts.map((part) => (is_open(part) ? null : part)) as [string | null, string | null];
-  if (start === null && end === null) return tell("is open at both ends, which says nothing");
-  if (start !== null && end !== null && Date.parse(start) > Date.parse(end)) return tell("its start is after its end");
+  if (parts.length > 2 || wrong !== undefined) {
+    const problem = parts.length > 2 ? `${quoted(text)} has more than two parts` : `${quoted(wrong)} is not a moment`;
+    problems.push({ path, problem, fix });
+    return undefined;
+  }
+  const [start = null, end = start] = parts.map((part) => (is_open(part) ? null : part));
   return [start, end];
 }

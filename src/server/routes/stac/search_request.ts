@@ -1,6 +1,7 @@
-// A search as it came, by GET or POST, made into the one that stores understand. Everything that is wrong is told at once.
-
+// Reads a search that came by GET or POST into the one that the catalogue understands. Here only what cannot be read is refused; the
+// catalogue judges the rest, and the caller gets all problems at once.
 import type { SearchQuery } from "../../../catalog/catalog.js";
+import { searchProblems } from "../../../catalog/search_check.js";
 import type { BodyOf, QueryOf } from "../../../core/api/endpoint.js";
 import { max_items_of_page, type stac_api } from "../../../core/api/stac.js";
 import { BadRequest } from "../../../core/errors.js";
@@ -8,57 +9,47 @@ import { parseJson } from "../../../core/json.js";
 import { formatProblems, max_problems, type Problem, quoted } from "../../../core/problems.js";
 import { readDatetime } from "./datetime.js";
 import { allOf, queryFilter, readFilter } from "./filter.js";
-import { areaProblems, bboxProblems } from "./geometry_problems.js";
 
 export const default_limit = 10;
 
 type Address = QueryOf<typeof stac_api.search>;
 type Body = NonNullable<BodyOf<typeof stac_api.search_post>>;
 
-/** A name of a field as sort and fields take it: parts with dots between. */
-const field_name = /^[A-Za-z_][\w:.@-]{0,254}$/;
-
 export function searchOfAddress(query: Address): SearchQuery {
   const problems: Problem[] = [];
   const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields } = query;
   const filter_lang = query["filter-lang"];
   const asked: SearchQuery = { limit: readLimit(limit, problems) };
-  if (bbox !== undefined) asked.bbox = readBbox(bbox.split(",").map(toNumber), "query.bbox", problems);
+  if (bbox !== undefined) asked.bbox = bbox.split(",").map(toNumber) as number[];
   if (intersects !== undefined) asked.intersects = readGeometryText(intersects, problems);
   if (datetime !== undefined) asked.datetime = readDatetime(datetime, "query.datetime", problems);
   if (ids !== undefined) asked.ids = readList(ids, "query.ids", problems);
   if (collections !== undefined) asked.collections = readList(collections, "query.collections", problems);
   if (token !== undefined) asked.token = token;
-  if (sortby !== undefined) asked.sortby = readSortText(sortby, problems);
-  if (fields !== undefined) asked.fields = readFields(words(fields), "query.fields", problems);
+  if (sortby !== undefined) asked.sortby = sortby.split(",").map(readSort);
+  if (fields !== undefined) asked.fields = readFields(fields.split(","));
   checkCrs(query["filter-crs"], "query", problems);
   if (query.filter !== undefined)
     asked.filter = readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
-  return finished(asked, problems);
+  return judged(asked, "query", problems);
 }
 
 export function searchOfBody(body: Body): SearchQuery {
   const problems: Problem[] = [];
   const { bbox, intersects, datetime, ids, collections, limit, token, sortby, fields, filter, query } = body;
   const asked: SearchQuery = { limit: Math.min(limit ?? default_limit, max_items_of_page) };
-  if (isGiven(bbox)) asked.bbox = readBbox(bbox, "body.bbox", problems);
-  if (isGiven(intersects)) {
-    problems.push(...areaProblems(intersects, "body.intersects"));
-    asked.intersects = intersects;
-  }
+  if (isGiven(bbox)) asked.bbox = bbox;
+  if (isGiven(intersects)) asked.intersects = intersects;
   if (isGiven(datetime)) asked.datetime = readDatetime(datetime, "body.datetime", problems);
   if (isGiven(ids)) asked.ids = ids;
   if (isGiven(collections)) asked.collections = collections;
   if (isGiven(token)) asked.token = token;
-  if (isGiven(sortby)) {
-    for (const [at, { field }] of sortby.entries()) checkField(field, `body.sortby[${at}].field`, problems);
-    asked.sortby = sortby;
-  }
+  if (isGiven(sortby)) asked.sortby = sortby;
   if (isGiven(fields)) {
     const list = Array.isArray(fields)
       ? fields
       : [...(fields.include ?? []), ...(fields.exclude ?? []).map((field) => `-${field}`)];
-    asked.fields = readFields(list, "body.fields", problems);
+    asked.fields = readFields(list);
   }
   checkCrs(body["filter-crs"] ?? undefined, "body", problems);
   const lang = body["filter-lang"] ?? (typeof filter === "string" ? "cql2-text" : "cql2-json");
@@ -66,7 +57,7 @@ export function searchOfBody(body: Body): SearchQuery {
   const queried = isGiven(query) ? queryFilter(query, problems) : undefined;
   const whole = allOf([written, queried]);
   if (whole !== undefined) asked.filter = whole;
-  return finished(asked, problems);
+  return judged(asked, "body", problems);
 }
 
 /** Pages of collections. */
@@ -77,11 +68,8 @@ export function pageOfAddress({ limit, token }: { limit?: string | undefined; to
   return { limit: read, ...(token === undefined ? {} : { token }) };
 }
 
-function finished(asked: SearchQuery, problems: Problem[]): SearchQuery {
-  if (asked.bbox !== undefined && asked.intersects !== undefined) {
-    problems.push({ path: "intersects", problem: "is given together with bbox", fix: "Give one of the two." });
-  }
-  refuse(problems);
+function judged(asked: SearchQuery, place: string, problems: readonly Problem[]): SearchQuery {
+  refuse([...problems, ...searchProblems(asked).map((one) => ({ ...one, path: `${place}.${one.path}` }))]);
   return asked;
 }
 
@@ -111,21 +99,16 @@ function toNumber(text: string): unknown {
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i.test(text) ? Number(text) : text;
 }
 
-function readBbox(numbers: readonly unknown[], path: string, problems: Problem[]): number[] {
-  problems.push(...bboxProblems(numbers, path));
-  return numbers as number[];
-}
-
 function readGeometryText(text: string, problems: Problem[]): unknown {
-  const path = "query.intersects";
   try {
     const geometry = parseJson(text);
-    problems.push(...areaProblems(geometry, path));
-    return geometry;
+    if (geometry !== null) return geometry;
   } catch {
-    problems.push({ path, problem: "is not JSON", fix: `{"type":"Point","coordinates":[8.5,47.4]}, URL-encoded` });
-    return undefined;
+    // The same refusal as for null, which would be no place at all.
   }
+  const fix = `{"type":"Point","coordinates":[8.5,47.4]}, URL-encoded`;
+  problems.push({ path: "query.intersects", problem: "is not a geometry in JSON", fix });
+  return undefined;
 }
 
 function readList(text: string, path: string, problems: Problem[]): string[] {
@@ -135,36 +118,22 @@ function readList(text: string, path: string, problems: Problem[]): string[] {
   return list;
 }
 
-function words(text: string): string[] {
-  return text.split(",").map((one) => one.trim());
-}
-
 /** A plus in an address is a space once it is decoded: both are one. */
-function readSortText(text: string, problems: Problem[]): NonNullable<SearchQuery["sortby"]> {
-  const parts = text.split(",");
-  if (parts.length > 10)
-    problems.push({ path: "query.sortby", problem: "has more than 10 fields", fix: "Sort by fewer." });
-  return parts.slice(0, 10).map((part) => {
-    const field = part.trim().replace(/^[+-]/, "");
-    checkField(field, "query.sortby", problems);
-    return { field, direction: part.trim().startsWith("-") ? "desc" : "asc" };
-  });
+function readSort(text: string): NonNullable<SearchQuery["sortby"]>[number] {
+  return { field: nameOf(text), direction: text.trim().startsWith("-") ? "desc" : "asc" };
 }
 
-function readFields(list: readonly string[], path: string, problems: Problem[]): NonNullable<SearchQuery["fields"]> {
-  const fields: NonNullable<SearchQuery["fields"]> = { include: [], exclude: [] };
-  for (const one of list) {
-    const field = one.trim().replace(/^[+-]/, "");
-    checkField(field, path, problems);
-    (one.trim().startsWith("-") ? fields.exclude : fields.include).push(field);
-  }
-  return fields;
+function readFields(list: readonly string[]): NonNullable<SearchQuery["fields"]> {
+  const is_out = (one: string) => one.trim().startsWith("-");
+  return {
+    include: list.filter((one) => !is_out(one)).map(nameOf),
+    exclude: list.filter(is_out).map(nameOf),
+  };
 }
 
-function checkField(field: string, path: string, problems: Problem[]): void {
-  if (field_name.test(field)) return;
-  const fix = "Names such as id, datetime or properties.gsd.";
-  problems.push({ path, problem: `${quoted(field)} is not the name of a field`, fix });
+/** Without its sign. */
+function nameOf(text: string): string {
+  return text.trim().replace(/^[+-]/, "");
 }
 
 const crs84 = new Set([

@@ -1,9 +1,9 @@
 // Items and collections as a caller writes them, checked before the catalogue sees them: everything that is wrong at once.
+import { bboxProblem } from "../../../catalog/geojson.js";
 import { itemProblems } from "../../../catalog/item_check.js";
 import { max_items_of_call } from "../../../core/api/stac.js";
 import { kindOf, type Problem, quoted } from "../../../core/problems.js";
 import { type StacCollection, type StacItem, stac_version } from "../../../geo/stac.js";
-import { bboxProblems } from "./geometry_problems.js";
 import { refuse } from "./search_request.js";
 
 type Given = Record<string, unknown>;
@@ -66,8 +66,8 @@ function itemOf(given: unknown, collection: string, path: string, problems: Prob
   const tell = (at: string, problem: string, fix: string) => problems.push({ path: `${path}.${at}`, problem, fix });
   if (item.collection !== collection) problems.push(notTheOne(`${path}.collection`, item.collection, collection));
   checkCommon(item, tell);
-  if (Array.isArray(item.bbox))
-    problems.push(...bboxProblems(item.bbox, `${path}.bbox`).slice(0, found.length > 0 ? 0 : 5));
+  const bbox = found.length === 0 && item.bbox !== undefined ? bboxProblem(item.bbox) : null;
+  if (bbox !== null) tell("bbox", bbox, "Give west, south, east, north in degrees; or six numbers with heights.");
   else if (item.geometry !== null && item.geometry !== undefined && item.bbox === undefined)
     tell("bbox", "is missing, and there is a geometry", "Give west, south, east, north.");
   if (isRecord(item.assets)) for (const [name, asset] of Object.entries(item.assets)) checkAsset(name, asset, tell);
@@ -136,10 +136,7 @@ export function writtenCollection(given: Given, id?: string): StacCollection {
 function checkExtent(extent: unknown, tell: Tell): void {
   const { spatial, temporal } = (isRecord(extent) ? extent : {}) as { spatial?: Given; temporal?: Given };
   const boxes: unknown = spatial?.bbox;
-  const boxes_fit =
-    Array.isArray(boxes) &&
-    boxes.length > 0 &&
-    boxes.every((one) => Array.isArray(one) && bboxProblems(one, "").length === 0);
+  const boxes_fit = Array.isArray(boxes) && boxes.length > 0 && boxes.every((one) => bboxProblem(one) === null);
   if (!boxes_fit) tell("extent.spatial.bbox", "is not a list of boxes", "[[west, south, east, north]], in degrees.");
   const intervals: unknown = temporal?.interval;
   const is_end = (one: unknown) => one === null || (typeof one === "string" && !Number.isNaN(Date.parse(one)));
