@@ -8,16 +8,13 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_tenant text := app.acting_tenant(request ->> 'tenant');
-  v_rows integer := coalesce((request ->> 'rows')::integer, 50);
+  v_rows integer := app.page_rows((request ->> 'rows')::integer);
   v_zone text := request ->> 'zone';
   v_prefix text := coalesce(request ->> 'prefix', '');
   v_job text := request ->> 'job_id';
   v_after_zone text := coalesce(request -> 'after' ->> 0, '');
   v_after_key text := coalesce(request -> 'after' ->> 1, '');
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   -- With a zone and a prefix the first row of the page is known, and the index leads there.
   if v_zone is not null and (v_after_zone, v_after_key) < (v_zone, v_prefix) then
     v_after_zone := v_zone;

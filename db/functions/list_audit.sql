@@ -11,7 +11,7 @@ as $$
 declare
   c_examined constant integer := 20000;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
-  v_rows integer := coalesce((request ->> 'rows')::integer, 50);
+  v_rows integer := app.page_rows((request ->> 'rows')::integer);
   v_actor text := request ->> 'actor';
   v_base text collate "C" := split_part(request ->> 'actor', ' (', 1);
   v_kind text := request ->> 'kind';
@@ -19,7 +19,7 @@ declare
   v_after timestamptz := (request ->> 'after')::timestamptz;
   v_before timestamptz := (request ->> 'before')::timestamptz;
   v_low bigint := 0;
-  v_high bigint := 9223372036854775807;
+  v_high bigint;
   v_submits boolean;
   v_others boolean;
   -- Those who act for the engine: what they did without a name was not a person's doing.
@@ -31,15 +31,8 @@ declare
   v_ids bigint[] := '{}'::bigint[];
   v_next bigint;
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if request ->> 'cursor' is not null then
-    if request ->> 'cursor' !~ '^\d{1,18}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    v_high := (request ->> 'cursor')::bigint;
-  end if;
+  perform app.assert_cursor(request ->> 'cursor', '^\d{1,18}$');
+  v_high := coalesce((request ->> 'cursor')::bigint, 9223372036854775807);
   if request ->> 'job_id' is not null then
     v_job := (app.find_job(v_tenant, request ->> 'job_id')).job_id;
   end if;
@@ -73,20 +66,14 @@ begin
       union all
       (select e.* from app.events e
         where v_job is null and v_actor is null and not v_submits and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
-          and e.kind not in (
-            'job.submitted', 'job.completed', 'job.partial_success', 'job.failed', 'job.released', 'stage.planned', 'stage.completed',
-            'stage.partial_success', 'stage.failed', 'stage.skipped', 'stage.cancelled', 'stage.waiting_approval', 'stage.reopened')
-          and e.kind not like 'janitor.%' and e.kind not like 'alert.%'
+          and app.is_audit_kind(e.kind)
         order by -e.event_id
         limit v_chunk)
       union all
       (select e.* from app.events e
         where v_job is null and v_actor is not null and v_others and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
           and split_part(e.actor, ' (', 1) collate "C" = v_base
-          and e.kind not in (
-            'job.submitted', 'job.completed', 'job.partial_success', 'job.failed', 'job.released', 'stage.planned', 'stage.completed',
-            'stage.partial_success', 'stage.failed', 'stage.skipped', 'stage.cancelled', 'stage.waiting_approval', 'stage.reopened')
-          and e.kind not like 'janitor.%' and e.kind not like 'alert.%'
+          and app.is_audit_kind(e.kind)
         order by -e.event_id
         limit v_chunk)
       union all

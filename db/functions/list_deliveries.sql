@@ -10,19 +10,14 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
-  v_rows integer := coalesce(page_rows, 50);
+  v_rows integer := app.page_rows(page_rows);
   v_job text;
 begin
   if list_deliveries.status is not null and list_deliveries.status not in ('pending', 'delivered', 'failed', 'discarded') then
     raise exception '"%" is not a status of deliveries', left(list_deliveries.status, 40)
       using errcode = 'FF002', hint = 'pending, delivered, failed or discarded';
   end if;
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor !~ '^msg_[a-z0-9]{20,60}$' then
-    raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-  end if;
+  perform app.assert_cursor(cursor, '^msg_[a-z0-9]{20,60}$');
   if list_deliveries.job_id is not null then
     v_job := (app.find_job(v_tenant, list_deliveries.job_id)).job_id;
   end if;

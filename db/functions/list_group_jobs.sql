@@ -8,26 +8,15 @@ as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
   v_group app.job_groups := app.find_group(v_tenant, list_group_jobs.group_id);
-  v_rows integer := coalesce(page_rows, 50);
-  v_before timestamptz := 'infinity'::timestamptz;
-  v_after_id text := '';
+  v_rows integer := app.page_rows(page_rows);
+  v_last record := app.time_cursor(cursor, '-[0-9a-f]{64}');
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor is not null then
-    if cursor !~ '^\d{1,17}-[0-9a-f]{64}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    v_before := 'epoch'::timestamptz + split_part(cursor, '-', 1)::bigint * interval '1 microsecond';
-    v_after_id := split_part(cursor, '-', 2);
-  end if;
   return (
     with page as (
       select j.*
         from app.jobs j
        where j.tenant_id = v_tenant and j.group_id = v_group.group_id
-         and j.created_at <= v_before and (j.created_at < v_before or j.job_id > v_after_id)
+         and j.created_at <= v_last.at and (j.created_at < v_last.at or j.job_id > v_last.id)
          and (open_only is not true or j.finished_at is null)
        order by j.created_at desc, j.job_id
        limit v_rows + 1

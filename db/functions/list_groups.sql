@@ -7,26 +7,15 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
-  v_rows integer := coalesce(page_rows, 50);
-  v_before timestamptz := 'infinity'::timestamptz;
-  v_after_id text := '';
+  v_rows integer := app.page_rows(page_rows);
+  v_last record := app.time_cursor(cursor, '-.{1,100}');
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor is not null then
-    if cursor !~ '^\d{1,17}-.{1,100}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    v_before := 'epoch'::timestamptz + split_part(cursor, '-', 1)::bigint * interval '1 microsecond';
-    v_after_id := substr(cursor, strpos(cursor, '-') + 1);
-  end if;
   return (
     with page as (
       select g.*
         from app.job_groups g
        where g.tenant_id = v_tenant
-         and g.created_at <= v_before and (g.created_at < v_before or g.group_id > v_after_id)
+         and g.created_at <= v_last.at and (g.created_at < v_last.at or g.group_id > v_last.id)
          and (list_groups.status is null or g.status = list_groups.status)
        order by g.created_at desc, g.group_id
        limit v_rows + 1

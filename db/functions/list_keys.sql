@@ -6,25 +6,14 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
-  v_rows integer := coalesce(page_rows, 50);
-  v_before timestamptz := 'infinity'::timestamptz;
-  v_before_id text := '';
+  v_rows integer := app.page_rows(page_rows);
+  v_last record := app.time_cursor(cursor, '-[a-z0-9]{12}');
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor is not null then
-    if cursor !~ '^\d{1,17}-[a-z0-9]{12}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    v_before := 'epoch'::timestamptz + split_part(cursor, '-', 1)::bigint * interval '1 microsecond';
-    v_before_id := split_part(cursor, '-', 2);
-  end if;
   return (
     with page as (
       select k.*
         from app.api_keys k
-       where k.tenant_id = v_tenant and (k.created_at, k.key_id) < (v_before, v_before_id)
+       where k.tenant_id = v_tenant and (k.created_at, k.key_id) < (v_last.at, v_last.id)
        order by k.created_at desc, k.key_id desc
        limit v_rows + 1
     ),

@@ -6,11 +6,8 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
-  v_rows integer := coalesce(page_rows, 50);
+  v_rows integer := app.page_rows(page_rows);
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   return (
     with page as (
       select s.name from app.schedules s

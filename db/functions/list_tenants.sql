@@ -5,15 +5,10 @@ language plpgsql stable security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
-  v_rows integer := coalesce(page_rows, 50);
+  v_rows integer := app.page_rows(page_rows);
 begin
   perform app.assert_server('list tenants');
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor !~ '^[a-z0-9][a-z0-9_-]{0,62}$' then
-    raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-  end if;
+  perform app.assert_cursor(cursor, '^[a-z0-9][a-z0-9_-]{0,62}$');
   return (
     with page as (
       select t.tenant_id from app.tenants t where t.tenant_id > coalesce(cursor, '') order by t.tenant_id limit v_rows + 1

@@ -6,22 +6,13 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_schedule app.schedules := app.find_schedule(app.acting_tenant(tenant), list_ticks.name);
-  v_rows integer := coalesce(page_rows, 50);
-  v_before timestamptz := 'infinity'::timestamptz;
+  v_rows integer := app.page_rows(page_rows);
+  v_last record := app.time_cursor(cursor, '');
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
-  if cursor is not null then
-    if cursor !~ '^\d{1,17}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    v_before := 'epoch'::timestamptz + cursor::bigint * interval '1 microsecond';
-  end if;
   return (
     with page as (
       select * from app.schedule_ticks t
-       where t.schedule_id = v_schedule.schedule_id and t.tick_at < v_before
+       where t.schedule_id = v_schedule.schedule_id and t.tick_at < v_last.at
        order by t.tick_at desc
        limit v_rows + 1
     ),

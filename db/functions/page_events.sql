@@ -11,13 +11,10 @@ as $$
 declare
   c_looks_at constant integer := 5000;
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), page_events.job_id);
-  v_rows integer := coalesce(page_rows, 50);
+  v_rows integer := app.page_rows(page_rows);
   v_newest boolean := coalesce(newest, false);
   v_kinds text[] := case when kinds is not null then array(select json_array_elements_text(kinds)) end;
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   return (
     with looked as materialized (
       (select e.* from app.events e

@@ -19,7 +19,7 @@ declare
   v_text text := lower(nullif(request ->> 'text', ''));
   v_after bigint := (request ->> 'after')::bigint;
   v_before bigint := case when request ->> 'after' is null then coalesce((request ->> 'before')::bigint, 9223372036854775807) end;
-  v_rows integer := coalesce((request ->> 'rows')::integer, 200);
+  v_rows integer := app.page_rows((request ->> 'rows')::integer, 200);
   v_line app.task_logs;
   v_lines json[] := '{}'::json[];
   v_looked integer := 0;
@@ -28,9 +28,6 @@ declare
   v_more boolean := false;
   v_cursor refcursor;
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   if v_after is not null then
     open v_cursor for
       select * from app.task_logs l

@@ -12,7 +12,7 @@ declare
   c_examined constant integer := 5000;
   c_bytes constant integer := 4194304;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
-  v_rows integer := coalesce((request ->> 'rows')::integer, 50);
+  v_rows integer := app.page_rows((request ->> 'rows')::integer);
   v_status text := request ->> 'status';
   v_cursor text := request ->> 'cursor';
   v_results boolean := coalesce((request ->> 'results')::boolean, false);
@@ -33,11 +33,8 @@ begin
   if v_status is not null and not v_status = any (enum_range(null::app.task_status)::text[]) then
     raise exception '"%" is not a task status', left(v_status, 40)
       using errcode = 'FF002', hint = 'one of ' || array_to_string(enum_range(null::app.task_status)::text[], ', ');
-  elsif v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  elsif v_cursor !~ '^\d{1,18}-\d{1,18}$' then
-    raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
   end if;
+  perform app.assert_cursor(v_cursor, '^\d{1,18}-\d{1,18}$');
   v_from := coalesce(split_part(v_cursor, '-', 1)::bigint, -1);
   if request ->> 'job_id' is not null then
     v_job := app.find_job(v_tenant, request ->> 'job_id');

@@ -16,12 +16,12 @@ declare
   c_most_examined constant integer := 100000;
   c_quick constant interval := interval '80 milliseconds';
   v_tenant text := app.acting_tenant(request ->> 'tenant');
-  v_rows integer := coalesce((request ->> 'rows')::integer, 50);
-  v_cursor text := request ->> 'cursor';
+  v_rows integer := app.page_rows((request ->> 'rows')::integer);
+  v_cursor record := app.time_cursor(request ->> 'cursor', '-[0-9a-f]{64}');
   v_began timestamptz := clock_timestamp();
   f app.job_filter;
   v_before timestamptz;
-  v_after_id text := '';
+  v_after_id text := v_cursor.id;
   v_ids text[] := '{}'::text[];
   v_chunk integer;
   v_seen integer;
@@ -31,19 +31,9 @@ declare
   v_next text;
   v_looked_back_to timestamptz;
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   f := app.read_job_filter(v_tenant, request);
-  v_before := coalesce(f.created_before, 'infinity'::timestamptz);
-  if v_cursor is not null then
-    if v_cursor !~ '^\d{1,17}-[0-9a-f]{64}$' then
-      raise exception 'the cursor is not one of ours' using errcode = 'FF002', hint = 'pass `next` of the page before, unchanged';
-    end if;
-    -- Before a given created_before only if the caller changed it on the way.
-    v_before := least(v_before, 'epoch'::timestamptz + split_part(v_cursor, '-', 1)::bigint * interval '1 microsecond');
-    v_after_id := split_part(v_cursor, '-', 2);
-  end if;
+  -- Before a given created_before only if the caller changed it on the way.
+  v_before := least(coalesce(f.created_before, 'infinity'::timestamptz), v_cursor.at);
 
   v_chunk := v_rows + 1;
   -- A page without further filters is full after the first piece; one with them goes on in larger ones.

@@ -9,11 +9,8 @@ as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
   v_worker app.workers;
-  v_rows integer := coalesce(most, 50);
+  v_rows integer := app.page_rows(most);
 begin
-  if v_rows not between 1 and 1000 then
-    raise exception 'a page has 1 to 1000 rows, not %', v_rows using errcode = 'FF002';
-  end if;
   select * into v_worker from app.workers w where w.worker_id = worker and (w.tenant_id is null or w.tenant_id = v_tenant);
   if not found then
     raise exception 'there is no worker "%"', worker using errcode = 'FF001', hint = 'list them: fanfold workers';
