@@ -48,9 +48,6 @@ const names = new Map([
   ][]),
 ]);
 
-/** What this catalogue filters with, for its documentation. */
-export const cql2_operators: readonly string[] = operators;
-
 /** Text is CQL2 text, anything else CQL2 JSON. Throws BadRequest. */
 export function normalFilter(filter: unknown): unknown {
   const json = typeof filter === "string" ? cql2FromText(filter) : filter;

@@ -26,31 +26,16 @@ export const cell_codes = Object.fromEntries(cell_statuses.map((status, code) =>
   number
 >;
 
-export function worstOf(statuses: Iterable<CellStatus>): CellStatus {
-  let worst = 0;
-  for (const status of statuses) worst = Math.max(worst, cell_codes[status]);
-  return cell_statuses[worst]!;
-}
-
 /** One cell per task up to here, several tasks per cell above. */
 export const most_cells = 20_000;
 /** Above so many tasks only some of each cell are read for duration, attempts and worker; what needs attention is always whole. */
 export const most_read_whole = 200_000;
 export const sample_per_cell = 4;
 
-export function tasksPerCell(total: number): number {
-  return Math.max(1, Math.ceil(total / most_cells));
-}
-
 /** Of durations: so many classes for each doubling, so a class is within 5 % of what it stands for. */
 export const steps_per_doubling = 8;
 
-/** 0: none known. */
-export function durationClass(ms: number | null): number {
-  if (ms === null) return 0;
-  return Math.min(255, 1 + Math.round(steps_per_doubling * Math.log2(Math.max(1, ms))));
-}
-
+/** A class of 0: no duration is known. */
 export function durationOf(duration_class: number, steps = steps_per_doubling): number | null {
   return duration_class === 0 ? null : Math.round(2 ** ((duration_class - 1) / steps));
 }

@@ -52,9 +52,3 @@ export const shown_rule = "holds a control character or an invisible mark";
 /** é as e and an accent is another name that looks the same. Parameters are data, and are kept as they come. */
 export const isComposed = (name: string): boolean => name === name.normalize("NFC");
 export const composed_rule = "is not composed: one of its letters is written as a letter and a mark";
-
-export function priorityProblem(priority: unknown): string | null {
-  const { lowest, highest } = priority_range;
-  if (Number.isInteger(priority) && (priority as number) >= lowest && (priority as number) <= highest) return null;
-  return `must be a whole number from ${lowest} to ${highest}, not ${quoted(priority)}`;
-}

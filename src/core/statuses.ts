@@ -18,7 +18,6 @@ export type TaskStatus = (typeof task_statuses)[number];
 export type StageStatus = (typeof stage_statuses)[number];
 export type JobStatus = (typeof job_statuses)[number];
 
-export const terminal_task_statuses = ["completed", "failed", "skipped", "cancelled"] as const;
 export const terminal_stage_statuses = ["completed", "partial_success", "failed", "skipped", "cancelled"] as const;
 export const terminal_job_statuses = ["completed", "partial_success", "failed", "cancelled"] as const;
 

@@ -66,12 +66,6 @@ function compressionOf(
   return { compression: "deflate", words: "DEFLATE loses nothing and is read everywhere" };
 }
 
-/** Predictor of TIFF: 3 for floating point numbers, 2 for integers that vary smoothly, none where neighbours say nothing. */
-export function predictorOf(type: RasterType, data_type: DataType): 1 | 2 | 3 {
-  if (data_type.startsWith("float")) return 3;
-  return type === "categorical" || data_type === "complex" ? 1 : 2;
-}
-
 /** Whether codec and raster go together; the words say why not. */
 export function compressionProblem(
   compression: Compression,

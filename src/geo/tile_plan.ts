@@ -97,12 +97,6 @@ export function windowBounds(
   return [x0 + column * dx, y0 + (row + height) * dy, x0 + (column + width) * dx, y0 + row * dy];
 }
 
-/** A side that makes tiles of about `target_bytes` when unpacked: a multiple of the block size between ten and forty of them. */
-export function suggestTilePx(bytes_per_pixel: number, block_size: number, target_bytes = 384 * 1024 * 1024): number {
-  const blocks = Math.round(Math.sqrt(target_bytes / Math.max(1, bytes_per_pixel)) / block_size);
-  return Math.min(40, Math.max(10, blocks)) * block_size;
-}
-
 /**
  * The block size wanted, or one near it where others would find fault with the COG. rio-cogeo, and who trusts it, takes an image or
  * overview that is exactly one block wide for strips; and GDAL makes no overviews of what fits into one block. Up to 512 pixels a

@@ -1,7 +1,5 @@
 // The text format of Prometheus (version 0.0.4): families of samples, each with its HELP and TYPE, written once. Pure.
 
-export const exposition_type = "text/plain; version=0.0.4; charset=utf-8";
-
 export type MetricType = "counter" | "gauge" | "histogram";
 export type Labels = Record<string, string>;
 

@@ -6,14 +6,12 @@ import {
   cell_codes,
   cell_statuses,
   decodeCells,
-  durationClass,
   durationOf,
   encodeCells,
   most_cells,
   tasksOfCell,
-  tasksPerCell,
-  worstOf,
 } from "../../src/core/cells.js";
+import { durationClass, tasksPerCell, worstOf } from "./cell_rules.js";
 import { random } from "./random_values.js";
 
 const header = (more: Partial<CellsHeader> = {}): CellsHeader => ({

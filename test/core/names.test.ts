@@ -1,6 +1,6 @@
 // Names, indexes and priorities, and the statuses' words.
 import { describe, expect, test } from "vitest";
-import { indexProblem, nameProblem, priorityProblem, taskTypeProblem } from "../../src/core/names.js";
+import { indexProblem, nameProblem, taskTypeProblem } from "../../src/core/names.js";
 import { didYouMean, suggestion } from "../../src/core/problems.js";
 import { isTerminal, job_statuses, stage_statuses, task_statuses } from "../../src/core/statuses.js";
 
@@ -71,11 +71,6 @@ describe("an index", () => {
   ])("may not be %j", (index) => {
     expect(indexProblem(index)).not.toBeNull();
   });
-});
-
-test("a priority is a whole number that fits a smallint", () => {
-  for (const good of [0, -32768, 32767]) expect(priorityProblem(good)).toBeNull();
-  for (const bad of [32768, -32769, 1.5, Number.NaN, "1", null]) expect(priorityProblem(bad)).not.toBeNull();
 });
 
 describe("a suggestion", () => {

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type BandInfo, type BandStatistics, type RasterType, raster_types } from "../../src/geo/raster.js";
 import { detectRasterType, resolveRasterType } from "../../src/geo/raster_kind.js";
-import {
-  compressionProblem,
-  predictorOf,
-  quicklookOf,
-  suggestNodata,
-  treatmentOf,
-} from "../../src/geo/raster_treatment.js";
+import { compressionProblem, quicklookOf, suggestNodata, treatmentOf } from "../../src/geo/raster_treatment.js";
 import { statisticsFindings } from "../../src/geo/statistics_findings.js";
 import { band, described, stats } from "./facts.js";
 
@@ -167,12 +161,6 @@ describe("the treatment of a raster", () => {
     ).toBe("deflate");
     expect(look([band("float32")], all_codecs, "dem")).toBe("deflate");
     expect(treatmentOf("dem", [band("float32")], all_codecs, "archive").compression).toBe("zstd");
-  });
-
-  test("has a predictor that suits the numbers", () => {
-    expect([predictorOf("dem", "float32"), predictorOf("dem", "int16"), predictorOf("categorical", "uint8")]).toEqual([
-      3, 2, 1,
-    ]);
   });
 
   test("says when a codec and a raster do not go together", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Footprint } from "../../src/geo/footprint.js";
-import { buildCollection, joinSummaries, licenseProblem, summarizeItems } from "../../src/geo/stac_collection.js";
+import { buildCollection } from "../../src/geo/stac_collection.js";
 import { fileNameDates, itemDates, parseMoment } from "../../src/geo/stac_dates.js";
 import { baseName, multihash, publicSource, stacId, stacIds } from "../../src/geo/stac_ids.js";
 import { bandFields, buildItem, gsdOf, type NewItem, type RasterFacts } from "../../src/geo/stac_item.js";
@@ -309,65 +309,8 @@ describe("dates", () => {
 });
 
 describe("a STAC collection", () => {
-  const items = [
-    buildItem(scene),
-    buildItem({
-      ...scene,
-      id: "b",
-      dates: {
-        datetime: null,
-        start_datetime: "2020-01-01T00:00:00Z",
-        end_datetime: "2025-06-01T00:00:00Z",
-        source: "parameter",
-      },
-      footprint: { ...footprint, bbox: [35, 30, 36, 31] },
-    }),
-  ];
-
-  test("reaches over its items in space and time, and sums them up", () => {
-    const collection = buildCollection({
-      id: "dem",
-      title: "Terrain",
-      license: "CC-BY-4.0",
-      keywords: ["dem"],
-      providers: [{ name: "Us", roles: ["processor"] }],
-      summary: summarizeItems(items),
-    });
-    expect(collection).toMatchObject({
-      type: "Collection",
-      stac_version: "1.1.0",
-      id: "dem",
-      title: "Terrain",
-      description: "Terrain",
-      license: "CC-BY-4.0",
-      extent: {
-        spatial: { bbox: [[33, 30, 36, 37]] },
-        temporal: { interval: [["2020-01-01T00:00:00Z", "2025-06-01T00:00:00Z"]] },
-      },
-      summaries: {
-        "proj:code": ["EPSG:32636"],
-        gsd: [10],
-        "fanfold:raster_type": ["dem"],
-        bands: [{ name: "elevation", data_type: "float32" }],
-      },
-      item_assets: { data: { roles: ["data"], bands: [{ name: "elevation" }] }, thumbnail: { type: "image/png" } },
-      links: [],
-    });
-    expect(collection.stac_extensions).toEqual([
-      "https://stac-extensions.github.io/projection/v2.0.0/schema.json",
-      "https://stac-extensions.github.io/raster/v2.0.0/schema.json",
-    ]);
-    expect(JSON.stringify(collection)).not.toContain("statistics");
-  });
-
-  test("is the same whether items are summed up at once or in parts", () => {
-    const parts = joinSummaries(summarizeItems([items[0]!]), summarizeItems([items[1]!]));
-    expect(parts).toEqual(summarizeItems(items));
-    expect(joinSummaries(null, parts)).toEqual(parts);
-  });
-
-  test("without items has all the world and no time, and declares no extension", () => {
-    expect(buildCollection({ id: "empty one", summary: null })).toEqual({
+  test("has all the world and no time until items are put into it, and declares no extension", () => {
+    expect(buildCollection({ id: "empty one", license: "other" })).toEqual({
       type: "Collection",
       stac_version: "1.1.0",
       stac_extensions: [],
@@ -379,28 +322,9 @@ describe("a STAC collection", () => {
     });
   });
 
-  test("of items with different bands says nothing about bands", () => {
-    const other = buildItem({ ...scene, raster: { ...raster, bands: [band("uint8")] } });
-    const { summaries, item_assets } = buildCollection({ id: "x", summary: summarizeItems([...items, other]) });
-    expect(summaries).not.toHaveProperty("bands");
-    expect(item_assets).not.toHaveProperty("data.bands");
-  });
-
-  test("across the antimeridian has a west that is greater than east", () => {
-    const pacific = [
-      buildItem({ ...scene, footprint: { ...footprint, bbox: [175, 0, 179, 1] } }),
-      buildItem({ ...scene, footprint: { ...footprint, bbox: [-179, 0, -170, 1] } }),
-    ];
-    expect(buildCollection({ id: "x", summary: summarizeItems(pacific) }).extent.spatial.bbox).toEqual([
-      [175, 0, -170, 1],
-    ]);
-  });
-
-  test("takes licences that STAC takes, with a link to the text", () => {
-    expect([licenseProblem("CC-BY-4.0"), licenseProblem("other")]).toEqual([null, null]);
-    expect(licenseProblem("free for all")).toContain("SPDX");
-    expect(buildCollection({ id: "x", license_url: "https://example.com/terms", summary: null }).links).toEqual([
-      { rel: "license", href: "https://example.com/terms" },
-    ]);
+  test("says what it was given, and is described by its title where nothing else is", () => {
+    const given = { id: "dem", title: "Terrain", license: "CC-BY-4.0", keywords: ["dem"] };
+    expect(buildCollection(given)).toMatchObject({ ...given, description: "Terrain" });
+    expect(buildCollection({ ...given, description: "Heights" }).description).toBe("Heights");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BadRequest } from "../../src/core/errors.js";
-import { planTiles, safeBlockSize, suggestTilePx, type TilePlanOptions } from "../../src/geo/tile_plan.js";
+import { planTiles, safeBlockSize, type TilePlanOptions } from "../../src/geo/tile_plan.js";
 
 const grid: TilePlanOptions = {
   width: 10_000,
@@ -122,12 +122,6 @@ describe("a plan of tiles", () => {
         min_tile_px: 0,
       });
     expect(wrong).toThrow(/\$\.width.*\$\.transform.*\$\.tile_px.*give 1024.*\$\.overlap_px.*\$\.min_tile_px/s);
-  });
-
-  test("can be asked for a tile size that suits the memory", () => {
-    expect(suggestTilePx(1, 512)).toBe(39 * 512);
-    expect(suggestTilePx(8, 512)).toBe(14 * 512);
-    expect(suggestTilePx(1000, 512)).toBe(5120);
   });
 
   test("has blocks that are never exactly as wide as a large image or overview", () => {

@@ -9,15 +9,14 @@ import {
   cell_codes,
   cell_statuses,
   decodeCells,
-  durationClass,
   encodeCells,
   tasksOfCell,
-  worstOf,
 } from "../../src/core/cells.js";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { type CellBounds, readStageCells } from "../../src/engine/stage_cells.js";
 import { StageCellsKeeper } from "../../src/server/kept_cells.js";
+import { durationClass, worstOf } from "../core/cell_rules.js";
 import { claim, drain, finish, register, submit } from "../engine/floor.js";
 import { openService, type TestService } from "./service.js";
 

@@ -228,7 +228,6 @@ export const overwrite_field = {
     .describe("when another job has made an item with the same id: refuse to run, or replace it and its files"),
 };
 
-export const item_settings = z.object({ ...time_fields, collection: stac_id });
 export const raster_settings = z.object({ ...source_fields, ...cog_fields, ...tile_fields });
 export type RasterWishes = z.output<typeof raster_settings>;
 

@@ -1,6 +1,6 @@
 // From what a user names (bronze:key or https://…) to a local file an engine may open: looked at through its header before a byte more is
 // fetched, copied into the task's scratch directory, and looked at again, because what was fetched need not be what was looked at.
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -87,23 +87,6 @@ export async function openSource(
   return { findings: after.findings, header: after.header, file: null };
 }
 
-/** The header check alone: a few kilobytes of the source are read. null when it can only be read as a whole. */
-export async function lookAtSource(
-  ctx: TaskContext,
-  source: string,
-  engine: Pick<RasterEngine, "codecs">,
-  limits: SourceLimits = {},
-): Promise<(Omit<OpenedSource, "file"> & { bytes: number; etag: string | null }) | null> {
-  const max_bytes = limits.max_bytes ?? default_max_bytes;
-  const { read, bytes, etag } = await find(ctx, source, max_bytes, limits.download_s ?? default_download_s);
-  if (bytes > max_bytes) throw tooLarge(bytes, max_bytes);
-  if (read === null) return null;
-  const raster = limits.raster === undefined ? {} : { limits: limits.raster };
-  const options = { codecs: engine.codecs, source_crs: limits.source_crs ?? null, ...raster };
-  const { findings, header } = await preflight(read, bytes, options);
-  return { findings, header, bytes, etag };
-}
-
 export async function checkLocalFile(path: string, options: PreflightOptions): Promise<Preflight> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -176,21 +159,4 @@ function tooLarge(bytes: number, max_bytes: number): Permanent {
   return new Permanent(`the source has ${mb(bytes)} MB; the limit is ${mb(max_bytes)} MB`, {
     code: "source_too_large",
   });
-}
-
-/** For whoever has a local file that is not from openSource. */
-export async function sha256OfFile(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const piece = Buffer.allocUnsafe(1 << 20);
-    for (;;) {
-      signal.throwIfAborted();
-      const { bytesRead } = await handle.read(piece, 0, piece.length, null);
-      if (bytesRead === 0) return hash.digest("hex");
-      hash.update(piece.subarray(0, bytesRead));
-    }
-  } finally {
-    await handle.close();
-  }
 }

@@ -14,12 +14,6 @@ export interface CollectionSettings {
 /** Whether it was made now. */
 export async function makeCollection(ctx: TaskContext, given: CollectionSettings): Promise<boolean> {
   const catalog = await catalogOf(ctx);
-  const { collection: id, title, description, license, keywords } = given;
-  const made = buildCollection({
-    ...{ id, license, summary: null },
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(keywords === undefined ? {} : { keywords }),
-  });
+  const made = buildCollection({ ...given, id: given.collection });
   return ctx.db((session) => catalog.putCollection(session, made));
 }
