@@ -2,7 +2,7 @@
 // kept; states are read anew, but once for all who look at the same time, and the larger the stage, the less often.
 import { performance } from "node:perf_hooks";
 import { LRUCache } from "lru-cache";
-import { type FootprintState, footprint_states } from "../core/api/footprints.js";
+import { type FootprintState, footprint_states } from "../core/footprints.js";
 import type { Engine } from "../engine/engine.js";
 import { rangesIn, results_at_once, type StageStates, TaskBoxes } from "../engine/task_boxes.js";
 import { BoxSet, footprintBox } from "../geo/boxes.js";

@@ -15,7 +15,7 @@ import {
   type Written,
 } from "./blob_store.js";
 import { readablePrefix, readableProblem, readableSegments } from "./keys.js";
-import { plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
+import { nothingOf, plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
 import { loadedOnce } from "./vendor_sdk.js";
 
 /** What the vendor's own tools read from the environment. Asked for when a client is made, and kept nowhere else. */
@@ -94,7 +94,7 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
 
   async function read(key: string, { offset = 0, length, signal }: ReadOptions = {}) {
     const blob = await at(key);
-    if (length === 0) return nothingOf(key);
+    if (length === 0) return nothingOf(key, stat);
     try {
       const got = await blob.download(offset, length, withSignal(signal));
       const total = Number(/\/(\d+)$/.exec(got.contentRange ?? "")?.[1] ?? got.contentLength);
@@ -104,15 +104,9 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
     } catch (error) {
       if (isMissing(error)) throw missingBlob(key);
       // Beyond the end.
-      if (statusOf(error) === 416) return nothingOf(key);
+      if (statusOf(error) === 416) return nothingOf(key, stat);
       throw unavailableBlob("read", key, error);
     }
-  }
-
-  async function nothingOf(key: string) {
-    const found = await stat(key);
-    if (found === null) throw missingBlob(key);
-    return { stat: found, pieces: Readable.from([]) as AsyncIterable<Uint8Array>, close: async () => {} };
   }
 
   async function write(

@@ -1,6 +1,7 @@
 // What the SDKs of both vendors have in common: objects described and read, and their errors told as ours.
+import { Readable } from "node:stream";
 import type { BlobStat } from "../core/zones.js";
-import { unavailableBlob } from "./blob_errors.js";
+import { missingBlob, unavailableBlob } from "./blob_errors.js";
 
 /** What breaks on the way is the store's trouble, and says of which object. */
 export async function* told(body: AsyncIterable<Uint8Array>, key: string): AsyncGenerator<Uint8Array> {
@@ -9,6 +10,13 @@ export async function* told(body: AsyncIterable<Uint8Array>, key: string): Async
   } catch (error) {
     throw unavailableBlob("read", key, error);
   }
+}
+
+/** No byte of an object, which must be there all the same. */
+export async function nothingOf(key: string, stat: (key: string) => Promise<BlobStat | null>) {
+  const found = await stat(key);
+  if (found === null) throw missingBlob(key);
+  return { stat: found, pieces: Readable.from([]) as AsyncIterable<Uint8Array>, close: async () => {} };
 }
 
 export function withSignal(signal: AbortSignal | undefined) {

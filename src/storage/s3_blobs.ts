@@ -1,6 +1,6 @@
 // Objects in S3 and what speaks like it, through the AWS SDK, which finds credentials and region where it always does. Large objects
 // go up in parts; S3 shows them only once they are complete.
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { ZonePlace } from "../core/zone_place.js";
 import type { BlobPage, BlobStat } from "../core/zones.js";
@@ -17,7 +17,7 @@ import {
   type Written,
 } from "./blob_store.js";
 import { readablePrefix, readableProblem, readableSegments } from "./keys.js";
-import { plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
+import { nothingOf, plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
 import { loadedOnce } from "./vendor_sdk.js";
 
 export interface S3Settings {
@@ -86,7 +86,7 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
   async function read(key: string, { offset = 0, length, signal }: ReadOptions = {}) {
     const target = at(key);
     const { GetObjectCommand } = await loadClient();
-    if (length === 0) return nothingOf(key);
+    if (length === 0) return nothingOf(key, stat);
     const range =
       offset === 0 && length === undefined
         ? {}
@@ -106,15 +106,9 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
     } catch (error) {
       if (isMissing(error)) throw missingBlob(key);
       // Beyond the end.
-      if (statusOf(error) === 416) return nothingOf(key);
+      if (statusOf(error) === 416) return nothingOf(key, stat);
       throw unavailableBlob("read", key, error);
     }
-  }
-
-  async function nothingOf(key: string) {
-    const found = await stat(key);
-    if (found === null) throw missingBlob(key);
-    return { stat: found, pieces: Readable.from([]) as AsyncIterable<Uint8Array>, close: async () => {} };
   }
 
   async function write(

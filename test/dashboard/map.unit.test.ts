@@ -11,16 +11,9 @@ import {
   viewOf,
   worstIn,
 } from "../../dashboard/src/pages/map/shapes.js";
-import { footprint_letters, footprint_states } from "../../dashboard/src/pages/map/states.js";
 import { cql2FromText } from "../../src/catalog/cql2_text.js";
-import { footprint_letters as sent_letters, footprint_states as sent_states } from "../../src/core/api/footprints.js";
 
 describe("shapes on the map", () => {
-  test("states and their letters are the server's", () => {
-    expect(footprint_states).toEqual(sent_states);
-    expect(footprint_letters).toBe(sent_letters);
-  });
-
   test("a box over the antimeridian runs on beyond 180 instead of round the globe", () => {
     expect(polygonOf([179.5, -18, -179.5, -17]).coordinates[0]).toEqual([
       [179.5, -18],

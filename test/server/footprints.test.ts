@@ -1,9 +1,10 @@
 // Where the tasks of a stage are, over HTTP: boxes that were planned, boxes that results carry, a grid where there are too many, and
 // nobody else's.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FootprintState, footprint_states, most_boxes } from "../../src/core/api/footprints.js";
+import { most_boxes } from "../../src/core/api/footprints.js";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
+import { type FootprintState, footprint_states } from "../../src/core/footprints.js";
 import { type UnpackedBox, unpackBoxes, unpackLetters } from "../../src/geo/packed_boxes.js";
 import { Footprints } from "../../src/server/footprints.js";
 import { type Answered, openService, type TestService } from "./service.js";

@@ -1,23 +1,9 @@
 // Where the tasks of a stage are on the globe, over HTTP: few enough to be drawn one by one, or a grid that counts them. Pure.
 import { z } from "zod";
+import { footprint_letters, footprint_states } from "../footprints.js";
 import { stage_statuses } from "../statuses.js";
 import { endpoint } from "./endpoint.js";
 import { job_id, stage } from "./fields.js";
-
-/** As tasks are shown: one that waits for another attempt, or for its time, is not simply queued. */
-export const footprint_states = [
-  "queued",
-  "later",
-  "processing",
-  "retrying",
-  "completed",
-  "failed",
-  "skipped",
-  "cancelled",
-] as const;
-export type FootprintState = (typeof footprint_states)[number];
-/** Of each, in the same order. */
-export const footprint_letters = "qlprcfsx";
 
 /** More boxes than that come as a grid. */
 export const most_boxes = 20_000;

@@ -1,13 +1,8 @@
 // Where tasks are: boxes one by one, or a grid of them.
 import type { z } from "zod";
-import {
-  footprint_letters,
-  footprint_states,
-  footprints_api,
-  type footprints as footprints_reply,
-  most_boxes,
-} from "../../core/api/footprints.js";
+import { footprints_api, type footprints as footprints_reply, most_boxes } from "../../core/api/footprints.js";
 import { BadRequest } from "../../core/errors.js";
+import { footprint_letters, footprint_states } from "../../core/footprints.js";
 import { formatProblems } from "../../core/problems.js";
 import { binBoxes, binOf, gridOver } from "../../geo/box_bins.js";
 import { footprintBox } from "../../geo/boxes.js";

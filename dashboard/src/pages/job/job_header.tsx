@@ -4,6 +4,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
 import { standingDeadline } from "../../../../src/core/deadline.js";
 import { count } from "../../../../src/core/figures.js";
+import { withoutSecretKeys } from "../../../../src/core/redaction.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
 import { useForbidden } from "../../api/session.js";
@@ -11,7 +12,6 @@ import { filterOf, to } from "../../routes.js";
 import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
 import { ForceDialog, JobVerbDialog, type JobVerbName } from "./job_dialogs.js";
 import type { Job } from "./records.js";
-import { redactedStatus } from "./redacted_status.js";
 import { RetryStageDialog } from "./task_dialogs.js";
 import { why_not } from "./verb_rules.js";
 import { VerifyDialog } from "./verify_dialog.js";
@@ -175,7 +175,13 @@ export function JobVerbs({ job }: { job: Job }) {
           { text: "Verify", run: () => setOpen("verify") },
           {
             text: "Download status",
-            run: () => download(redactedStatus(job), `job-${job.job_id.slice(0, 12)}.json`, "application/json"),
+            // It is sent to others: what stands under a key that sounds like a secret is left out.
+            run: () =>
+              download(
+                JSON.stringify(withoutSecretKeys(job), null, 2),
+                `job-${job.job_id.slice(0, 12)}.json`,
+                "application/json",
+              ),
           },
         ]}
       />

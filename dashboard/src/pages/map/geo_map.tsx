@@ -1,12 +1,12 @@
 // The map as a component. It, and MapLibre with it, is loaded only where a map is shown.
 import "maplibre-gl/dist/maplibre-gl.css";
 import { useEffect, useRef, useState } from "react";
+import type { FootprintState } from "../../../../src/core/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { useTheme } from "../../theme/theme.js";
 import type { Area } from "./drawn_area.js";
 import { type Heard, MapCanvas, type Picture } from "./map_canvas.js";
 import { type Hit, type MapBin, type MapBox, type MapItem, placeText } from "./shapes.js";
-import type { FootprintState } from "./states.js";
 
 export interface GeoMapProps {
   label: string;

@@ -2,6 +2,7 @@
 // each box) is set box by box, and the geometry is handed over only when there is another.
 import { type GeoJSONSource, Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl } from "maplibre-gl";
 import worker_url from "maplibre-gl/dist/maplibre-gl-worker.mjs?url";
+import { type FootprintState, footprint_states } from "../../../../src/core/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { baseColours, baseStyle, landOf } from "./base_map.js";
 import { type Area, DrawnArea } from "./drawn_area.js";
@@ -17,7 +18,6 @@ import {
   unbroken,
   viewOf,
 } from "./shapes.js";
-import { type FootprintState, footprint_states } from "./states.js";
 
 // A file of our own: a worker made of a blob would need a hole in the Content-Security-Policy.
 setWorkerUrl(new URL(worker_url, import.meta.url).href);

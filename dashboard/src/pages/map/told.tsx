@@ -1,6 +1,7 @@
 // What a map shows, in words: for whoever does not see it, and where it cannot be drawn.
 import { useMemo } from "react";
 import { Link } from "wouter";
+import { footprint_states } from "../../../../src/core/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { to } from "../../routes.js";
 import { task_look } from "../../status.js";
@@ -8,7 +9,6 @@ import { Button, Count, ProblemNote, Safe, StatusBadge, Table } from "../../ui/i
 import { howMany, placeOf, type StacItem, titleOf, type useItems, whenOf } from "./items.js";
 import { canDraw } from "./lazy_map.js";
 import { boxText, from_best } from "./shapes.js";
-import { footprint_states } from "./states.js";
 import type { Footprints } from "./use_footprints.js";
 
 const MOST_LISTED = 100;

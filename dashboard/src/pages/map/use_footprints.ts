@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { footprints_api } from "../../../../src/core/api/footprints.js";
+import { type FootprintState, footprint_letters, footprint_states } from "../../../../src/core/footprints.js";
 import { isTerminal, type StageStatus } from "../../../../src/core/statuses.js";
 import { formatOrdinals, unpackBoxes, unpackLetters } from "../../../../src/geo/packed_boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
@@ -12,7 +13,6 @@ import { useThrottled } from "../../api/hooks.js";
 import { useEvents, useLive, useProgress } from "../../live/live.js";
 import type { Range } from "../../selection.js";
 import { type MapBin, type MapBox, roughly, worstIn } from "./shapes.js";
-import { type FootprintState, footprint_letters, footprint_states } from "./states.js";
 
 const AT_MOST_EVERY_MS = 1_500;
 type Reply = ReplyOf<typeof footprints_api.footprints>;
