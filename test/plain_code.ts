@@ -19,7 +19,8 @@ export function writePlainCode(dir: string): void {
       writeFileSync(target, name.endsWith(".ts") ? transformSync(name, text).code : text);
     }
   }
-  for (const name of ["package.json", "node_modules", "db", "dist"]) symlinkSync(join(root, name), join(dir, name));
+  for (const name of ["package.json", "node_modules", "db", "dist", "bench"])
+    symlinkSync(join(root, name), join(dir, name));
 }
 
 /** Where a script of the tests is as plain JavaScript; `script` is the address of its TypeScript. */

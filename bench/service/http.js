@@ -3,8 +3,8 @@
 // proxy, where that can be had.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../postgres_binaries.js";
 
 const BENCH = fileURLToPath(new URL("..", import.meta.url));
 const GOAL = { submits: 1000, tasks: 10_000 };
@@ -123,15 +123,3 @@ function npm(...args) {
 
 /** @param {number} found @param {number} goal */
 const atLeast = (found, goal) => ({ wanted: `>= ${goal.toLocaleString("en")}`, met: found >= goal });
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
-    });
-  });
-}

@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, unprivilegedUser } from "../server.js";
+import { freePort, unprivilegedUser } from "../postgres_binaries.js";
 import { percentile } from "../statistics.js";
 import { waits } from "./fairness.js";
 

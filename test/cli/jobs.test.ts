@@ -1,44 +1,19 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freshDatabase } from "../postgres.js";
-import { start as begin, type Ended, type FakeOptions, type Running, fanfold as run } from "./fake_terminal.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import { served } from "./served.js";
 
-// One server, and one worker that `fanfold up` runs for the whole file.
-const app = ["--app", fileURLToPath(new URL("./fixture_app.ts", import.meta.url))];
-let database: Awaited<ReturnType<typeof freshDatabase>>;
+const { fanfold, start, up, database, folder: newFolder } = served();
 let folder: string;
-let env: Record<string, string>;
-let up: Running;
-
-const fanfold = (argv: string[], options: FakeOptions = {}): Promise<Ended> =>
-  run([...argv, ...app], { env, ...options });
-const start = (argv: string[], options: FakeOptions = {}): Running => begin([...argv, ...app], { env, ...options });
-
 beforeAll(async () => {
-  database = await freshDatabase();
-  folder = await mkdtemp(path.join(tmpdir(), "fanfold-cli-"));
-  env = { DATABASE_URL: database.url, FANFOLD_DATA_DIR: folder };
-  up = start(["up", "--slots", "4"]);
-  await up.until("is up");
-});
-
-afterAll(async () => {
-  up.signal("SIGTERM");
-  const ended = await up.done;
-  await database.drop();
-  await rm(folder, { recursive: true, force: true });
-  expect(ended.code).toBe(0);
-  expect(ended.err).toContain("stopped gracefully");
+  folder = await newFolder();
 });
 
 describe("up", () => {
   test("says what runs, without the password, and what to do next", () => {
-    expect(up.out()).toContain("4 slots");
-    expect(up.out()).toContain("hello_world");
-    expect(up.out()).toContain("fanfold submit hello_world n=3 --wait");
+    expect(up().out()).toContain("4 slots");
+    expect(up().out()).toContain("hello_world");
+    expect(up().out()).toContain("fanfold submit hello_world n=3 --wait");
   });
 });
 
@@ -220,7 +195,7 @@ describe("text from jobs", () => {
     expect(labelled).toMatchObject({ code: 2, err: expect.stringContaining("invisible mark") });
     const submitted = await fanfold(["submit", "fixture_fail", `message=${JSON.stringify(hostile)}`, "--wait"]);
     // As one from before labels were looked at.
-    await database.db.sql`update app.jobs set labels = ${JSON.stringify({ note: hostile })}::text::jsonb`;
+    await database().db.sql`update app.jobs set labels = ${JSON.stringify({ note: hostile })}::text::jsonb`;
     const listed = await fanfold(["jobs", "--type", "fixture_fail"], { colour: false, width: 400 });
     const id = listed.out.split("\n")[1]?.split(" ")[0] as string;
     const shown = await fanfold(["status", id]);

@@ -10,6 +10,8 @@ import { start as begin, type Document, type Ended, type FakeOptions, type Runni
 export interface Served {
   fanfold(argv: string[], options?: FakeOptions): Promise<Ended>;
   start(argv: string[], options?: FakeOptions): Running;
+  /** The server and the worker. */
+  up(): Running;
   /** The one document of --json. */
   asked(...argv: string[]): Promise<Document>;
   database(): Awaited<ReturnType<typeof freshDatabase>>;
@@ -48,11 +50,13 @@ export function served(): Served {
     await database.drop();
     await rm(root, { recursive: true, force: true });
     expect(ended.code).toBe(0);
+    expect(ended.err).toContain("stopped gracefully");
   });
 
   return {
     fanfold,
     start,
+    up: () => up,
     asked,
     folder,
     database: () => database,
