@@ -29,6 +29,7 @@ import { storeOfTenant } from "../storage/tenant_store.js";
 import type { HeldClaim } from "./held.js";
 import { makeFolderOf, removeFolder } from "./isolation/owned_files.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
+import { type LaterPhase, mayFollow, type Phase } from "./phase.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
 import { Recorded, type RecordedStatement } from "./recorded.js";
 import type { AttemptTrace } from "./tracing.js";
@@ -58,8 +59,14 @@ export interface AttemptZones extends TaskZones {
   failed?(): Promise<void>;
 }
 
-/** Why a task was asked to stop. */
-export type AbortKind = "timeout" | "lost" | "cancelled" | "stopping";
+export type StopKind = "timeout" | "lost" | "cancelled" | "stopping";
+
+/** Why a task was asked to stop, and when. */
+export interface Stop {
+  kind: StopKind;
+  reason: Error;
+  at: number;
+}
 
 export class TimeoutError extends Transient {
   constructor(readonly timeout_s: number) {
@@ -75,22 +82,14 @@ export interface Progress {
 }
 
 export class TaskContext implements TaskContextShape {
-  aborted: AbortKind | null = null;
-  aborted_at = 0;
-  /** The handler has settled; its result may still be on its way to storage. */
-  returned = false;
-  /** Its slot was given to another task because the handler did not stop when asked. */
-  given_up = false;
+  phase: Phase = "running";
+  stop: Stop | null = null;
   /** Of an isolated handler: ends its process at once. */
   kill: (() => void) | undefined;
   /** What its time-out counts from. An isolated handler starts when its process is up. */
   timed_from: number;
   /** Where this process has an OpenTelemetry SDK. */
   trace: AttemptTrace | undefined;
-  /** An isolated handler has returned, and its process is writing the result to storage. */
-  storing = false;
-  /** The handler has returned, and what it kept for the finish is being written together with it. */
-  committing = false;
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
   /** Of an isolated handler: a connection of ours was lost while its process asked something of it. */
@@ -105,7 +104,6 @@ export class TaskContext implements TaskContextShape {
   /** When what is reported last changed: saying the same again is no progress. */
   progress_at = 0;
   private controller: AbortController | undefined;
-  reason: unknown;
   private reader: Previous | undefined;
   private own_store: Store | undefined;
   protected own_zones: AttemptZones | undefined;
@@ -213,14 +211,18 @@ export class TaskContext implements TaskContextShape {
 
   /** Needs no connection: any number at a time, also inside a burst. */
   private record<T>(work: (session: RecordingSession) => Promise<T>): Promise<T> {
-    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.assertRunning();
     this.recorded ??= new Recorded();
     return this.recorded.record(work, (statements) => this.keep(statements));
   }
 
   protected keep(statements: readonly RecordedStatement[]): void | Promise<void> {
-    if (this.returned) throw new Permanent("the task is over: await ctx.db before you return");
+    this.assertRunning();
     this.recorded!.keep(statements);
+  }
+
+  private assertRunning(): void {
+    if (this.phase !== "running") throw new Permanent("the task is over: await ctx.db before you return");
   }
 
   /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
@@ -298,21 +300,31 @@ export class TaskContext implements TaskContextShape {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      if (this.aborted !== null) this.controller.abort(this.reason);
+      if (this.stop !== null) this.controller.abort(this.stop.reason);
     }
     return this.controller.signal;
   }
 
   /** The first reason stands: a task that timed out stays timed out when the worker stops afterwards. */
-  abort(kind: AbortKind, reason: Error, at: number): void {
-    if (this.aborted !== null) {
-      if (kind === "lost") this.aborted = kind;
+  abort(kind: StopKind, reason: Error, at: number): void {
+    if (this.stop !== null) {
+      if (kind === "lost") this.stop.kind = kind;
       return;
     }
-    this.aborted = kind;
-    this.aborted_at = at;
-    this.reason = reason;
+    this.stop = { kind, reason, at };
     this.controller?.abort(reason);
+  }
+
+  /** False when the task has gone another way meanwhile: then there is nothing left to do for it. */
+  enter(next: LaterPhase): boolean {
+    if (!mayFollow(this.phase, next)) return false;
+    this.phase = next;
+    return true;
+  }
+
+  /** Others have it, or may have it: nothing of it may be finished. */
+  get is_lost(): boolean {
+    return this.claim.lost || this.stop?.kind === "lost";
   }
 
   get log(): TaskLog {
@@ -338,7 +350,7 @@ export class TaskContext implements TaskContextShape {
   }
 
   /** How the attempt ended, for what it may have left in zones; undefined when it never asked for them. */
-  tellZones(how: "finished" | "failed"): Promise<void> | undefined {
+  endZones(how: "finished" | "failed"): Promise<void> | undefined {
     return this.own_zones?.[how]?.();
   }
 

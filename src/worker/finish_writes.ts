@@ -15,6 +15,7 @@ import type { Lease } from "./heartbeat.js";
 import type { HeldClaim } from "./held.js";
 import { HandlerSql, releaseLocks } from "./isolation/handler_sql.js";
 import type { RecordedStatement } from "./recorded.js";
+import { failed, type TaskEnd } from "./task_end.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 export interface WritingFinisherParts {
@@ -45,14 +46,6 @@ export interface WritingEnd {
   timeout_s: number;
 }
 
-/** dropped: the lease or the claim was over before the database had answered. */
-export type WrittenEnd =
-  | "accepted"
-  | "refused"
-  | "dropped"
-  /** unsure: a commit may still be on its way, so that nothing may be removed that it would make visible. */
-  | { failure: Failure; unsure: boolean };
-
 /** What its finish waits for a lock, and how often: a slot must not wait for somebody's open transaction. */
 const LOCK_MS = 300;
 const HELD_TRIES = 3;
@@ -74,7 +67,7 @@ class Undone extends Error {
 export class WritingFinisher {
   constructor(private readonly parts: WritingFinisherParts) {}
 
-  async finish(end: WritingEnd): Promise<WrittenEnd> {
+  async finish(end: WritingEnd): Promise<TaskEnd> {
     const { parts } = this;
     await parts.logsWritten();
     /** A commit was sent and its answer lost: it may have happened. */
@@ -85,24 +78,24 @@ export class WritingFinisher {
     for (let tries = 1; !parts.lease.over() && (unsure || !end.claim.lost); tries++) {
       const progress: { step: Step } = { step: "begin" };
       try {
-        if (unsure && (await this.isDone(end))) return "accepted";
+        if (unsure && (await this.isDone(end))) return { how: "committed" };
         await this.write(end, progress);
-        return "accepted";
+        return { how: "committed" };
       } catch (error) {
         const { step } = progress;
         if (error instanceof Undone) {
           // Ours, of a commit whose answer was lost and that came through while this try waited for its locks.
-          if ((error.reply.repeated ?? []).length > 0) return "accepted";
-          if (await this.recordRefusal(end)) return "refused";
+          if ((error.reply.repeated ?? []).length > 0) return { how: "committed" };
+          if (await this.recordRefusal(end)) return { how: "refused" };
         } else if (isConnectionLost(error)) unsure ||= step === "commit";
         else if (step !== "write" && sendTrouble(error) === "held") {
-          if (++held === HELD_TRIES) return { failure: heldByOthers(error), unsure };
+          if (++held === HELD_TRIES) return failed(heldByOthers(error), unsure);
         } else if (step === "write" || step === "commit") {
           // A try that came through after all can be what this one stumbled over.
           const is_done = unsure ? await this.isDone(end).catch(() => null) : false;
-          if (is_done === true) return "accepted";
-          if (is_done === false) return { failure: failureOfWrites(error), unsure };
-        } else if (sendTrouble(error) === "content") return { failure: unstorable(error), unsure };
+          if (is_done === true) return { how: "committed" };
+          if (is_done === false) return failed(failureOfWrites(error), unsure);
+        } else if (sendTrouble(error) === "content") return failed(unstorable(error), unsure);
         else {
           odd_since ??= performance.now();
           if (sendTrouble(error) === "stale") parts.onStale();
@@ -112,7 +105,8 @@ export class WritingFinisher {
         await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
       }
     }
-    return "dropped";
+    // The lease or the claim was over before the database had answered.
+    return { how: "lost", unsure: true };
   }
 
   private async write(end: WritingEnd, progress: { step: Step }): Promise<void> {

@@ -5,7 +5,6 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
-import { traceIdOf } from "../core/traceparent.js";
 import { Assets } from "../engine/assets.js";
 import type { FinishReply, HeartbeatReply } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
@@ -34,6 +33,7 @@ import { sweepScratch } from "./scratch_sweep.js";
 import type { Secrets } from "./secrets.js";
 import type { Stats } from "./stats.js";
 import { Tallies } from "./tallies.js";
+import { taskFacts } from "./task_end.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 const SWEEP_MS = 100;
@@ -301,7 +301,7 @@ export class Incarnation {
     const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
     for (const ctx of this.runner.running) {
       // Its own finish may be what has ended the claim.
-      if (ctx.committing) continue;
+      if (ctx.phase === "committing") continue;
       if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
       else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
         this.take(ctx, "cancelled", "the task was cancelled");
@@ -314,9 +314,7 @@ export class Incarnation {
   }
 
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
-    const { task_id: task, job_id, tenant_id, attempt } = ctx;
-    const { correlation_id } = ctx.claim.stage;
-    this.log.info({ task, job_id, tenant_id, attempt, correlation_id, trace_id: traceIdOf(ctx.traceparent) }, why);
+    this.log.info(taskFacts(ctx), why);
     ctx.abort(kind, new DOMException(why, "AbortError"), performance.now());
   }
 

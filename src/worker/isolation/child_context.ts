@@ -85,7 +85,7 @@ export class ChildContext extends TaskContext {
     clearTimeout(this.progress_timer);
     this.progress_timer = undefined;
     this.told_at = performance.now();
-    if (!this.returned) this.channel.send({ t: "progress", run: this.order.run, made: this.progress_made! });
+    if (this.phase === "running") this.channel.send({ t: "progress", run: this.order.run, made: this.progress_made! });
   };
 
   private ask(call: Call): Promise<unknown> {

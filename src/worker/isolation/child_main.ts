@@ -81,7 +81,7 @@ async function execute(order: TaskOrder): Promise<void> {
     const handler = await load(order.handler);
     say({ t: "started", run });
     const value = await settled(handler, ctx);
-    ctx.returned = true;
+    ctx.enter("storing");
     const outcome = outcomeOf(value, ctx, { store: ctx.desk.store, worker_id });
     if (outcome instanceof Promise) say({ t: "storing", run });
     // A file that could not be written is a failure like any the handler returns.
@@ -89,7 +89,7 @@ async function execute(order: TaskOrder): Promise<void> {
   } catch (error) {
     end = { threw: classify(error) };
   }
-  ctx.returned = true;
+  ctx.enter("settled");
   current = null;
   say({ t: "end", run, end, rss_mb: process.memoryUsage.rss() / 2 ** 20 });
 }

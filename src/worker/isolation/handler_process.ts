@@ -207,7 +207,7 @@ export class HandlerProcess {
         break;
       }
       case "storing":
-        ctx.storing = true;
+        ctx.enter("storing");
         break;
       case "call":
         task.service.answer(message.id, message.call);
@@ -233,7 +233,7 @@ export class HandlerProcess {
     // Sentenced while it returned: its exit tells the rest.
     if (this.verdict !== null) return;
     // What goes on behind an abort that was honoured is not known: the next task gets a fresh process.
-    if (task.ctx.aborted !== null) this.usable = false;
+    if (task.ctx.stop !== null) this.usable = false;
     this.output.flush();
     this.release(task);
     if ("returned" in end) task.resolve(end.returned);
@@ -250,11 +250,9 @@ export class HandlerProcess {
       this.kill();
       return;
     }
-    const { ctx, run } = task;
-    const { reason } = ctx;
+    const { kind, reason } = task.ctx.stop!;
     const timeout_s = reason instanceof TimeoutError ? reason.timeout_s : null;
-    const message = reason instanceof Error ? reason.message : String(reason);
-    this.send({ t: "abort", run, kind: ctx.aborted!, message, timeout_s });
+    this.send({ t: "abort", run: task.run, kind, message: reason.message, timeout_s });
     task.after(settings.abort_grace_ms, () => this.kill("SIGTERM"));
     task.after(settings.abort_grace_ms + TERM_MS, () => this.kill());
   }
@@ -306,7 +304,7 @@ export class HandlerProcess {
       this.release(task);
       const ending = { pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped };
       // It died of an earlier task, in the moment this one was sent to it.
-      const untouched = !task.has_started && this.tasks > 1 && task.ctx.aborted === null;
+      const untouched = !task.has_started && this.tasks > 1 && task.ctx.stop === null;
       task.reject(untouched ? new Untouched() : crashOf(ending));
     }
     this.events.onGone(this);

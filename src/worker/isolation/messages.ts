@@ -6,7 +6,7 @@ import type { OutboundPolicy } from "../../core/outbound.js";
 import type { RasterSettings } from "../../core/raster_settings.js";
 import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
 import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
-import type { AbortKind, Progress } from "../context.js";
+import type { Progress, StopKind } from "../context.js";
 import type { Done } from "../outcome.js";
 import type { SentStatement } from "../recorded.js";
 import type { StoreCall } from "./store_calls.js";
@@ -31,7 +31,7 @@ export interface TaskOrder {
 
 export type ToChild =
   | { t: "run"; order: TaskOrder }
-  | { t: "abort"; run: number; kind: AbortKind; message: string; timeout_s: number | null }
+  | { t: "abort"; run: number; kind: StopKind; message: string; timeout_s: number | null }
   | { t: "reply"; id: number; value?: unknown; error?: PackedError };
 
 /** `returned`: the handler settled, and this is what the finish will say. `threw`: it did not return. */

@@ -68,7 +68,7 @@ export class ProcessPool {
         return await this.start(ctx, handler, worker_id);
       } catch (error) {
         // Only a process that was warm can be gone already: the last one is a fresh one.
-        if (!(error instanceof Untouched) || ctx.aborted !== null) throw error;
+        if (!(error instanceof Untouched) || ctx.stop !== null) throw error;
       }
     }
   }
