@@ -13,7 +13,7 @@ const GROWTH = 8;
 const WEIGHT = 1 / 16;
 
 /** What is known about the tasks of one type. */
-export interface Pace {
+export interface HandlerPace {
   /** Wall time of the handler. */
   duration_ms: number;
   /** The part of it that blocked the event loop: slots do not divide that. */
@@ -21,11 +21,11 @@ export interface Pace {
   samples: number;
 }
 
-export function newPace(): Pace {
+export function newPace(): HandlerPace {
   return { duration_ms: 0, busy_ms: 0, samples: 0 };
 }
 
-export function recordPace(pace: Pace, duration_ms: number, busy_ms: number): void {
+export function recordPace(pace: HandlerPace, duration_ms: number, busy_ms: number): void {
   const samples = ++pace.samples;
   const weight = samples < 16 ? 1 / samples : WEIGHT;
   pace.duration_ms += (duration_ms - pace.duration_ms) * weight;
@@ -33,7 +33,7 @@ export function recordPace(pace: Pace, duration_ms: number, busy_ms: number): vo
 }
 
 /** Milliseconds between two starts when all slots are busy with such tasks; null when none has been seen. */
-export function msPerStart(pace: Pace, slots: number): number | null {
+export function msPerStart(pace: HandlerPace, slots: number): number | null {
   return pace.samples === 0 ? null : Math.max(pace.duration_ms / slots, pace.busy_ms);
 }
 

@@ -36,7 +36,7 @@ import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
-export interface Desk extends ResultSource {
+export interface TaskServices extends ResultSource {
   /** For the SQL of handlers in processes of their own. */
   handler_connection(): Promise<Database>;
   /** Of all tenants. */
@@ -112,7 +112,7 @@ export class TaskContext implements TaskContextShape {
   private in_burst = false;
 
   constructor(
-    readonly desk: Desk,
+    readonly services: TaskServices,
     readonly claim: HeldClaim,
     readonly task: ClaimedTask,
     readonly started_at: number,
@@ -194,12 +194,12 @@ export class TaskContext implements TaskContextShape {
 
   /** The connection of a burst is the one reads use: a read inside a burst would wait for itself. */
   private readable(): ResultSource {
-    const { desk } = this;
+    const { services } = this;
     const connection = () => {
       if (this.in_burst) throw new Permanent("ctx.db is open: read results and compute first, then write in ctx.db");
-      return desk.connection();
+      return services.connection();
     };
-    return { commands: desk.commands, store: this.storage, connection, signal: () => this.signal };
+    return { commands: services.commands, store: this.storage, connection, signal: () => this.signal };
   }
 
   db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
@@ -238,7 +238,7 @@ export class TaskContext implements TaskContextShape {
 
   protected async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
     const { signal } = this;
-    const db = await this.desk.connection();
+    const db = await this.services.connection();
     return await db.transaction(async (session) => {
       // Whatever the worker's own role may see, a handler sees its task's tenant.
       await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
@@ -249,11 +249,11 @@ export class TaskContext implements TaskContextShape {
   }
 
   async secret(name: string): Promise<string> {
-    return this.told(await this.desk.secret(this.tenant_id, name));
+    return this.told(await this.services.secret(this.tenant_id, name));
   }
 
   async unseal(sealed: string, purpose: string): Promise<string> {
-    return this.told(await this.desk.unseal(this.tenant_id, sealed, purpose));
+    return this.told(await this.services.unseal(this.tenant_id, sealed, purpose));
   }
 
   /** Before the handler has it, so that no line can be written with it. */
@@ -264,11 +264,11 @@ export class TaskContext implements TaskContextShape {
   }
 
   get outbound(): OutboundPolicy {
-    return this.desk.outbound;
+    return this.services.outbound;
   }
 
   get raster(): RasterSettings {
-    return this.desk.raster;
+    return this.services.raster;
   }
 
   /** A share between 0 and 1, or counts; sent with the next heartbeat. */
@@ -331,7 +331,7 @@ export class TaskContext implements TaskContextShape {
     if (this.logger === undefined) {
       const budget = new LogBudget();
       const line = (level: LogLevel) => (message: string, data?: Record<string, unknown>) =>
-        this.desk.logs.add(this.claim, this.ordinal, budget, level, message, data, this.redaction);
+        this.services.logs.add(this.claim, this.ordinal, budget, level, message, data, this.redaction);
       this.logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
     }
     return this.logger;
@@ -339,13 +339,13 @@ export class TaskContext implements TaskContextShape {
 
   /** The files of the task's tenant, whatever the worker can reach. */
   get storage(): Store {
-    this.own_store ??= storeOfTenant(this.desk.store, this.tenant_id);
+    this.own_store ??= storeOfTenant(this.services.store, this.tenant_id);
     return this.own_store;
   }
 
   get zones(): TaskZones {
-    if (this.desk.zones === undefined) throw new Permanent("this worker has no zones", { code: "no_zones" });
-    this.own_zones ??= this.desk.zones(this);
+    if (this.services.zones === undefined) throw new Permanent("this worker has no zones", { code: "no_zones" });
+    this.own_zones ??= this.services.zones(this);
     return this.own_zones;
   }
 
@@ -356,7 +356,7 @@ export class TaskContext implements TaskContextShape {
 
   scratch(): Promise<string> {
     if (this.scratch_made === undefined) {
-      const dir = join(this.desk.scratch_dir, `${this.task_id}-${this.attempt}-${this.claim.claim_id}`);
+      const dir = join(this.services.scratch_dir, `${this.task_id}-${this.attempt}-${this.claim.claim_id}`);
       this.scratch_made = this.makeScratch(dir);
     }
     return this.scratch_made;

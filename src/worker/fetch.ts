@@ -10,9 +10,9 @@ import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
 import {
   AHEAD_MS,
+  type HandlerPace,
   msPerStart,
   newPace,
-  type Pace,
   SHARED_AHEAD_MS,
   startingWithin,
   surplus,
@@ -44,7 +44,7 @@ export interface FetcherParts {
   runner: Runner;
   finisher: Finisher;
   /** What is known about task types; outlives a registration. */
-  paces: Map<string, Pace>;
+  paces: Map<string, HandlerPace>;
   tallies: Tallies;
   memory: MemoryBudget;
   stats: Stats;
@@ -71,7 +71,7 @@ export class Fetcher {
   private told_idle = false;
   private full_claims = 0;
   private last_batch = 0;
-  private last_mix: { pace: Pace; count: number }[] = [];
+  private last_mix: { pace: HandlerPace; count: number }[] = [];
   private after_tenant: string | null = null;
   /** By tenant: where the turns of its jobs go on. */
   private readonly turns = new Map<string, number>();
@@ -242,7 +242,7 @@ export class Fetcher {
       this.stages.set(stage.stage_id, stage);
     }
     this.noteForgotten(reply);
-    const mix = new Map<Pace, number>();
+    const mix = new Map<HandlerPace, number>();
     const traced = isTracing();
     let count = 0;
     for (const batch of reply.claims) {
@@ -283,7 +283,7 @@ export class Fetcher {
     if (forgotten.length > 0) onForgotten(forgotten);
   }
 
-  private paceOf(type: string): Pace {
+  private paceOf(type: string): HandlerPace {
     const { paces } = this.parts;
     const pace = paces.get(type) ?? newPace();
     paces.set(type, pace);

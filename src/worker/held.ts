@@ -2,7 +2,7 @@
 // A claim stays known until each of its tasks is finished, handed back or lost, so that the heartbeat can name it.
 import { Tally } from "../core/work_counts.js";
 import type { ClaimedBatch, ClaimedStage, ClaimedTask, ReleaseItem } from "../engine/commands.js";
-import type { Pace } from "./batch.js";
+import type { HandlerPace } from "./batch.js";
 
 export class HeldClaim {
   readonly claim_id: number;
@@ -24,7 +24,7 @@ export class HeldClaim {
   constructor(
     batch: ClaimedBatch,
     readonly stage: ClaimedStage,
-    readonly pace: Pace,
+    readonly pace: HandlerPace,
     readonly claimed_at: number,
     /** Counts for its task type. */
     readonly tally = new Tally(),

@@ -14,7 +14,7 @@ import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
 import { sealedFor } from "../engine/sealing.js";
 import { openTaskZones } from "../engine/task_zones.js";
-import type { Pace } from "./batch.js";
+import type { HandlerPace } from "./batch.js";
 import { Connections } from "./connections.js";
 import type { AttemptZones, TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
@@ -45,11 +45,11 @@ const DEAF_BEAT_MS = 2000;
 const FAREWELL_MS = 5000;
 
 /** What outlives a registration. */
-export interface Shop {
+export interface WorkerShared {
   engine: Engine;
   settings: WorkerSettings;
   stats: Stats;
-  paces: Map<string, Pace>;
+  paces: Map<string, HandlerPace>;
   processes: ProcessPool;
   memory: MemoryBudget;
   secrets: Secrets;
@@ -59,8 +59,8 @@ export interface Shop {
 }
 
 /** `former`: the life before, which gave up everything. What it may still hold goes back unharmed: nobody died. */
-export async function startIncarnation(shop: Shop, former: string | null = null): Promise<Incarnation> {
-  const { engine, settings } = shop;
+export async function startIncarnation(shared: WorkerShared, former: string | null = null): Promise<Incarnation> {
+  const { engine, settings } = shared;
   const worker_id = randomUUID();
   const connections = new Connections(engine, settings);
   try {
@@ -87,7 +87,7 @@ export async function startIncarnation(shop: Shop, former: string | null = null)
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
     const blueprints = [...engine.registry.jobs.values()].map(({ blueprint }) => blueprint);
     await engine.worker_commands.register_blueprints(connections.heartbeat, { blueprints });
-    const incarnation = new Incarnation(shop, worker_id, connections, registered.lease_s, sent_at);
+    const incarnation = new Incarnation(shared, worker_id, connections, registered.lease_s, sent_at);
     await incarnation.listen();
     return incarnation;
   } catch (error) {
@@ -118,16 +118,16 @@ export class Incarnation {
   private abandoned: Promise<void> | undefined;
 
   constructor(
-    private readonly shop: Shop,
+    private readonly shared: WorkerShared,
     readonly worker_id: string,
     private readonly connections: Connections,
     lease_s: number,
     registered_at: number,
   ) {
-    const { engine, settings, secrets, stats, paces, memory } = shop;
+    const { engine, settings, secrets, stats, paces, memory } = shared;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { work: db, heartbeat: heart } = connections;
-    const log = shop.log.child({ worker_id });
+    const log = shared.log.child({ worker_id });
     const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
     // A stop has limits of its own.
     const onSilent = (what: string) => void (this.stopping ?? this.abandon(`no answer to a ${what}`));
@@ -136,7 +136,7 @@ export class Incarnation {
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { holdings, lease, logs, tallies } = this;
-    const shared = { worker_id, db, commands, holdings, stats, memory, log, onStale, onSilent };
+    const common = { worker_id, db, commands, holdings, stats, memory, log, onStale, onSilent };
     const onAnswer = (reply: FinishReply, jobs: boolean) => {
       if (reply.advanced || jobs) this.fetcher.wake();
       else this.fetcher.consider();
@@ -144,7 +144,7 @@ export class Incarnation {
       if (this.holdings.queued > 0) this.runner.pump();
     };
     this.finisher = new Finisher({
-      ...shared,
+      ...common,
       lease,
       logs,
       onAnswer,
@@ -165,10 +165,10 @@ export class Incarnation {
       await Promise.all(this.writing);
     };
     this.runner = new Runner({
-      ...shared,
+      ...common,
       finisher: this.finisher,
       writing_finisher: new WritingFinisher({
-        ...shared,
+        ...common,
         connection,
         handler_connection,
         lease,
@@ -178,7 +178,7 @@ export class Incarnation {
       handlers: registry.handlers,
       slots: settings.slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
-      desk: {
+      services: {
         ...{
           commands,
           connection,
@@ -200,7 +200,7 @@ export class Incarnation {
       spill: { store, worker_id },
       retry: settings.retry,
       plan: (ctx) => planStage(planning, ctx),
-      isolated: (ctx, handler) => shop.processes.run(ctx, handler, worker_id),
+      isolated: (ctx, handler) => shared.processes.run(ctx, handler, worker_id),
       onMemory: () => {
         if (memory.is_short) this.fetcher.wake();
         if (holdings.queued > 0) this.runner.pump();
@@ -212,7 +212,7 @@ export class Incarnation {
       },
     });
     this.fetcher = new Fetcher({
-      ...shared,
+      ...common,
       finisher: this.finisher,
       runner: this.runner,
       ...{ paces, tallies },
@@ -226,7 +226,7 @@ export class Incarnation {
       onIdle: () => this.quiet.look(),
     });
     this.heartbeat = new Heartbeat({
-      ...shared,
+      ...common,
       lease_s,
       ...{ lease, tallies },
       db: heart,
@@ -244,7 +244,7 @@ export class Incarnation {
   }
 
   private zonesOf(ctx: TaskContext): AttemptZones {
-    const { engine } = this.shop;
+    const { engine } = this.shared;
     const { tenant_id, job_id, ordinal, attempt } = ctx;
     return openTaskZones({
       ...{ tenant_id, job_id, ordinal, attempt, stage_id: ctx.claim.stage.stage_id, zones: engine.zones },
@@ -256,7 +256,7 @@ export class Incarnation {
   }
 
   async listen(): Promise<void> {
-    const types = new Map(this.shop.settings.types.map((type) => [hintOf(type), type]));
+    const types = new Map(this.shared.settings.types.map((type) => [hintOf(type), type]));
     const hint = (heard: string) => {
       const task_type = types.get(heard);
       if (task_type !== undefined) this.fetcher.hint(task_type);
@@ -288,7 +288,7 @@ export class Incarnation {
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
-    const { memory } = this.shop;
+    const { memory } = this.shared;
     const used = memory.needs.size === 0 ? {} : { memory_used_mb: memory.used_mb };
     const draining = this.stopping === undefined ? {} : { draining: true };
     const rss_mb = Math.round(process.memoryUsage.rss() / 1_048_576);
@@ -309,8 +309,8 @@ export class Incarnation {
   }
 
   private alerted(alert: Alert): unknown {
-    this.shop.stats.alerts++;
-    return this.shop.settings.on_alert?.(alert);
+    this.shared.stats.alerts++;
+    return this.shared.settings.on_alert?.(alert);
   }
 
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
@@ -319,7 +319,7 @@ export class Incarnation {
   }
 
   private writeLogs(lines: string): void {
-    const { engine } = this.shop;
+    const { engine } = this.shared;
     if (this.lease.over()) return;
     // A database that does not answer must not fill the memory with log lines.
     if (this.writing.size >= 4) {
@@ -351,12 +351,12 @@ export class Incarnation {
       this.hurry.abort();
       return;
     }
-    this.shop.stats.fenced++;
+    this.shared.stats.fenced++;
     this.log.error({ why, claims: this.holdings.claims.size, running: this.runner.running.size }, "tasks abandoned");
     this.abandoned = Promise.resolve();
     this.disown(why);
     this.abandoned = this.close();
-    this.shop.onAbandoned();
+    this.shared.onAbandoned();
   }
 
   private disown(why: string): void {
@@ -411,7 +411,7 @@ export class Incarnation {
     await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
     await settlesWithin(runner.empty.reached(), grace_ms, hurry);
     runner.abortAll("stopping", new DOMException("the worker stops", "AbortError"));
-    await settlesWithin(runner.empty.reached(), Math.min(grace_ms, this.shop.settings.abort_grace_s * 1000), hurry);
+    await settlesWithin(runner.empty.reached(), Math.min(grace_ms, this.shared.settings.abort_grace_s * 1000), hurry);
     for (const ctx of runner.running) runner.giveUp(ctx, performance.now());
     this.logs.stop();
     // Without a database the lease runs out by itself; one that hangs but answers heartbeats gets as long, and no longer.
@@ -428,7 +428,7 @@ export class Incarnation {
 
   private async farewell(): Promise<void> {
     const { worker_id, connections } = this;
-    const commands = this.shop.engine.worker_commands;
+    const commands = this.shared.engine.worker_commands;
     const { counts } = this.tallies.untold();
     if (counts.length > 0) {
       await commands

@@ -1,6 +1,6 @@
 // How much memory the isolated tasks of a worker may declare together, and who may start. A task in a process of its own holds what
 // its handler declared from its start until its process has let go of it; all others hold nothing. No I/O.
-import { AHEAD_MS, type Pace } from "./batch.js";
+import { AHEAD_MS, type HandlerPace } from "./batch.js";
 
 /** So long others may pass by a type whose tasks wait for more memory than is free; then it is its turn. */
 const PATIENCE_MS = 5_000;
@@ -85,7 +85,11 @@ export class MemoryBudget {
    * of them start one after the other within the second that is claimed ahead. Those that wait while it is another's turn hold
    * nothing: they start after it. Null when no handler is isolated.
    */
-  forClaim(waiting: ReadonlyMap<string, number>, paces: ReadonlyMap<string, Pace>, now: number): ClaimMemory | null {
+  forClaim(
+    waiting: ReadonlyMap<string, number>,
+    paces: ReadonlyMap<string, HandlerPace>,
+    now: number,
+  ): ClaimMemory | null {
     if (this.needs.size === 0) return null;
     const turn = this.turn(now);
     let room = this.total_mb;

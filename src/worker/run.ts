@@ -7,7 +7,7 @@ import { Transient } from "../core/errors.js";
 import { max_message_bytes, readProperty, storableText } from "../core/failures.js";
 import { invoke } from "../core/invoke.js";
 import { recordPace } from "./batch.js";
-import { type Desk, type StopKind, TaskContext, TimeoutError } from "./context.js";
+import { type StopKind, TaskContext, type TaskServices, TimeoutError } from "./context.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim } from "./held.js";
 import type { MemoryBudget } from "./memory.js";
@@ -36,7 +36,7 @@ export interface RunnerParts extends TaskEndsParts {
   abort_grace_ms: number;
   memory: MemoryBudget;
   writing_finisher: Pick<WritingFinisher, "finish">;
-  desk: Desk;
+  services: TaskServices;
   spill: Spill;
   /** Plans a stage (a claim of ordinal -1) and records it; rejects when the planning failed. */
   plan(ctx: TaskContext): Promise<void>;
@@ -91,7 +91,7 @@ export class Runner {
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
-    const ctx = new TaskContext(parts.desk, claim, claim.tasks[claim.next++]!, now);
+    const ctx = new TaskContext(parts.services, claim, claim.tasks[claim.next++]!, now);
     parts.holdings.queued--;
     this.running.add(ctx);
     this.last_start_at = now;

@@ -33,16 +33,21 @@ interface EndRule {
 
 const rules: Record<TaskEnd["how"], EndRule> = {
   completed: { counted: "completed", traced: "completed", words: "task completed" },
-  committed: { counted: "completed", traced: "completed", zones: "finished", words: "task completed with its writes" },
+  committed: {
+    counted: "completed",
+    traced: "completed",
+    zones: "finished",
+    words: "task completed, writes committed",
+  },
   planned: { counted: "planned", traced: "completed", words: "stage planned" },
   failed: { counted: "failed", traced: "failed", zones: "failed", words: "task failed" },
   // The trouble is the engine's own, and costs the task no attempt.
   interrupted: { traced: "released", zones: "failed", words: "task handed back: the trouble is the engine's own" },
   handed_back: { traced: "released", zones: "failed", words: "task handed back" },
   // The database gave it to another worker or took it out: it expects no word of it.
-  lost: { counted: "dropped", traced: "lost", zones: "failed", words: "task lost; its result is dropped" },
-  cancelled: { counted: "dropped", traced: "cancelled", zones: "failed", words: "task cancelled; its result is dropped" },
-  refused: { counted: "refused", traced: "lost", zones: "failed", words: "late result refused, its writes rolled back" },
+  lost: { counted: "dropped", traced: "lost", zones: "failed", words: "task lost, result dropped" },
+  cancelled: { counted: "dropped", traced: "cancelled", zones: "failed", words: "task cancelled, result dropped" },
+  refused: { counted: "refused", traced: "lost", zones: "failed", words: "late result refused, writes undone" },
 };
 
 export interface TaskEndsParts {

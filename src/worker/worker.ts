@@ -4,7 +4,7 @@
 import type { Logger } from "pino";
 import { environmentForHandlers, secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
-import { type Incarnation, type Shop, startIncarnation } from "./incarnation.js";
+import { type Incarnation, startIncarnation, type WorkerShared } from "./incarnation.js";
 import { type FencedModules, fence_words, fenceModules, no_fence } from "./isolation/fence.js";
 import { inheritedEnv } from "./isolation/fork.js";
 import { ProcessPool } from "./isolation/pool.js";
@@ -77,7 +77,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     clean: (text) => secrets.known.text(text),
   });
   const memory = new MemoryBudget(settings.memory_mb, settings.memory_needs);
-  const shop: Shop = {
+  const shared: WorkerShared = {
     ...{ engine, settings, stats, processes, memory, secrets, log },
     paces: new Map(),
     onAbandoned: () => restart(1),
@@ -86,14 +86,14 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   function restart(tries: number): void {
     if (ended) return;
     again = setTimeout(() => {
-      starting = startIncarnation(shop, life.worker_id).then(
+      starting = startIncarnation(shared, life.worker_id).then(
         async (incarnation) => {
           life = incarnation;
           wakeWaiters();
           if (ended) await incarnation.kill(AbortSignal.timeout(KILL_MS));
         },
         (error: unknown) => {
-          shop.log.warn({ err: error, tries }, "worker not registered, trying again");
+          shared.log.warn({ err: error, tries }, "worker not registered, trying again");
           restart(tries + 1);
         },
       );
@@ -145,7 +145,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     }
   }
 
-  life = await startIncarnation(shop);
+  life = await startIncarnation(shared);
   const worker: Worker = {
     get worker_id() {
       return life.worker_id;

@@ -94,7 +94,7 @@ function claimOf(ctx: TaskContext) {
   const { claim } = ctx as WorkerContext;
   // The worker's id changes with each registration of a process; its scratch folder is named by the one that runs this task.
   // The process of an isolated handler was told the id itself.
-  const { desk, order } = ctx as unknown as { desk: { scratch_dir: string }; order?: { worker_id: string } };
+  const { services, order } = ctx as unknown as { services: { scratch_dir: string }; order?: { worker_id: string } };
   return {
     job_id: ctx.job_id ?? "",
     stage: ctx.stage,
@@ -102,7 +102,7 @@ function claimOf(ctx: TaskContext) {
     ordinal: ctx.ordinal,
     attempt: ctx.attempt,
     claim_id: claim.claim_id,
-    worker_id: order?.worker_id ?? basename(desk.scratch_dir),
+    worker_id: order?.worker_id ?? basename(services.scratch_dir),
     effect_key: ctx.effect_key,
   };
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent, Transient } from "../../src/core/errors.js";
-import { type Desk, TaskContext } from "../../src/worker/context.js";
+import { TaskContext, type TaskServices } from "../../src/worker/context.js";
 import { openRig } from "./rig.js";
 import { eventually, gate, openShop } from "./shop.js";
 
@@ -98,7 +98,7 @@ test("progress is shown with the heartbeat", async () => {
 
 test("saying the same progress again is no progress", () => {
   const { hold } = openRig({});
-  const ctx = new TaskContext({} as Desk, hold(1, "t", 1), [0, null, {}, null], 0);
+  const ctx = new TaskContext({} as TaskServices, hold(1, "t", 1), [0, null, {}, null], 0);
   const laterThan = (at: number) => {
     while (performance.now() <= at);
   };

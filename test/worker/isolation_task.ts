@@ -2,7 +2,7 @@
 import type { Handler } from "../../src/core/declare.js";
 import type { ClaimedStage, ClaimedTask } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
-import { type Desk, TaskContext } from "../../src/worker/context.js";
+import { TaskContext, type TaskServices } from "../../src/worker/context.js";
 import { HeldClaim } from "../../src/worker/held.js";
 
 export function taskContext(handler: Handler, parameters: object = {}): TaskContext {
@@ -15,6 +15,6 @@ export function taskContext(handler: Handler, parameters: object = {}): TaskCont
   } as ClaimedStage;
   const task: ClaimedTask = [0, null, parameters, null];
   const claim = new HeldClaim({ claim_id: 1, stage_id: 1, attempt: 1, crashes: 0, tasks: [task] }, stage, newPace(), 0);
-  const desk = { logs: { add: () => {} } } as unknown as Desk;
-  return new TaskContext(desk, claim, task, performance.now());
+  const services = { logs: { add: () => {} } } as unknown as TaskServices;
+  return new TaskContext(services, claim, task, performance.now());
 }

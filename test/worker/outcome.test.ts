@@ -3,7 +3,7 @@ import type { Failure } from "../../src/core/failures.js";
 import type { Ref, Store } from "../../src/core/store.js";
 import type { ClaimedStage } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
-import { type Desk, TaskContext } from "../../src/worker/context.js";
+import { TaskContext, type TaskServices } from "../../src/worker/context.js";
 import type { DoneExtra } from "../../src/worker/finish_batch.js";
 import { HeldClaim } from "../../src/worker/held.js";
 import { type Done, outcomeOf, SPILL_BYTES } from "../../src/worker/outcome.js";
@@ -25,7 +25,7 @@ const store: Store = {
 function outcome(value: unknown, prepare?: (ctx: TaskContext) => void) {
   const stage = { stage_id: 9, stage: "tiles", tenant_id: "acme" } as ClaimedStage;
   const claim = new HeldClaim({ claim_id: 4, stage_id: 9, attempt: 2, crashes: 0, tasks: [] }, stage, newPace(), 0);
-  const ctx = new TaskContext({} as Desk, claim, [5, null, null, null], 0);
+  const ctx = new TaskContext({} as TaskServices, claim, [5, null, null, null], 0);
   prepare?.(ctx);
   return outcomeOf(value, ctx, { store, worker_id: "w" });
 }

@@ -12,7 +12,7 @@ import type {
 } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
 import { newPace } from "../../src/worker/batch.js";
-import type { Desk } from "../../src/worker/context.js";
+import type { TaskServices } from "../../src/worker/context.js";
 import { Finisher } from "../../src/worker/finish.js";
 import { Lease } from "../../src/worker/heartbeat.js";
 import { HeldClaim, Holdings } from "../../src/worker/held.js";
@@ -62,7 +62,7 @@ export function openRig(options: RigOptions) {
     writing_finisher: { finish: () => Promise.reject(new Error("there is no database here")) },
     ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
-    desk: { logs, store } as unknown as Desk,
+    services: { logs, store } as unknown as TaskServices,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
     memory: new MemoryBudget(1, new Map()),

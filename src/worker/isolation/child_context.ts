@@ -5,7 +5,7 @@ import { logRecord, max_log_bytes, max_log_lines } from "../../core/log_line.js"
 import type { Database, Scalar } from "../../engine/database.js";
 import { parameterText } from "../../engine/database.js";
 import { newPace } from "../batch.js";
-import { type Desk, TaskContext } from "../context.js";
+import { TaskContext, type TaskServices } from "../context.js";
 import { deepFreeze } from "../freeze.js";
 import { HeldClaim } from "../held.js";
 import type { RecordedStatement } from "../recorded.js";
@@ -33,7 +33,7 @@ export class ChildContext extends TaskContext {
     const { claim_id, attempt, stage, task } = order;
     deepFreeze(stage.parameters);
     const batch = { claim_id, stage_id: stage.stage_id, attempt, crashes: 0, tasks: [task] };
-    super(deskOf(order, channel), new HeldClaim(batch, stage, newPace(), 0), task, performance.now());
+    super(servicesOf(order, channel), new HeldClaim(batch, stage, newPace(), 0), task, performance.now());
   }
 
   protected override async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -93,13 +93,13 @@ export class ChildContext extends TaskContext {
   }
 }
 
-function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel): Desk {
+function servicesOf({ run, outbound, raster }: TaskOrder, channel: Channel): TaskServices {
   const commands = {
     read_results: (_: unknown, request: (Call & { what: "read_results" })["request"]) =>
       channel.call(run, { what: "read_results", request }),
     predecessor: () => channel.call(run, { what: "predecessor" }),
   };
-  const logs: Desk["logs"] = {
+  const logs: TaskServices["logs"] = {
     add: (_claim, _ordinal, budget, level, message, data, redaction) => {
       // The worker counts too, and says so when it is too much; beyond that nothing need travel.
       if (budget.lines > max_log_lines || budget.bytes > max_log_bytes) return;
@@ -119,7 +119,7 @@ function deskOf({ run, outbound, raster }: TaskOrder, channel: Channel): Desk {
   const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
     zones: () => zones,
-    ...{ commands: commands as Desk["commands"], connection, handler_connection: connection, store, logs },
+    ...{ commands: commands as TaskServices["commands"], connection, handler_connection: connection, store, logs },
     scratch_dir: "",
     ...{ outbound, raster, secret, unseal },
   };

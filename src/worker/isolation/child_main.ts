@@ -82,7 +82,7 @@ async function execute(order: TaskOrder): Promise<void> {
     say({ t: "started", run });
     const value = await settled(handler, ctx);
     ctx.enter("storing");
-    const outcome = outcomeOf(value, ctx, { store: ctx.desk.store, worker_id });
+    const outcome = outcomeOf(value, ctx, { store: ctx.services.store, worker_id });
     if (outcome instanceof Promise) say({ t: "storing", run });
     // A file that could not be written is a failure like any the handler returns.
     end = { returned: await Promise.resolve(outcome).catch(classify) };

@@ -3,7 +3,7 @@ import { type Failure, failureOf, type ProcessEnd, storableText } from "../../co
 import type { Escaped } from "./messages.js";
 
 /** Why the worker itself ended the process. */
-export type Verdict =
+export type KillReason =
   | { code: "out_of_memory"; used_mb: number; memory_mb: number }
   | { code: "output_limit"; output_bytes: number }
   /** What came over the channel made no sense. */
@@ -16,7 +16,7 @@ export interface Ending {
   peak_memory_mb: number;
   last_lines: string[];
   heap_full: boolean;
-  verdict: Verdict | null;
+  kill_reason: KillReason | null;
   escaped: Escaped | null;
 }
 
@@ -59,17 +59,17 @@ function processEnd({ pid, exit_code, signal, peak_memory_mb, last_lines }: Endi
   };
 }
 
-function toldBy({ exit_code, signal, verdict, escaped, heap_full }: Ending): { code: string; message: string } {
-  if (verdict?.code === "output_limit") {
-    const message = `the handler wrote more than ${verdict.output_bytes} bytes to stdout and stderr, and was killed`;
+function toldBy({ exit_code, signal, kill_reason, escaped, heap_full }: Ending): { code: string; message: string } {
+  if (kill_reason?.code === "output_limit") {
+    const message = `the handler wrote more than ${kill_reason.output_bytes} bytes to stdout and stderr, and was killed`;
     return { code: "output_limit", message };
   }
-  if (verdict?.code === "killed") {
+  if (kill_reason?.code === "killed") {
     const message = "the handler's process was killed, because something else wrote to its channel (descriptor 3)";
     return { code: "killed", message };
   }
-  if (verdict?.code === "out_of_memory") {
-    const { used_mb, memory_mb } = verdict;
+  if (kill_reason?.code === "out_of_memory") {
+    const { used_mb, memory_mb } = kill_reason;
     const used = `the handler's process used ${Math.round(used_mb)} MB`;
     return { code: "out_of_memory", message: `${used}, its memory_mb is ${memory_mb}, and was killed` };
   }

@@ -7,7 +7,7 @@ import { Transient } from "../../core/errors.js";
 import type { Failure } from "../../core/failures.js";
 import { type TaskContext, TimeoutError } from "../context.js";
 import type { Done } from "../outcome.js";
-import { ChildFailure, crashOf, type Verdict } from "./crash.js";
+import { ChildFailure, crashOf, type KillReason } from "./crash.js";
 import { type ForkSettings, forkChild } from "./fork.js";
 import { addGroup, removeGroup, signalGroup } from "./groups.js";
 import type { End, Escaped, FromChild, PackedError, ToChild } from "./messages.js";
@@ -62,7 +62,7 @@ export class HandlerProcess {
   private readonly output: Output;
   private task: RunningTask | null = null;
   private peak_mb = 0;
-  private verdict: Verdict | null = null;
+  private kill_reason: KillReason | null = null;
   private escaped: Escaped | null = null;
   private outsiders: Member[] = [];
 
@@ -92,7 +92,7 @@ export class HandlerProcess {
     if (stdout) this.output.read(stdout as Readable, "info");
     if (stderr) this.output.read(stderr as Readable, "warn");
     if (this.channel) {
-      const onBroken = () => this.condemn({ code: "killed" });
+      const onBroken = () => this.killFor({ code: "killed" });
       readMessages(this.channel, (message) => this.heard(message as FromChild), onBroken);
       // A broken channel is the end of the child, which is told elsewhere.
       this.channel.on("error", () => {});
@@ -161,7 +161,7 @@ export class HandlerProcess {
     }
     this.peak_mb = Math.max(this.peak_mb, used_mb);
     if (used_mb > settings.memory_mb) {
-      this.condemn({ code: "out_of_memory", used_mb, memory_mb: settings.memory_mb });
+      this.killFor({ code: "out_of_memory", used_mb, memory_mb: settings.memory_mb });
       return;
     }
     const task_started = leader.started + (task.began_at - this.forked_at) / TICK_MS - MARGIN_TICKS;
@@ -170,14 +170,14 @@ export class HandlerProcess {
     }
   }
 
-  private condemn(verdict: Verdict): void {
-    this.verdict ??= verdict;
+  private killFor(kill_reason: KillReason): void {
+    this.kill_reason ??= kill_reason;
     this.kill();
   }
 
   private written(bytes: number): void {
     const output_bytes = this.task?.output_bytes ?? IDLE_OUTPUT_BYTES;
-    if (bytes > output_bytes) this.condemn({ code: "output_limit", output_bytes });
+    if (bytes > output_bytes) this.killFor({ code: "output_limit", output_bytes });
   }
 
   private heard(message: FromChild): void {
@@ -231,7 +231,7 @@ export class HandlerProcess {
 
   private ended(task: RunningTask, end: End): void {
     // Sentenced while it returned: its exit tells the rest.
-    if (this.verdict !== null) return;
+    if (this.kill_reason !== null) return;
     // What goes on behind an abort that was honoured is not known: the next task gets a fresh process.
     if (task.ctx.stop !== null) this.usable = false;
     this.output.flush();
@@ -295,14 +295,23 @@ export class HandlerProcess {
   }
 
   private buried(exit_code: number | null, signal: NodeJS.Signals | null): void {
-    const { task, verdict, escaped, output, peak_mb: peak_memory_mb } = this;
+    const { task, kill_reason, escaped, output, peak_mb: peak_memory_mb } = this;
     output.flush();
     const last_lines = output.lastLines();
     const { heap_full } = output;
     for (const stream of this.child.stdio) stream?.destroy();
     if (task !== null) {
       this.release(task);
-      const ending = { pid: this.group, exit_code, signal, peak_memory_mb, last_lines, heap_full, verdict, escaped };
+      const ending = {
+        pid: this.group,
+        exit_code,
+        signal,
+        peak_memory_mb,
+        last_lines,
+        heap_full,
+        kill_reason,
+        escaped,
+      };
       // It died of an earlier task, in the moment this one was sent to it.
       const untouched = !task.has_started && this.tasks > 1 && task.ctx.stop === null;
       task.reject(untouched ? new Untouched() : crashOf(ending));

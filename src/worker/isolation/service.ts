@@ -80,11 +80,11 @@ export class Service {
   }
 
   private async read(request: ReadRequest): Promise<unknown> {
-    const { desk, claim } = this.ctx;
+    const { services, claim } = this.ctx;
     if (!claim.stage.previous.some(({ stage_id }) => stage_id === request.stage_id)) {
       throw new Permanent(`stage "${claim.stage.stage}" does not come after the stage it wants to read`);
     }
-    return desk.commands.read_results(await desk.connection(), request);
+    return services.commands.read_results(await services.connection(), request);
   }
 
   private async zone(call: ZoneCall): Promise<unknown> {
@@ -98,15 +98,15 @@ export class Service {
   }
 
   private async predecessor(): Promise<unknown> {
-    const { desk, claim, ordinal } = this.ctx;
-    return desk.commands.predecessor(await desk.connection(), { stage_id: claim.stage.stage_id, ordinal });
+    const { services, claim, ordinal } = this.ctx;
+    return services.commands.predecessor(await services.connection(), { stage_id: claim.stage.stage_id, ordinal });
   }
 
   private async begin(): Promise<void> {
     this.assertDatabase();
     if (this.closed) throw new Permanent("the task is over");
     if (this.burst?.is_over === false) throw new Permanent("ctx.db is already open");
-    this.burst = new Burst(this.ctx.desk.handler_connection, this.ctx.tenant_id);
+    this.burst = new Burst(this.ctx.services.handler_connection, this.ctx.tenant_id);
     await this.burst.begun;
   }
 
