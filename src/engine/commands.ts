@@ -5,6 +5,7 @@ import type { PreviousStage } from "../core/previous.js";
 import type { Retry } from "../core/retry.js";
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
+import { type LockMs, milliseconds, plan_commands } from "./plan_commands.js";
 import { replied as reply } from "./reply.js";
 
 /** [ordinal, index, parameters, metadata]; null parameters are the job's, a null index is the ordinal. */
@@ -106,7 +107,7 @@ export interface FailedItem {
   retry_after_s?: number;
   detail?: unknown;
   /** What its handler, else its worker, says of another attempt. */
-  retry?: Retry;
+  retry?: Retry | undefined;
 }
 
 export interface FinishRequest {
@@ -116,23 +117,9 @@ export interface FinishRequest {
   done: DoneColumns;
   /** JSON text of FailedItem[]. */
   failed: string;
-  /** JSON text of LogLine[]: what is left of the logs of the tasks that end here. */
+  /** JSON text of log lines: what is left of the logs of the tasks that end here. */
   logs?: string;
   lock_ms?: LockMs;
-}
-
-/** So long it waits for a lock that somebody holds (55P03); left out: as long as its connection does. */
-export type LockMs = number | undefined;
-
-export interface LogLine {
-  c: number;
-  o: number;
-  a: number;
-  /** Milliseconds ago: only the database's clock counts. */
-  ms: number;
-  level: "debug" | "info" | "warn" | "error";
-  message: string;
-  data?: unknown;
 }
 
 export interface FinishReply {
@@ -165,26 +152,29 @@ export interface RunningItem {
   progress_age_s?: number | null;
 }
 
+/** Cumulative counts of task types; see core/work_counts.ts. */
+export type TypeCounts = readonly (readonly [task_type: string, counts: readonly number[]])[];
+
+/** What a worker says of itself with each heartbeat. */
+export interface WorkerState {
+  running: readonly RunningItem[];
+  claims: readonly number[];
+  /** Declared by the isolated tasks that run. */
+  memory_used_mb?: number | undefined;
+  /** The memory of its process. */
+  rss_mb?: number;
+  /** It takes nothing more. */
+  draining?: boolean | undefined;
+  /** Where they have changed. */
+  counts?: TypeCounts | undefined;
+  /** So long, in seconds, plans that it does not name stay its own: a server carries them out for it. */
+  plans_kept_s?: number;
+}
+
 export interface HeartbeatReply {
   ok: boolean;
   lost: number[];
   abort: [claim_id: number, ordinal: number][];
-}
-
-export interface StoredItem {
-  ordinal: number;
-  index: string;
-  result: unknown;
-  spill: Ref | null;
-  next_stage_params: unknown;
-}
-
-export interface PlannedTask {
-  i?: string;
-  p?: unknown;
-  m?: unknown;
-  parent?: string;
-  bbox?: readonly number[];
 }
 
 export interface WorkerFacts {
@@ -204,63 +194,36 @@ export interface WorkerFacts {
 }
 
 const text = JSON.stringify;
-/** For set_config: of the statement's own transaction. */
-const milliseconds = (ms: LockMs) => (ms === undefined ? null : `${ms}ms`);
-
-export interface NewWork {
-  types: string[];
-  last: number;
-}
 
 export const worker_commands = {
+  ...plan_commands,
+
   /** The job types of this process, so that SQL can submit them by name. */
   register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
     reply<number>(db.sql`select app.register_blueprints(${text(blueprints)}::text::jsonb) as reply`),
   register_worker: (db: Queryable, facts: WorkerFacts) =>
     reply<{ lease_s: number }>(db.sql`select app.register_worker(${text(facts)}::text::json) as reply`),
 
-  heartbeat: (
-    db: Queryable,
-    request: {
-      worker_id: string;
-      running: readonly RunningItem[];
-      claims: readonly number[];
-      /** Declared by the isolated tasks that run. */
-      memory_used_mb?: number;
-      /** Of its process. */
-      rss_mb?: number;
-      /** It takes nothing more. */
-      draining?: boolean;
-      /** Cumulative counts of task types, where they have changed; see core/work_counts.ts. */
-      counts?: readonly (readonly [task_type: string, counts: readonly number[]])[];
-      /** So long, in seconds, plans that it does not name stay its own: a server carries them out for it. */
-      plans_kept_s?: number;
-    },
-  ) => reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
+  heartbeat: (db: Queryable, request: WorkerState & { worker_id: string }) =>
+    reply<HeartbeatReply>(db.sql`select app.heartbeat(${text(request)}::text::json) as reply`),
 
   set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
     reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),
 
   /** For those who hear no hints: what came since `after`, and where the next look begins. */
   new_work: (db: Queryable, { types, after }: { types: readonly string[]; after: number }) =>
-    reply<NewWork>(db.sql`select app.new_work(${text(types)}::text::json, ${after}::bigint) as reply`),
+    reply<{ types: string[]; last: number }>(
+      db.sql`select app.new_work(${text(types)}::text::json, ${after}::bigint) as reply`,
+    ),
 
   /** The last counts before a worker leaves; until then they go with its heartbeats. */
-  report_counts: (
-    db: Queryable,
-    { worker_id, counts }: { worker_id: string; counts: readonly (readonly [string, readonly number[]])[] },
-  ) =>
+  report_counts: (db: Queryable, { worker_id, counts }: { worker_id: string; counts: TypeCounts }) =>
     reply<{ ok: boolean }>(
       db.sql`select app.report_counts(${worker_id}::text::uuid, ${text(counts)}::text::json) as reply`,
     ),
 
   stop_worker: (db: Queryable, request: { worker_id: string }) =>
     reply<{ released: number }>(db.sql`select app.stop_worker(${request.worker_id}::text::uuid) as reply`),
-
-  /** Two of the janitor's duties; see janitor.ts for all of them. */
-  reap_workers: (db: Queryable) =>
-    reply<{ lost_workers: number; tasks: number }>(db.sql`select app.reap_workers() as reply`),
-  expire_jobs: (db: Queryable) => reply<{ expired: number }>(db.sql`select app.expire_jobs() as reply`),
 
   claim: (db: Queryable, request: ClaimRequest) =>
     reply<ClaimReply>(db.sql`select app.claim(${text(request)}::text::json) as reply`),
@@ -290,63 +253,10 @@ export const worker_commands = {
       db.sql`select set_config('lock_timeout', coalesce(${milliseconds(lock_ms)}::text, current_setting('lock_timeout')), true), app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,
     ),
 
-  /** `lines` is JSON text of LogLine[]; sent before the finish that lets the task go. */
+  /** `lines` is JSON text of log lines; sent before the finish that lets the task go. */
   write_logs: (db: Queryable, { worker_id, lines }: { worker_id: string; lines: string }) =>
     reply<{ written: number; refused: number }>(
       db.sql`select app.write_logs(${worker_id}::text::uuid, ${lines}::text::json) as reply`,
-    ),
-
-  plan_stage: (
-    db: Queryable,
-    request: { worker_id: string; claim_id: number; loaded?: { o: number; r: unknown }[]; lock_ms?: LockMs },
-  ) =>
-    reply<{ total?: number; needs?: { o: number; s: Ref }[] }>(
-      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_stage(
-        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${text(request.loaded ?? [])}::text::json) as reply`,
-    ),
-
-  /** `tasks` is JSON text of PlannedTask[]. */
-  plan_tasks: (
-    db: Queryable,
-    request: { worker_id: string; claim_id: number; from: number; tasks: string; lock_ms?: LockMs },
-  ) =>
-    reply<{ inserted: number }>(
-      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_tasks(
-        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${request.from}::bigint, ${request.tasks}::text::json) as reply`,
-    ),
-
-  /** `task_bytes` is the size of the largest parameters: claims are bounded by it. */
-  plan_done: (
-    db: Queryable,
-    request: {
-      worker_id: string;
-      claim_id: number;
-      total: number;
-      task_bytes: number;
-      plan_hash: string | null;
-      skip?: string | null;
-      lock_ms?: LockMs;
-    },
-  ) =>
-    reply<{ total: number }>(
-      db.sql`select set_config('lock_timeout', coalesce(${milliseconds(request.lock_ms)}::text, current_setting('lock_timeout')), true), app.plan_done(
-        ${request.worker_id}::text::uuid, ${request.claim_id}::bigint, ${request.total}::bigint,
-        ${request.task_bytes}::integer, ${request.plan_hash}::text, ${request.skip ?? null}::text) as reply`,
-    ),
-
-  read_results: (
-    db: Queryable,
-    request: { stage_id: number; from: number; to: number | null; limit: number; bytes?: number },
-  ) =>
-    reply<{ items: StoredItem[]; next: number | null }>(
-      db.sql`select app.read_results(
-        ${request.stage_id}::bigint, ${request.from}::bigint, ${request.to}::bigint, ${request.limit}::integer,
-        ${request.bytes ?? 4_194_304}::bigint) as reply`,
-    ),
-
-  predecessor: (db: Queryable, { stage_id, ordinal }: { stage_id: number; ordinal: number }) =>
-    reply<(StoredItem & { status: string; error: unknown }) | null>(
-      db.sql`select app.predecessor(${stage_id}::bigint, ${ordinal}::bigint) as reply`,
     ),
 };
 

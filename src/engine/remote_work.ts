@@ -10,8 +10,8 @@ import {
   worker_commands as commands,
   type FailedItem,
   type FinishReply,
-  type StoredItem,
 } from "./commands.js";
+import type { StoredItem } from "./plan_commands.js";
 import { planByData } from "./data_plan.js";
 import type { Database, Queryable } from "./database.js";
 import { toldFailure } from "./lost_connection.js";

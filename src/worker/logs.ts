@@ -8,6 +8,18 @@ const PERIOD_MS = 500;
 const LINES_AT_ONCE = 2000;
 const BYTES_AT_ONCE = 1024 * 1024;
 
+/** A line as the database reads it. */
+export interface LogLine {
+  c: number;
+  o: number;
+  a: number;
+  /** Milliseconds ago: only the database's clock counts. */
+  ms: number;
+  level: LogLevel;
+  message: string;
+  data?: unknown;
+}
+
 /** What one attempt has logged so far. */
 export class LogBudget {
   lines = 0;

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Loose, Predecessor, Previous, PreviousItem } from "../core/context.js";
 import { type ResultRange, openPrevious as readPrevious } from "../core/previous.js";
 import type { Ref, Store } from "../core/store.js";
-import type { ClaimedStage, StoredItem, WorkerCommands } from "../engine/commands.js";
+import type { ClaimedStage, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { isConnectionLost } from "../engine/lost_connection.js";
+import type { StoredItem } from "../engine/plan_commands.js";
 import { waitBeforeTry } from "./trouble.js";
 
 const PAGE_ITEMS = 1000;
