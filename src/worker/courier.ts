@@ -1,23 +1,13 @@
 // Sends to the database until it has answered or refused what it was sent. What may or may not have committed is sent again.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
-import type { Lease } from "./heartbeat.js";
+import type { Registration } from "./registration.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
-
-export interface CourierParts {
-  lease: Lease;
-  log: Logger;
-  /** The database no longer knows this worker, or (`why`) answers everything but what it is told. */
-  onStale(why?: string): void;
-  /** What was sent has not been answered for as long as a lease lasts. */
-  onSilent(what: string): void;
-}
 
 /** `refusal`: the error that says that the database will never take it; held: not while somebody's transaction is open. */
 export type Answer<T> = { reply: T } | { refusal: unknown } | "held";
 
 export class Courier {
-  constructor(private readonly parts: CourierParts) {}
+  constructor(private readonly parts: Registration) {}
 
   /** Null when the lease ended first. */
   async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<Answer<T> | null> {

@@ -1,15 +1,14 @@
 // Tells the database what became of tasks, many at a time. Nothing waits while the connection is idle; while a finish is
 // on its way the next ones gather. What may or may not have committed is sent again: a refusal is a fact to count, not an error.
-import type { FailedItem, FinishReply, ReleaseItem, WorkerCommands } from "../engine/commands.js";
-import type { Database } from "../engine/database.js";
+import type { FailedItem, FinishReply, ReleaseItem } from "../engine/commands.js";
 import { fault } from "../fault.js";
-import { Courier, type CourierParts } from "./courier.js";
+import { Courier } from "./courier.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
 import { HandBack } from "./hand_back.js";
-import type { HeldClaim, Holdings } from "./held.js";
+import type { HeldClaim } from "./held.js";
 import { HeldLane } from "./held_lane.js";
 import type { TaskLogs } from "./logs.js";
-import type { Stats } from "./stats.js";
+import type { Registration } from "./registration.js";
 import { Moment } from "./wait.js";
 
 const BATCH_ITEMS = 1000;
@@ -19,13 +18,8 @@ export const UNANSWERED_BYTES = 32 * 1024 * 1024;
 /** What a finish waits for a lock: others at work on the same stage are through in a moment, an open transaction may never be. */
 const LOCK_MS = 300;
 
-export interface FinisherParts extends CourierParts {
-  worker_id: string;
-  db: Database;
-  commands: WorkerCommands;
-  holdings: Holdings;
+export interface FinisherParts extends Registration {
   logs: TaskLogs;
-  stats: Stats;
   /** The database answered; `jobs`: some of the tasks were part of a job, so that others may have become runnable. */
   onAnswer(reply: FinishReply, jobs: boolean): void;
   /** Nothing is left to be said. */

@@ -2,7 +2,6 @@
 // on the connection that handlers' own bursts use and as the same role and tenant. The statements stay only if that finish
 // was accepted there and then; whatever else it says, they are rolled back, and what is left to record is recorded without them.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
 import { classify, Throttled } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import type { FinishReply, WorkerCommands } from "../engine/commands.js";
@@ -11,27 +10,21 @@ import { isConnectionLost } from "../engine/lost_connection.js";
 import { session_bounds } from "../engine/session_bounds.js";
 import { fault } from "../fault.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
-import type { Lease } from "./heartbeat.js";
 import type { HeldClaim } from "./held.js";
 import { HandlerSql, releaseLocks } from "./isolation/handler_sql.js";
 import type { RecordedStatement } from "./recorded.js";
+import type { Registration } from "./registration.js";
 import { failed, type TaskEnd } from "./task_end.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
-export interface WritingFinisherParts {
-  worker_id: string;
-  /** Of handlers' bursts: it counts among the worker's few. */
+export interface WritingFinisherParts extends Registration {
+  /** The one that handlers' bursts use: it counts among the worker's few. */
   connection(): Promise<Database>;
-  /** Of handlers in processes of their own, for what they have kept. */
+  /** The one of handlers in processes of their own, for what they have kept. */
   handler_connection(): Promise<Database>;
-  commands: WorkerCommands;
-  lease: Lease;
-  log: Logger;
   /** Resolves when the lines that were logged are written: once the task has ended they would be refused. */
   logsWritten(): Promise<unknown>;
   onAnswer(reply: FinishReply, jobs: boolean): void;
-  onStale(why?: string): void;
-  onSilent(what: string): void;
 }
 
 export interface WritingEnd {

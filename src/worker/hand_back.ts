@@ -1,25 +1,12 @@
 // Hands tasks back at no cost to them. Whatever the database says, they are not this worker's any more: the first heartbeat that does
 // not name a claim gives it to others.
-
-import type { Logger } from "pino";
-import type { ReleaseItem, WorkerCommands } from "../engine/commands.js";
-import type { Database } from "../engine/database.js";
+import type { ReleaseItem } from "../engine/commands.js";
 import type { Courier } from "./courier.js";
-import type { Holdings } from "./held.js";
-import type { Stats } from "./stats.js";
-
-export interface HandBackParts {
-  worker_id: string;
-  db: Database;
-  commands: Pick<WorkerCommands, "release">;
-  holdings: Holdings;
-  stats: Stats;
-  log: Logger;
-}
+import type { Registration } from "./registration.js";
 
 export class HandBack {
   constructor(
-    private readonly parts: HandBackParts,
+    private readonly parts: Registration,
     private readonly courier: Courier,
     private readonly lock_ms: number,
   ) {}

@@ -1,8 +1,8 @@
 // Keeps this worker's lease alive on a connection of its own, so that no busy claim or handler can delay it. The lease is
 // judged by this process's monotonic clock from the moment the last answered heartbeat was sent: earlier than the database does.
-import type { Logger } from "pino";
-import type { HeartbeatReply, RunningItem, WorkerCommands } from "../engine/commands.js";
+import type { HeartbeatReply, WorkerState } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
+import type { Registration } from "./registration.js";
 import type { Tallies } from "./tallies.js";
 
 /** Ends once and stays ended: what was held under it may be someone else's by now. */
@@ -53,28 +53,13 @@ export class Lease {
   }
 }
 
-/** What a worker says of itself with each heartbeat. */
-export interface WorkerState {
-  running: RunningItem[];
-  claims: number[];
-  memory_used_mb?: number;
-  rss_mb: number;
-  /** It takes nothing more. */
-  draining?: boolean;
-}
-
-export interface HeartbeatParts {
-  worker_id: string;
+export interface HeartbeatParts extends Registration {
   lease_s: number;
-  lease: Lease;
   /** Kept for the heartbeat alone. */
   db: Database;
-  commands: WorkerCommands;
-  log: Logger;
   tallies: Tallies;
   state(): WorkerState;
   onReply(reply: HeartbeatReply): void;
-  onStale(): void;
 }
 
 export class Heartbeat {
@@ -108,8 +93,8 @@ export class Heartbeat {
     this.sent_at = sent_at;
     try {
       const { counts, told } = parts.tallies.untold();
-      const said = counts.length === 0 ? parts.state() : { ...parts.state(), counts };
-      const reply = await parts.commands.heartbeat(parts.db, { worker_id: parts.worker_id, ...said });
+      const state = { ...parts.state(), counts: counts.length === 0 ? undefined : counts };
+      const reply = await parts.commands.heartbeat(parts.db, { worker_id: parts.worker_id, ...state });
       if (reply.ok) told();
       if (this.stopped) return;
       if (!reply.ok) {

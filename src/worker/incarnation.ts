@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
 import { Assets } from "../engine/assets.js";
-import type { FinishReply, HeartbeatReply } from "../engine/commands.js";
+import type { FinishReply, HeartbeatReply, WorkerState } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
 import { fileKeeper } from "../engine/file_keeper.js";
 import { Housekeeping } from "../engine/housekeeping.js";
@@ -20,7 +20,7 @@ import type { AttemptZones, TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
-import { Heartbeat, Lease, type WorkerState } from "./heartbeat.js";
+import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import { removeFolder } from "./isolation/owned_files.js";
 import type { ProcessPool } from "./isolation/pool.js";
@@ -136,7 +136,7 @@ export class Incarnation {
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
     this.logs = new TaskLogs((lines) => this.writeLogs(lines));
     const { holdings, lease, logs, tallies } = this;
-    const common = { worker_id, db, commands, holdings, stats, memory, log, onStale, onSilent };
+    const common = { worker_id, db, commands, holdings, lease, stats, memory, log, onStale, onSilent };
     const onAnswer = (reply: FinishReply, jobs: boolean) => {
       if (reply.advanced || jobs) this.fetcher.wake();
       else this.fetcher.consider();
@@ -145,7 +145,6 @@ export class Incarnation {
     };
     this.finisher = new Finisher({
       ...common,
-      lease,
       logs,
       onAnswer,
       onQuiet: () => this.quiet.look(),
@@ -153,10 +152,8 @@ export class Incarnation {
     const connection = () => connections.burst(settings.burst_connections);
     const handler_connection = () => connections.handler();
     const planning = {
-      worker_id,
+      ...common,
       registry,
-      db,
-      commands,
       plans: connections.plans,
       onPlanned: () => this.fetcher.wake(),
     };
@@ -171,7 +168,6 @@ export class Incarnation {
         ...common,
         connection,
         handler_connection,
-        lease,
         logsWritten,
         onAnswer,
       }),
@@ -215,12 +211,12 @@ export class Incarnation {
       ...common,
       finisher: this.finisher,
       runner: this.runner,
-      ...{ paces, tallies },
+      paces,
+      tallies,
       types: settings.types,
       slots: settings.slots,
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
-      lease_ms: lease_s * 1000,
       hears: () => connections.hears,
       onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
@@ -228,7 +224,7 @@ export class Incarnation {
     this.heartbeat = new Heartbeat({
       ...common,
       lease_s,
-      ...{ lease, tallies },
+      tallies,
       db: heart,
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
@@ -272,7 +268,7 @@ export class Incarnation {
     this.runner.sweep(now);
     // Nobody tells it that something was cancelled.
     if (!this.connections.hears) this.heartbeat.atLeastEvery(DEAF_BEAT_MS);
-    if (this.stopping === undefined) this.fetcher.handBack(now);
+    if (this.stopping === undefined) this.fetcher.surplus.handBack(now);
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };
 

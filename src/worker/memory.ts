@@ -1,6 +1,7 @@
 // How much memory the isolated tasks of a worker may declare together, and who may start. A task in a process of its own holds what
 // its handler declared from its start until its process has let go of it; all others hold nothing. No I/O.
 import { AHEAD_MS, type HandlerPace } from "./batch.js";
+import type { HeldClaim } from "./held.js";
 
 /** So long others may pass by a type whose tasks wait for more memory than is free; then it is its turn. */
 const PATIENCE_MS = 5_000;
@@ -78,6 +79,22 @@ export class MemoryBudget {
 
   private keepOut(task_type: string, now: number): void {
     if (!this.kept_out.has(task_type)) this.kept_out.set(task_type, now);
+  }
+
+  /** What a claim may take, beside the tasks of `queue`, which have not started; undefined when no handler is isolated. */
+  roomFor(
+    queue: Iterable<{ claim: HeldClaim; count: number }>,
+    paces: ReadonlyMap<string, HandlerPace>,
+    now: number,
+  ): ClaimMemory | undefined {
+    if (this.needs.size === 0) return undefined;
+    const waiting = new Map<string, number>();
+    for (const { claim, count } of queue) {
+      if (claim.memory_mb === 0) continue;
+      const { task_type } = claim.stage;
+      waiting.set(task_type, (waiting.get(task_type) ?? 0) + count);
+    }
+    return this.forClaim(waiting, paces, now) ?? undefined;
   }
 
   /**

@@ -5,22 +5,18 @@ import type { Job, PlannedTask } from "../core/declare.js";
 import { Throttled, Transient } from "../core/errors.js";
 import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
-import type { WorkerCommands } from "../engine/commands.js";
 import { planByData } from "../engine/data_plan.js";
-import type { Database } from "../engine/database.js";
 import { fault } from "../fault.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
 import type { Plans } from "./plans.js";
+import type { Registration } from "./registration.js";
 import { sendTrouble } from "./trouble.js";
 
 export { LOADED_BYTES } from "../engine/data_plan.js";
 
-export interface PlanningParts {
-  worker_id: string;
+export interface PlanningParts extends Registration {
   registry: Registry;
-  db: Database;
-  commands: WorkerCommands;
   plans: Plans;
   /** Tasks may have become runnable. */
   onPlanned(): void;

@@ -10,7 +10,6 @@ import { recordPace } from "./batch.js";
 import { type StopKind, TaskContext, type TaskServices, TimeoutError } from "./context.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim } from "./held.js";
-import type { MemoryBudget } from "./memory.js";
 import type { Spill } from "./outcome.js";
 import {
   endOfError,
@@ -34,7 +33,6 @@ const KILL_PATIENCE_MS = 3000;
 export interface RunnerParts extends TaskEndsParts {
   slots: number;
   abort_grace_ms: number;
-  memory: MemoryBudget;
   writing_finisher: Pick<WritingFinisher, "finish">;
   services: TaskServices;
   spill: Spill;

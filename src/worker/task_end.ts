@@ -1,6 +1,5 @@
 // How a task ends in a worker. TaskEnd is the closed list of ends, `rules` says what each is counted as, what its trace shows
 // and what becomes of its files in zones. What a handler came to is read into one TaskEnd, and TaskEnds.record acts on it once.
-import type { Logger } from "pino";
 import type { Handler } from "../core/declare.js";
 import { classify } from "../core/errors.js";
 import type { Failure } from "../core/failures.js";
@@ -10,9 +9,9 @@ import { isConnectionLost, type ToldFailure, toldFailure } from "../engine/lost_
 import type { TaskContext } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
-import type { Holdings } from "./held.js";
 import { ChildFailure, isProcessEnd, withEnd } from "./isolation/crash.js";
 import { type Done, outcomeOf, type Spill } from "./outcome.js";
+import type { Registration } from "./registration.js";
 import type { Stats } from "./stats.js";
 import type { AttemptOutcome } from "./tracing.js";
 
@@ -33,12 +32,7 @@ interface EndRule {
 
 const rules: Record<TaskEnd["how"], EndRule> = {
   completed: { counted: "completed", traced: "completed", words: "task completed" },
-  committed: {
-    counted: "completed",
-    traced: "completed",
-    zones: "finished",
-    words: "task completed, writes committed",
-  },
+  committed: { counted: "completed", traced: "completed", zones: "finished", words: "task completed" },
   planned: { counted: "planned", traced: "completed", words: "stage planned" },
   failed: { counted: "failed", traced: "failed", zones: "failed", words: "task failed" },
   // The trouble is the engine's own, and costs the task no attempt.
@@ -50,14 +44,11 @@ const rules: Record<TaskEnd["how"], EndRule> = {
   refused: { counted: "refused", traced: "lost", zones: "failed", words: "late result refused, writes undone" },
 };
 
-export interface TaskEndsParts {
+export interface TaskEndsParts extends Registration {
   handlers: ReadonlyMap<string, Handler>;
-  holdings: Holdings;
   finisher: Finisher;
   /** How failed tasks are tried again where neither their submit nor stage nor handler says so. */
   retry?: Retry | undefined;
-  stats: Stats;
-  log: Logger;
 }
 
 export class TaskEnds {

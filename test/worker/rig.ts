@@ -46,10 +46,11 @@ export function openRig(options: RigOptions) {
     write_logs: (_: Database, request: { lines: string }) => options.write_logs?.(request) ?? Promise.resolve({}),
   } as unknown as WorkerCommands;
   const store = options.store as Store;
+  const memory = new MemoryBudget(1, new Map());
   const logs = new TaskLogs(() => {});
   onTestFinished(() => logs.stop());
   const finisher = new Finisher({
-    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, logs, stats, log },
+    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, logs, stats, memory, log },
     onAnswer: () => runner.pump(),
     onStale: (why) => {
       stale.push(why);
@@ -60,12 +61,12 @@ export function openRig(options: RigOptions) {
   });
   const runner: Runner = new Runner({
     writing_finisher: { finish: () => Promise.reject(new Error("there is no database here")) },
-    ...{ holdings, finisher, stats, log, slots: options.slots ?? 8, abort_grace_ms: 0 },
+    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, finisher, stats, memory, log },
+    ...{ slots: options.slots ?? 8, abort_grace_ms: 0, onStale: () => {}, onSilent: () => {} },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
     services: { logs, store } as unknown as TaskServices,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
-    memory: new MemoryBudget(1, new Map()),
     onMemory: () => {},
     isolated: () => Promise.reject(new Error("there are no processes here")),
     onRoom: () => {},
