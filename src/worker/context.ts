@@ -1,5 +1,5 @@
-// What a handler gets as `ctx`. One object per task at a hundred thousand a second: everything that is not asked for is
-// not made, so all but the claim and the task are getters. It can read results, log and use storage, never the queue.
+// What a handler gets as `ctx`: an attempt, and what its handler may ask for. Everything that is not asked for is not made. It
+// can read results, log and use storage, never the queue.
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,24 +15,22 @@ import type {
   TaskLog,
 } from "../core/context.js";
 import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
-import { Permanent, Transient } from "../core/errors.js";
+import { Permanent } from "../core/errors.js";
 import type { LogLevel } from "../core/log_line.js";
 import type { OutboundPolicy } from "../core/outbound.js";
 import type { RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
-import { usableTraceparent } from "../core/traceparent.js";
 import type { TaskZones } from "../core/zones.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
+import { Attempt } from "./attempt.js";
 import type { HeldClaim } from "./held.js";
 import { makeFolderOf, removeFolder } from "./isolation/owned_files.js";
 import { LogBudget, type TaskLogs } from "./logs.js";
-import { type LaterPhase, mayFollow, type Phase } from "./phase.js";
 import { openPrevious, type ResultSource, readPredecessor } from "./previous.js";
 import { Recorded, type RecordedStatement } from "./recorded.js";
-import type { AttemptTrace } from "./tracing.js";
 import { orAborted } from "./wait.js";
 
 /** What contexts share: opened by the worker, lent to its tasks. */
@@ -59,21 +57,6 @@ export interface AttemptZones extends TaskZones {
   failed?(): Promise<void>;
 }
 
-export type StopKind = "timeout" | "lost" | "cancelled" | "stopping";
-
-/** Why a task was asked to stop, and when. */
-export interface Stop {
-  kind: StopKind;
-  reason: Error;
-  at: number;
-}
-
-export class TimeoutError extends Transient {
-  constructor(readonly timeout_s: number) {
-    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
-  }
-}
-
 export interface Progress {
   done?: number;
   total?: number;
@@ -81,15 +64,7 @@ export interface Progress {
   message?: string;
 }
 
-export class TaskContext implements TaskContextShape {
-  phase: Phase = "running";
-  stop: Stop | null = null;
-  /** Of an isolated handler: ends its process at once. */
-  kill: (() => void) | undefined;
-  /** What its time-out counts from. An isolated handler starts when its process is up. */
-  timed_from: number;
-  /** Where this process has an OpenTelemetry SDK. */
-  trace: AttemptTrace | undefined;
+export class TaskContext extends Attempt implements TaskContextShape {
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
   /** Of an isolated handler: a connection of ours was lost while its process asked something of it. */
@@ -103,7 +78,6 @@ export class TaskContext implements TaskContextShape {
   progress_made: Progress | null = null;
   /** When what is reported last changed: saying the same again is no progress. */
   progress_at = 0;
-  private controller: AbortController | undefined;
   private reader: Previous | undefined;
   private own_store: Store | undefined;
   protected own_zones: AttemptZones | undefined;
@@ -113,47 +87,11 @@ export class TaskContext implements TaskContextShape {
 
   constructor(
     readonly services: TaskServices,
-    readonly claim: HeldClaim,
-    readonly task: ClaimedTask,
-    readonly started_at: number,
+    claim: HeldClaim,
+    task: ClaimedTask,
+    started_at: number,
   ) {
-    this.timed_from = started_at;
-  }
-
-  get task_id(): string {
-    return `${this.claim.stage.stage_id}-${this.task[0]}`;
-  }
-
-  get tenant_id(): string {
-    return this.claim.stage.tenant_id;
-  }
-
-  get job_id(): string | null {
-    return this.claim.stage.job_id;
-  }
-
-  get task_type(): string {
-    return this.claim.stage.task_type;
-  }
-
-  get stage(): string {
-    return this.claim.stage.stage;
-  }
-
-  get ordinal(): number {
-    return this.task[0];
-  }
-
-  get index(): string {
-    return this.task[1] ?? String(this.task[0]);
-  }
-
-  get attempt(): number {
-    return this.claim.attempt;
-  }
-
-  get metadata(): Loose | null {
-    return this.task[3] ?? null;
+    super(claim, task, started_at);
   }
 
   get job(): JobFacts | null {
@@ -166,21 +104,6 @@ export class TaskContext implements TaskContextShape {
       correlation_id: stage.correlation_id,
       parameters: stage.parameters ?? {},
     };
-  }
-
-  get traceparent(): string | null {
-    return this.trace?.traceparent ?? this.given_traceparent ?? null;
-  }
-
-  /** Of whoever submitted the job; a lone task has it in its metadata. */
-  get given_traceparent(): string | undefined {
-    const { stage } = this.claim;
-    return usableTraceparent(stage.job_id === null ? this.metadata?.traceparent : stage.traceparent);
-  }
-
-  /** Null parameters in the database are the job's. */
-  get parameters(): unknown {
-    return this.task[2] ?? this.claim.stage.parameters ?? {};
   }
 
   get previous(): Previous {
@@ -295,36 +218,6 @@ export class TaskContext implements TaskContextShape {
       throw new Permanent(`a task may tell of ${max_deliverables} deliverables: tell of many with a count`);
     }
     this.delivered.push(checkedDeliverable(what));
-  }
-
-  get signal(): AbortSignal {
-    if (this.controller === undefined) {
-      this.controller = new AbortController();
-      if (this.stop !== null) this.controller.abort(this.stop.reason);
-    }
-    return this.controller.signal;
-  }
-
-  /** The first reason stands: a task that timed out stays timed out when the worker stops afterwards. */
-  abort(kind: StopKind, reason: Error, at: number): void {
-    if (this.stop !== null) {
-      if (kind === "lost") this.stop.kind = kind;
-      return;
-    }
-    this.stop = { kind, reason, at };
-    this.controller?.abort(reason);
-  }
-
-  /** False when the task has gone another way meanwhile: then there is nothing left to do for it. */
-  enter(next: LaterPhase): boolean {
-    if (!mayFollow(this.phase, next)) return false;
-    this.phase = next;
-    return true;
-  }
-
-  /** Others have it, or may have it: nothing of it may be finished. */
-  get is_lost(): boolean {
-    return this.claim.lost || this.stop?.kind === "lost";
   }
 
   get log(): TaskLog {

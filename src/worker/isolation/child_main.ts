@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import type { Handler } from "../../core/declare.js";
 import { classify, Permanent, Transient } from "../../core/errors.js";
 import { invoke } from "../../core/invoke.js";
-import { TimeoutError } from "../context.js";
+import { TimeoutError } from "../attempt.js";
 import { outcomeOf } from "../outcome.js";
 import { type Channel, ChildContext } from "./child_context.js";
 import { joinTrace } from "./child_tracing.js";
