@@ -4,13 +4,13 @@ import type { Registration } from "./registration.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 /** `refusal`: the error that says that the database will never take it; held: not while somebody's transaction is open. */
-export type Answer<T> = { reply: T } | { refusal: unknown } | "held";
+export type Undelivered = { refusal: unknown } | "held";
 
 export class Courier {
   constructor(private readonly parts: Registration) {}
 
   /** Null when the lease ended first. */
-  async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<Answer<T> | null> {
+  async persist<T>(what: string, tasks: number, send: () => Promise<T>): Promise<{ reply: T } | Undelivered | null> {
     const { parts } = this;
     let odd_since: number | null = null;
     for (let tries = 1; !parts.lease.over(); tries++) {

@@ -2,13 +2,13 @@
 // on its way the next ones gather. What may or may not have committed is sent again: a refusal is a fact to count, not an error.
 import type { FailedItem, FinishReply, ReleaseItem } from "../engine/commands.js";
 import { fault } from "../fault.js";
-import { Courier } from "./courier.js";
+import { Courier, type Undelivered } from "./courier.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
 import { HandBack } from "./hand_back.js";
 import type { HeldClaim } from "./held.js";
-import { HeldLane } from "./held_lane.js";
 import type { TaskLogs } from "./logs.js";
 import type { Registration } from "./registration.js";
+import { TroubledOutcomes } from "./troubled_outcomes.js";
 import { Moment } from "./wait.js";
 
 const BATCH_ITEMS = 1000;
@@ -29,31 +29,28 @@ export interface FinisherParts extends Registration {
 export class Finisher {
   /** Tasks whose end the database has not confirmed, but for those that travel apart. */
   unanswered = 0;
-  /** By tenant: those whose rows are held, or were a moment ago. */
-  private readonly lanes = new Map<string, HeldLane>();
   private batch = new FinishBatch();
   private in_flight = 0;
   private in_flight_bytes = 0;
   private releasing = 0;
   private ticking = false;
   private readonly quiet = new Moment(() => !this.busy);
-
   private readonly courier: Courier;
   private readonly hand_back: HandBack;
+  private readonly troubled: TroubledOutcomes;
 
   constructor(private readonly parts: FinisherParts) {
     this.courier = new Courier(parts);
     this.hand_back = new HandBack(parts, this.courier, LOCK_MS);
+    this.troubled = new TroubledOutcomes(parts, this, this.courier);
   }
 
   /** `result` is JSON text: a result is written once and never again. */
   done(claim: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
-    if (this.lanes.size > 0) {
-      const lane = this.lanes.get(claim.stage.tenant_id);
-      if (lane !== undefined) {
-        lane.batch(result.length).addDone(claim, ordinal, duration_ms, result, extra);
-        return;
-      }
+    const apart = this.troubled.batchFor(claim, result.length);
+    if (apart !== undefined) {
+      apart.addDone(claim, ordinal, duration_ms, result, extra);
+      return;
     }
     if (this.batch.bytes + result.length > BATCH_BYTES) this.flush();
     this.batch.addDone(claim, ordinal, duration_ms, result, extra);
@@ -61,9 +58,9 @@ export class Finisher {
   }
 
   failed(claim: HeldClaim, item: FailedItem): void {
-    const lane = this.lanes.get(claim.stage.tenant_id);
-    if (lane !== undefined) {
-      lane.batch(0).addFailed(claim, item);
+    const apart = this.troubled.batchFor(claim, 0);
+    if (apart !== undefined) {
+      apart.addFailed(claim, item);
       return;
     }
     this.batch.addFailed(claim, item);
@@ -108,34 +105,23 @@ export class Finisher {
 
   private async send(batch: FinishBatch): Promise<void> {
     await fault("before-finish");
-    if ((await this.deliver(batch, this.parts.logs.take(), LOCK_MS)) === "held") await this.sendByTenant(batch);
+    const lines = this.parts.logs.take();
+    const trouble = await this.deliver(batch, lines);
+    if (trouble !== null) await this.troubled.take(batch, lines, trouble);
   }
 
-  /** One of them holds up all: each alone, and whose rows are held travels apart from here on. */
-  private async sendByTenant(batch: FinishBatch): Promise<void> {
-    const parts = batch.byTenant();
-    for (const [tenant, part] of parts) {
-      if (parts.size === 1 || (await this.deliver(part, "", LOCK_MS)) === "held") this.setApart(tenant, part);
-    }
-  }
-
-  /** Said and answered, or dropped because the lease ended first; or held, and nothing has happened. */
-  private async deliver(batch: FinishBatch, lines: string, lock_ms: number): Promise<"held" | "over"> {
+  /** Null when it was answered, or dropped because the lease ended first; otherwise nothing has happened, and why. */
+  async deliver(batch: FinishBatch, lines = ""): Promise<Undelivered | null> {
     const { parts } = this;
-    const request = { ...batch.request(parts.worker_id, lines), lock_ms };
+    const request = { ...batch.request(parts.worker_id, lines), lock_ms: LOCK_MS };
     const answer = await this.courier.persist("finish", batch.size, () => parts.commands.finish(parts.db, request));
     if (answer === null) this.drop(batch);
-    else if (answer === "held" || "refusal" in answer) {
-      // The lines may be what it cannot take, and must not be lost if they are not; once their tasks have ended it is too late.
-      if (lines !== "") await this.writeLines(lines);
-      if (answer === "held") return "held";
-      if (lines !== "") return this.deliver(batch, "", lock_ms);
-      await this.divide(batch, answer.refusal, lock_ms);
-    } else {
+    else if (answer === "held" || "refusal" in answer) return answer;
+    else {
       await fault("after-finish-commit");
       this.answered(batch, answer.reply);
     }
-    return "over";
+    return null;
   }
 
   private answered(batch: FinishBatch, reply: FinishReply): void {
@@ -148,7 +134,7 @@ export class Finisher {
   }
 
   /** Their claims are named by heartbeats no more. True when some were part of a job. */
-  private settle(batch: FinishBatch): boolean {
+  settle(batch: FinishBatch): boolean {
     let jobs = false;
     this.count(batch, -1);
     for (const [claim, count] of batch.claims()) {
@@ -158,74 +144,15 @@ export class Finisher {
     return jobs;
   }
 
-  private drop(batch: FinishBatch): void {
+  drop(batch: FinishBatch): void {
     this.parts.stats.dropped += batch.size;
     this.settle(batch);
   }
 
-  private count({ size, bytes }: FinishBatch, sign: 1 | -1): void {
+  /** What is sent counts as unanswered; what travels apart does not while it waits. */
+  count({ size, bytes }: FinishBatch, sign: 1 | -1): void {
     this.unanswered += sign * size;
     this.in_flight_bytes += sign * bytes;
-  }
-
-  private setApart(tenant: string, batch: FinishBatch): void {
-    const { lease, log } = this.parts;
-    this.count(batch, -1);
-    const lane = this.lanes.get(tenant);
-    if (lane !== undefined) {
-      lane.add(batch);
-      return;
-    }
-    log.warn(
-      { tenant_id: tenant, tasks: batch.size },
-      "an open transaction holds rows of this tenant: its results wait apart",
-    );
-    const deliver = async (sent: FinishBatch) => {
-      this.count(sent, 1);
-      const is_held = (await this.deliver(sent, "", LOCK_MS)) === "held";
-      if (is_held) this.count(sent, -1);
-      this.lookAround();
-      return !is_held;
-    };
-    const drop = (lost: FinishBatch) => {
-      this.count(lost, 1);
-      this.drop(lost);
-    };
-    const opened = new HeldLane({ ended: lease.ended, deliver, drop }, batch);
-    this.lanes.set(tenant, opened);
-    void opened.over.then(() => {
-      this.lanes.delete(tenant);
-      this.lookAround();
-    });
-  }
-
-  private async writeLines(lines: string): Promise<void> {
-    const { db, commands, worker_id, log } = this.parts;
-    const request = { worker_id, lines: `[${lines}]` };
-    const answer = await this.courier.persist("task logs", 0, () => commands.write_logs(db, request));
-    if (answer === "held") log.warn({}, "task logs not written");
-    else if (answer !== null && "refusal" in answer) log.warn({ err: answer.refusal }, "task logs not written");
-  }
-
-  /** One outcome the database cannot take must not hold up its neighbours: halves are sent until it stands alone, and fails. */
-  private async divide(batch: FinishBatch, error: unknown, lock_ms: number): Promise<void> {
-    for (const part of this.partsOf(batch, error)) {
-      if ((await this.deliver(part, "", lock_ms)) === "held") {
-        for (const [tenant, held] of part.byTenant()) this.setApart(tenant, held);
-      }
-    }
-  }
-
-  private partsOf(batch: FinishBatch, error: unknown): FinishBatch[] {
-    if (batch.size > 1) return batch.halves();
-    this.parts.log.error({ err: error }, "the database cannot store an outcome");
-    const failure = batch.asStorable(error instanceof Error ? error.message : String(error));
-    if (failure === null) {
-      this.settle(batch);
-      return [];
-    }
-    this.in_flight_bytes += failure.bytes - batch.bytes;
-    return [failure];
   }
 
   private noteRefusals({ refused, retried }: FinishReply): void {
@@ -252,16 +179,10 @@ export class Finisher {
   }
 
   get busy(): boolean {
-    return this.unanswered > 0 || this.in_flight > 0 || this.releasing > 0 || this.waiting_apart > 0;
+    return this.unanswered > 0 || this.in_flight > 0 || this.releasing > 0 || this.troubled.waiting > 0;
   }
 
-  private get waiting_apart(): number {
-    let tasks = 0;
-    for (const lane of this.lanes.values()) tasks += lane.tasks;
-    return tasks;
-  }
-
-  private lookAround(): void {
+  lookAround(): void {
     if (this.busy) return;
     this.quiet.look();
     this.parts.onQuiet();
@@ -270,7 +191,7 @@ export class Finisher {
   /** Resolves when the database knows everything this worker has to say. What is held by others is said once more and then dropped. */
   async drained(): Promise<void> {
     this.flush();
-    for (const lane of this.lanes.values()) lane.close();
+    this.troubled.close();
     await this.quiet.reached();
   }
 }
