@@ -5,18 +5,12 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { hintOf } from "../core/hint.js";
-import { Assets } from "../engine/assets.js";
 import type { FinishReply, HeartbeatReply, WorkerState } from "../engine/commands.js";
 import type { Engine } from "../engine/engine.js";
-import { fileKeeper } from "../engine/file_keeper.js";
-import { Housekeeping } from "../engine/housekeeping.js";
-import { type Alert, Janitor } from "../engine/janitor.js";
-import { Scheduler } from "../engine/scheduler.js";
-import { sealedFor } from "../engine/sealing.js";
-import { openTaskZones } from "../engine/task_zones.js";
+import type { Housekeeping } from "../engine/housekeeping.js";
 import type { HandlerPace } from "./batch.js";
 import { Connections } from "./connections.js";
-import type { AttemptZones, TaskContext } from "./context.js";
+import type { TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
@@ -24,17 +18,19 @@ import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
 import { removeFolder } from "./isolation/owned_files.js";
 import type { ProcessPool } from "./isolation/pool.js";
-import { TaskLogs } from "./logs.js";
+import { LogWriter, TaskLogs } from "./logs.js";
 import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
 import { planStage } from "./planning.js";
+import type { Registration } from "./registration.js";
 import { Runner } from "./run.js";
-import { sweepScratch } from "./scratch_sweep.js";
 import type { Secrets } from "./secrets.js";
 import type { Stats } from "./stats.js";
 import { Tallies } from "./tallies.js";
 import { taskFacts } from "./task_end.js";
+import { openTaskServices } from "./task_services.js";
 import { Moment, settlesWithin } from "./wait.js";
+import { openHousekeeping } from "./worker_housekeeping.js";
 
 const SWEEP_MS = 100;
 /** The hint that something running was cancelled: the heartbeat's answer says what. */
@@ -106,12 +102,12 @@ export class Incarnation {
   private readonly heartbeat: Heartbeat;
   private readonly housekeeping: Housekeeping;
   private readonly logs: TaskLogs;
+  private readonly log_writer: LogWriter;
   private readonly log: Logger;
   private readonly quiet = new Moment(() => this.is_quiet);
   private readonly hurry = new AbortController();
   /** Aborted when nothing is waited for any longer. */
   private readonly limit = new AbortController();
-  private readonly writing = new Set<Promise<unknown>>();
   private readonly scratch_dir: string;
   private sweep_timer: NodeJS.Timeout | undefined;
   private stopping: Promise<void> | undefined;
@@ -126,73 +122,52 @@ export class Incarnation {
   ) {
     const { engine, settings, secrets, stats, paces, memory } = shared;
     const { worker_commands: commands, registry, shared_store: store } = engine;
+    const { slots, types } = settings;
     const { work: db, heartbeat: heart } = connections;
     const log = shared.log.child({ worker_id });
-    const onStale = (why = "the database no longer knows this worker") => this.abandon(why);
-    // A stop has limits of its own.
-    const onSilent = (what: string) => void (this.stopping ?? this.abandon(`no answer to a ${what}`));
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
     this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
-    this.logs = new TaskLogs((lines) => this.writeLogs(lines));
-    const { holdings, lease, logs, tallies } = this;
-    const common = { worker_id, db, commands, holdings, lease, stats, memory, log, onStale, onSilent };
+    const { holdings, lease, tallies, scratch_dir } = this;
+    const common: Registration = {
+      worker_id,
+      db,
+      commands,
+      holdings,
+      lease,
+      memory,
+      stats,
+      log,
+      onStale: (why = "the database no longer knows this worker") => this.abandon(why),
+      // A stop has limits of its own.
+      onSilent: (what) => void (this.stopping ?? this.abandon(`no answer to a ${what}`)),
+    };
+    this.log_writer = new LogWriter(common);
+    this.logs = new TaskLogs(this.log_writer.write);
+    const { logs } = this;
     const onAnswer = (reply: FinishReply, jobs: boolean) => {
       if (reply.advanced || jobs) this.fetcher.wake();
       else this.fetcher.consider();
       // Tasks may have been kept from starting because too much was unanswered.
-      if (this.holdings.queued > 0) this.runner.pump();
+      if (holdings.queued > 0) this.runner.pump();
     };
-    this.finisher = new Finisher({
-      ...common,
-      logs,
-      onAnswer,
-      onQuiet: () => this.quiet.look(),
-    });
-    const connection = () => connections.burst(settings.burst_connections);
-    const handler_connection = () => connections.handler();
-    const planning = {
-      ...common,
-      registry,
-      plans: connections.plans,
-      onPlanned: () => this.fetcher.wake(),
-    };
-    const logsWritten = async () => {
+    const finisher = new Finisher({ ...common, logs, onAnswer, onQuiet: () => this.quiet.look() });
+    const services = openTaskServices({ engine, settings, secrets, connections, logs, scratch_dir });
+    const { connection, handler_connection } = services;
+    const logsWritten = () => {
       logs.send();
-      await Promise.all(this.writing);
+      return this.log_writer.written();
     };
+    const planning = { ...common, registry, plans: connections.plans, onPlanned: () => this.fetcher.wake() };
+    this.finisher = finisher;
     this.runner = new Runner({
       ...common,
-      finisher: this.finisher,
-      writing_finisher: new WritingFinisher({
-        ...common,
-        connection,
-        handler_connection,
-        logsWritten,
-        onAnswer,
-      }),
+      finisher,
+      writing_finisher: new WritingFinisher({ ...common, connection, handler_connection, logsWritten, onAnswer }),
       handlers: registry.handlers,
-      slots: settings.slots,
+      slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
-      services: {
-        ...{
-          commands,
-          connection,
-          handler_connection,
-          store,
-          logs,
-          scratch_dir: this.scratch_dir,
-          outbound: settings.outbound,
-          raster: settings.raster,
-        },
-        zones: (ctx) => this.zonesOf(ctx),
-        secret: (tenant_id, name) => secrets.tell(tenant_id, name),
-        unseal: async (tenant_id, sealed, purpose) => {
-          const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
-          secrets.remember(value);
-          return value;
-        },
-      },
+      services,
       spill: { store, worker_id },
       retry: settings.retry,
       plan: (ctx) => planStage(planning, ctx),
@@ -209,46 +184,29 @@ export class Incarnation {
     });
     this.fetcher = new Fetcher({
       ...common,
-      finisher: this.finisher,
+      finisher,
       runner: this.runner,
       paces,
       tallies,
-      types: settings.types,
-      slots: settings.slots,
+      types,
+      slots,
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
       hears: () => connections.hears,
       onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
+    const state = () => this.state();
     this.heartbeat = new Heartbeat({
       ...common,
       lease_s,
       tallies,
       db: heart,
-      state: () => this.state(),
+      state,
       onReply: (reply) => this.heard(reply),
     });
-    const aside = db.aside?.() ?? db;
-    const janitor = new Janitor({ db: aside, log, on_alert: (alert) => this.alerted(alert) });
-    const scheduler = new Scheduler({ engine, db: aside, log, on_alert: (alert) => this.alerted(alert) });
-    const files = fileKeeper(engine, aside, log, () =>
-      sweepScratch(settings.scratch_dir, worker_id, engine.leftovers_after_h * 3_600_000, log),
-    );
-    this.housekeeping = new Housekeeping(janitor, log, lease_s, scheduler, files);
-    log.info({ types: settings.types, slots: settings.slots, lease_s }, "worker started");
-  }
-
-  private zonesOf(ctx: TaskContext): AttemptZones {
-    const { engine } = this.shared;
-    const { tenant_id, job_id, ordinal, attempt } = ctx;
-    return openTaskZones({
-      ...{ tenant_id, job_id, ordinal, attempt, stage_id: ctx.claim.stage.stage_id, zones: engine.zones },
-      // On the connection that finishes use: nothing of it is urgent, and there are few.
-      assets: new Assets(this.connections.work, tenant_id, engine.zones),
-      record: (work) => ctx.db(work, { with_finish: true }),
-      signal: () => ctx.signal,
-    });
+    this.housekeeping = openHousekeeping({ ...common, engine, settings });
+    log.info({ types, slots, lease_s }, "worker started");
   }
 
   async listen(): Promise<void> {
@@ -304,29 +262,9 @@ export class Incarnation {
     }
   }
 
-  private alerted(alert: Alert): unknown {
-    this.shared.stats.alerts++;
-    return this.shared.settings.on_alert?.(alert);
-  }
-
   private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
     this.log.info(taskFacts(ctx), why);
     ctx.abort(kind, new DOMException(why, "AbortError"), performance.now());
-  }
-
-  private writeLogs(lines: string): void {
-    const { engine } = this.shared;
-    if (this.lease.over()) return;
-    // A database that does not answer must not fill the memory with log lines.
-    if (this.writing.size >= 4) {
-      this.log.warn({ bytes: lines.length }, "task logs dropped: the database is slower than the handlers talk");
-      return;
-    }
-    const write = engine.worker_commands
-      .write_logs(this.connections.work, { worker_id: this.worker_id, lines })
-      .catch((error: unknown) => this.log.warn({ err: error }, "task logs not written"));
-    this.writing.add(write);
-    void write.finally(() => this.writing.delete(write));
   }
 
   get is_quiet(): boolean {
@@ -413,7 +351,7 @@ export class Incarnation {
     // Without a database the lease runs out by itself; one that hangs but answers heartbeats gets as long, and no longer.
     const said = await settlesWithin(finisher.drained(), lease.lease_ms, hurry);
     if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
-    await settlesWithin(Promise.all(this.writing), FAREWELL_MS, limit);
+    await settlesWithin(this.log_writer.written(), FAREWELL_MS, limit);
     if (!lease.over()) {
       await settlesWithin(this.farewell(), FAREWELL_MS, limit);
     }

@@ -3,6 +3,7 @@
 import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
 import type { Redaction } from "../core/redaction.js";
 import type { HeldClaim } from "./held.js";
+import type { Registration } from "./registration.js";
 
 const PERIOD_MS = 500;
 const LINES_AT_ONCE = 2000;
@@ -94,5 +95,33 @@ export class TaskLogs {
     this.stopped = true;
     clearTimeout(this.timer);
     this.timer = undefined;
+  }
+}
+
+const WRITES_AT_ONCE = 4;
+
+/** Writes the lines of tasks that run on. A database that does not answer must not fill the memory with them. */
+export class LogWriter {
+  private readonly writing = new Set<Promise<unknown>>();
+
+  constructor(private readonly parts: Registration) {}
+
+  readonly write = (lines: string): void => {
+    const { db, commands, worker_id, lease, log } = this.parts;
+    if (lease.over()) return;
+    if (this.writing.size >= WRITES_AT_ONCE) {
+      log.warn({ bytes: lines.length }, "task logs dropped: the database is slower than the handlers talk");
+      return;
+    }
+    const write = commands
+      .write_logs(db, { worker_id, lines })
+      .catch((error: unknown) => log.warn({ err: error }, "task logs not written"));
+    this.writing.add(write);
+    void write.finally(() => this.writing.delete(write));
+  };
+
+  /** Resolves when what has been sent is written, or is not to be. */
+  written(): Promise<unknown> {
+    return Promise.all(this.writing);
   }
 }

@@ -1,0 +1,30 @@
+// What every worker does for all beside its tasks: the janitor's duties, schedules, and the files that are left over.
+import type { Database } from "../engine/database.js";
+import type { Engine } from "../engine/engine.js";
+import { fileKeeper } from "../engine/file_keeper.js";
+import { Housekeeping } from "../engine/housekeeping.js";
+import { type Alert, Janitor } from "../engine/janitor.js";
+import { Scheduler } from "../engine/scheduler.js";
+import type { WorkerSettings } from "./options.js";
+import type { Registration } from "./registration.js";
+import { sweepScratch } from "./scratch_sweep.js";
+
+export interface HousekeepingParts extends Registration {
+  engine: Engine;
+  settings: WorkerSettings;
+}
+
+export function openHousekeeping(parts: HousekeepingParts): Housekeeping {
+  const { engine, settings, worker_id, db: work, lease, log, stats } = parts;
+  const db: Database = work.aside?.() ?? work;
+  const on_alert = (alert: Alert) => {
+    stats.alerts++;
+    return settings.on_alert?.(alert);
+  };
+  const janitor = new Janitor({ db, log, on_alert });
+  const scheduler = new Scheduler({ engine, db, log, on_alert });
+  const files = fileKeeper(engine, db, log, () =>
+    sweepScratch(settings.scratch_dir, worker_id, engine.leftovers_after_h * 3_600_000, log),
+  );
+  return new Housekeeping(janitor, log, lease.lease_ms / 1000, scheduler, files);
+}
