@@ -16,8 +16,8 @@ import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Holdings } from "./held.js";
-import { removeFolder } from "./isolation/owned_files.js";
 import type { ProcessPool } from "./isolation/pool.js";
+import { Leaving } from "./leaving.js";
 import { LogWriter, TaskLogs } from "./logs.js";
 import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
@@ -37,8 +37,6 @@ const SWEEP_MS = 100;
 const CANCELLED = "#cancelled";
 /** How often a worker asks that hears no hints, while anything runs. */
 const DEAF_BEAT_MS = 2000;
-/** How long the last words to a database that may not answer are waited for. */
-const FAREWELL_MS = 5000;
 
 /** What outlives a registration. */
 export interface WorkerShared {
@@ -94,53 +92,50 @@ export async function startIncarnation(shared: WorkerShared, former: string | nu
 
 export class Incarnation {
   readonly holdings = new Holdings();
-  private readonly tallies = new Tallies();
+  readonly tallies = new Tallies();
   readonly runner: Runner;
   readonly finisher: Finisher;
   readonly fetcher: Fetcher;
-  private readonly lease: Lease;
-  private readonly heartbeat: Heartbeat;
-  private readonly housekeeping: Housekeeping;
-  private readonly logs: TaskLogs;
-  private readonly log_writer: LogWriter;
-  private readonly log: Logger;
+  readonly lease: Lease;
+  readonly heartbeat: Heartbeat;
+  readonly housekeeping: Housekeeping;
+  readonly logs: TaskLogs;
+  readonly log_writer: LogWriter;
+  readonly log: Logger;
   private readonly quiet = new Moment(() => this.is_quiet);
-  private readonly hurry = new AbortController();
-  /** Aborted when nothing is waited for any longer. */
-  private readonly limit = new AbortController();
-  private readonly scratch_dir: string;
+  readonly scratch_dir: string;
   private sweep_timer: NodeJS.Timeout | undefined;
-  private stopping: Promise<void> | undefined;
-  private abandoned: Promise<void> | undefined;
+  readonly leaving = new Leaving(this);
 
   constructor(
-    private readonly shared: WorkerShared,
+    readonly shared: WorkerShared,
     readonly worker_id: string,
-    private readonly connections: Connections,
+    readonly connections: Connections,
     lease_s: number,
     registered_at: number,
   ) {
     const { engine, settings, secrets, stats, paces, memory } = shared;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { slots, types } = settings;
-    const { work: db, heartbeat: heart } = connections;
     const log = shared.log.child({ worker_id });
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
-    this.lease = new Lease(lease_s * 1000, registered_at, () => this.abandon("the lease may be over"));
+    this.lease = new Lease(lease_s * 1000, registered_at, () => this.leaving.abandon("the lease may be over"));
     const { holdings, lease, tallies, scratch_dir } = this;
     const common: Registration = {
       worker_id,
-      db,
+      db: connections.work,
       commands,
       holdings,
       lease,
       memory,
       stats,
       log,
-      onStale: (why = "the database no longer knows this worker") => this.abandon(why),
-      // A stop has limits of its own.
-      onSilent: (what) => void (this.stopping ?? this.abandon(`no answer to a ${what}`)),
+      onStale: (why = "the database no longer knows this worker") => this.leaving.abandon(why),
+      onSilent: (what) => {
+        // A stop has limits of its own.
+        if (!this.leaving.has_begun) this.leaving.abandon(`no answer to a ${what}`);
+      },
     };
     this.log_writer = new LogWriter(common);
     this.logs = new TaskLogs(this.log_writer.write);
@@ -158,6 +153,10 @@ export class Incarnation {
       logs.send();
       return this.log_writer.written();
     };
+    const onMemory = () => {
+      if (memory.is_short) this.fetcher.wake();
+      if (holdings.queued > 0) this.runner.pump();
+    };
     const planning = { ...common, registry, plans: connections.plans, onPlanned: () => this.fetcher.wake() };
     this.finisher = finisher;
     this.runner = new Runner({
@@ -171,11 +170,7 @@ export class Incarnation {
       spill: { store, worker_id },
       retry: settings.retry,
       plan: (ctx) => planStage(planning, ctx),
-      isolated: (ctx, handler) => shared.processes.run(ctx, handler, worker_id),
-      onMemory: () => {
-        if (memory.is_short) this.fetcher.wake();
-        if (holdings.queued > 0) this.runner.pump();
-      },
+      isolated: (ctx, handler) => memory.during(ctx, () => shared.processes.run(ctx, handler, worker_id), onMemory),
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();
@@ -196,13 +191,12 @@ export class Incarnation {
       onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
-    const state = () => this.state();
     this.heartbeat = new Heartbeat({
       ...common,
+      db: connections.heartbeat,
       lease_s,
       tallies,
-      db: heart,
-      state,
+      state: () => this.state(),
       onReply: (reply) => this.heard(reply),
     });
     this.housekeeping = openHousekeeping({ ...common, engine, settings });
@@ -226,9 +220,13 @@ export class Incarnation {
     this.runner.sweep(now);
     // Nobody tells it that something was cancelled.
     if (!this.connections.hears) this.heartbeat.atLeastEvery(DEAF_BEAT_MS);
-    if (this.stopping === undefined) this.fetcher.surplus.handBack(now);
+    if (!this.leaving.has_begun) this.fetcher.surplus.handBack(now);
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);
   };
+
+  stopSweeping(): void {
+    clearTimeout(this.sweep_timer);
+  }
 
   private state(): WorkerState {
     const now = performance.now();
@@ -243,10 +241,13 @@ export class Incarnation {
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
     const { memory } = this.shared;
-    const used = memory.needs.size === 0 ? {} : { memory_used_mb: memory.used_mb };
-    const draining = this.stopping === undefined ? {} : { draining: true };
-    const rss_mb = Math.round(process.memoryUsage.rss() / 1_048_576);
-    return { running, claims: [...this.holdings.claims.keys()], rss_mb, ...used, ...draining };
+    return {
+      running,
+      claims: [...this.holdings.claims.keys()],
+      rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+      memory_used_mb: memory.needs.size === 0 ? undefined : memory.used_mb,
+      draining: this.leaving.has_begun || undefined,
+    };
   }
 
   /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
@@ -275,109 +276,5 @@ export class Incarnation {
   /** True when there is nothing to run, nothing running, and nothing left to say; false when this life ended first. */
   idle(): Promise<boolean> {
     return settlesWithin(this.quiet.reached(), Number.POSITIVE_INFINITY, this.lease.ended);
-  }
-
-  /** Everything at once, because others may hold these tasks already: abort, forget, say nothing more. */
-  private abandon(why: string): void {
-    if (this.abandoned !== undefined) return;
-    if (this.stopping !== undefined) {
-      this.lease.end();
-      this.hurry.abort();
-      return;
-    }
-    this.shared.stats.fenced++;
-    this.log.error({ why, claims: this.holdings.claims.size, running: this.runner.running.size }, "tasks abandoned");
-    this.abandoned = Promise.resolve();
-    this.disown(why);
-    this.abandoned = this.close();
-    this.shared.onAbandoned();
-  }
-
-  private disown(why: string): void {
-    this.lease.end();
-    this.holdings.loseAll();
-    this.runner.close();
-    this.runner.abortAll("lost", new DOMException(why, "AbortError"));
-    void this.fetcher.stop();
-  }
-
-  /** Hands back what has not started, lets what runs run for the grace, then asks it to stop and hands it back too. */
-  stop(grace_s: number): Promise<void> {
-    this.stopping ??= this.abandoned ?? this.leave(grace_s * 1000);
-    return this.stopping;
-  }
-
-  /** Ends now: what runs is handed back, whatever its handler does. At `limit` it ends whatever the database does. */
-  async kill(limit: AbortSignal): Promise<void> {
-    if (limit.aborted) this.limit.abort();
-    else limit.addEventListener("abort", () => this.limit.abort(), { once: true });
-    this.hurry.abort();
-    await this.stop(0);
-  }
-
-  /**
-   * An error that nobody caught came out of what runs in this process, and one of its tasks is guilty: they are left to the
-   * lease, and lost. What has not started and what runs in processes of their own is handed back.
-   */
-  async crash(limit: AbortSignal): Promise<void> {
-    const { runner, fetcher, finisher } = this;
-    runner.close();
-    for (const ctx of [...runner.running]) {
-      if (ctx.kill === undefined) continue;
-      runner.abort(ctx, "stopping", new DOMException("the worker stops", "AbortError"));
-      runner.giveUp(ctx, performance.now());
-    }
-    await settlesWithin(fetcher.stop(), FAREWELL_MS, limit);
-    await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
-    this.disown("the worker has crashed");
-    this.stopping ??= this.close();
-    await settlesWithin(this.stopping, FAREWELL_MS, limit);
-  }
-
-  private async leave(grace_ms: number): Promise<void> {
-    const { runner, fetcher, finisher, lease } = this;
-    const hurry = this.hurry.signal;
-    const limit = this.limit.signal;
-    this.log.info({ running: runner.running.size, queued: this.holdings.queued }, "worker stopping");
-    runner.close();
-    // Whoever looks learns now why it takes nothing more. One with nothing to wait for is gone before that.
-    if (grace_ms > 0 && runner.running.size > 0) this.heartbeat.hurry();
-    await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
-    await settlesWithin(runner.empty.reached(), grace_ms, hurry);
-    runner.abortAll("stopping", new DOMException("the worker stops", "AbortError"));
-    await settlesWithin(runner.empty.reached(), Math.min(grace_ms, this.shared.settings.abort_grace_s * 1000), hurry);
-    for (const ctx of runner.running) runner.giveUp(ctx, performance.now());
-    this.logs.stop();
-    // Without a database the lease runs out by itself; one that hangs but answers heartbeats gets as long, and no longer.
-    const said = await settlesWithin(finisher.drained(), lease.lease_ms, hurry);
-    if (!said) await settlesWithin(finisher.drained(), FAREWELL_MS, limit);
-    await settlesWithin(this.log_writer.written(), FAREWELL_MS, limit);
-    if (!lease.over()) {
-      await settlesWithin(this.farewell(), FAREWELL_MS, limit);
-    }
-    this.disown("the worker has stopped");
-    await this.close();
-    this.log.info({}, "worker stopped");
-  }
-
-  private async farewell(): Promise<void> {
-    const { worker_id, connections } = this;
-    const commands = this.shared.engine.worker_commands;
-    const { counts } = this.tallies.untold();
-    if (counts.length > 0) {
-      await commands
-        .report_counts(connections.work, { worker_id, counts })
-        .catch((error: unknown) => this.log.warn({ err: error }, "the last counts were not taken"));
-    }
-    await commands.stop_worker(connections.work, { worker_id });
-  }
-
-  private async close(): Promise<void> {
-    clearTimeout(this.sweep_timer);
-    this.housekeeping.stop();
-    this.logs.stop();
-    await settlesWithin(this.heartbeat.stop(), FAREWELL_MS, this.limit.signal);
-    await this.connections.close(this.limit.signal);
-    await removeFolder(this.scratch_dir).catch(() => {});
   }
 }

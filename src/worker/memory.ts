@@ -62,6 +62,17 @@ export class MemoryBudget {
     return this.used_mb + this.needOf(task_type) <= this.total_mb;
   }
 
+  /** The memory of a task is held until its process has done with it, also when the task was given up before. */
+  async during<T>({ task_type }: { task_type: string }, work: () => Promise<T>, onFree: () => void): Promise<T> {
+    this.take(task_type);
+    try {
+      return await work();
+    } finally {
+      this.give(task_type, performance.now());
+      setImmediate(onFree);
+    }
+  }
+
   take(task_type: string): void {
     const need = this.needOf(task_type);
     this.used_mb += need;

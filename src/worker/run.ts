@@ -43,8 +43,6 @@ export interface RunnerParts extends TaskEndsParts {
   isolated(ctx: TaskContext, handler: Handler): Promise<ProcessOutcome["outcome"]>;
   /** Something started or ended: there may be room for more. */
   onRoom(): void;
-  /** A process has let go of its memory. */
-  onMemory(): void;
 }
 
 export class Runner {
@@ -84,7 +82,7 @@ export class Runner {
     this.pump();
   };
 
-  /** Whoever has to wait for memory is passed by. */
+  /** A task that has to wait for memory is passed by. */
   private readonly mayStart = (claim: HeldClaim): boolean =>
     claim.memory_mb === 0 || this.parts.memory.mayStart(claim.stage.task_type, performance.now());
 
@@ -128,19 +126,7 @@ export class Runner {
     const handler = this.parts.handlers.get(task_type);
     if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
     if (handler.options.isolation !== "process") return invoke(handler, ctx);
-    return this.isolated(ctx, handler);
-  }
-
-  /** Its memory is held until its process has done with it, also when the task was given up before. */
-  private async isolated(ctx: TaskContext, handler: Handler): Promise<ProcessOutcome> {
-    const { memory, isolated, onMemory } = this.parts;
-    memory.take(ctx.task_type);
-    try {
-      return new ProcessOutcome(await isolated(ctx, handler));
-    } finally {
-      memory.give(ctx.task_type, performance.now());
-      setImmediate(onMemory);
-    }
+    return this.parts.isolated(ctx, handler).then((outcome) => new ProcessOutcome(outcome));
   }
 
   /** The handler has settled. `error` undefined: it returned `value`. */

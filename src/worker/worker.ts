@@ -90,7 +90,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
         async (incarnation) => {
           life = incarnation;
           wakeWaiters();
-          if (ended) await incarnation.kill(AbortSignal.timeout(KILL_MS));
+          if (ended) await incarnation.leaving.kill(AbortSignal.timeout(KILL_MS));
         },
         (error: unknown) => {
           shared.log.warn({ err: error, tries }, "worker not registered, trying again");
@@ -106,7 +106,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     for (const wake of woken) wake();
   }
 
-  async function leave(by: (incarnation: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
+  async function leave(by: (life: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
     ended = true;
     live.delete(worker);
     clearTimeout(again);
@@ -128,12 +128,12 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       { err: secrets.cleanError(error), running },
       "an error that nobody caught: the worker ends, and the tasks that ran are lost",
     );
-    return leave((incarnation) => incarnation.crash(limit), limit);
+    return leave(({ leaving }) => leaving.crash(limit), limit);
   }
 
   function kill(): Promise<void> {
     const limit = AbortSignal.timeout(KILL_MS);
-    return leave((incarnation) => incarnation.kill(limit), limit);
+    return leave(({ leaving }) => leaving.kill(limit), limit);
   }
 
   /** A registration that ends has left its tasks undone: the next one goes on with them. */
@@ -150,7 +150,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     get worker_id() {
       return life.worker_id;
     },
-    stop: () => leave((incarnation) => incarnation.stop(settings.grace_s)),
+    stop: () => leave(({ leaving }) => leaving.stop(settings.grace_s)),
     kill,
     crash,
     idle,

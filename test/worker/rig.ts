@@ -67,7 +67,6 @@ export function openRig(options: RigOptions) {
     services: { logs, store } as unknown as TaskServices,
     spill: { store, worker_id: "w" },
     plan: () => Promise.resolve(),
-    onMemory: () => {},
     isolated: () => Promise.reject(new Error("there are no processes here")),
     onRoom: () => {},
   });
