@@ -3,10 +3,9 @@
 import type { Blueprint } from "../core/blueprint.js";
 import type { PreviousStage } from "../core/previous.js";
 import type { Retry } from "../core/retry.js";
-import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
-import { type LockMs, milliseconds, plan_commands } from "./plan_commands.js";
 import { replied as reply } from "./reply.js";
+import { type LockMs, milliseconds, task_commands } from "./task_commands.js";
 
 /** [ordinal, index, parameters, metadata]; null parameters are the job's, a null index is the ordinal. */
 export type ClaimedTask = readonly [ordinal: number, index: string | null, parameters: unknown, metadata: unknown];
@@ -70,16 +69,9 @@ export interface ClaimReply {
   kept_out?: string[];
 }
 
-/** A claim that a finish names: its stage and attempt are needed to record a refusal when the claim itself is gone. */
-export interface FinishClaim {
-  c: number;
-  g: number;
-  a: number;
-}
-
 /**
  * Completed tasks as columns, which the database reads twice as fast as rows: comma-separated texts of equal length.
- * `results` are JSON texts ("null" for none); `extras` is JSON text of DoneExtra[] for the few tasks that have more.
+ * `results` are JSON texts ("null" for none); `extras` is JSON text for the few tasks that have more.
  */
 export interface DoneColumns {
   claims: string;
@@ -87,14 +79,6 @@ export interface DoneColumns {
   durations: string;
   results: string;
   extras?: string;
-}
-
-/** What a completed task may have besides: hand-over (n), spilled result (s), deliverables (v). `i` is its position, from 1. */
-export interface DoneExtra {
-  i: number;
-  n?: unknown;
-  s?: Ref;
-  v?: unknown;
 }
 
 export interface FailedItem {
@@ -112,7 +96,7 @@ export interface FailedItem {
 
 export interface FinishRequest {
   worker_id: string;
-  /** JSON text of FinishClaim[]. */
+  /** JSON text of { c, g, a }[]: its stage (g) and attempt (a) record a refusal when the claim (c) itself is gone. */
   claims: string;
   done: DoneColumns;
   /** JSON text of FailedItem[]. */
@@ -196,7 +180,7 @@ export interface WorkerFacts {
 const text = JSON.stringify;
 
 export const worker_commands = {
-  ...plan_commands,
+  ...task_commands,
 
   /** The job types of this process, so that SQL can submit them by name. */
   register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
@@ -209,12 +193,6 @@ export const worker_commands = {
 
   set_idle: (db: Queryable, request: { worker_id: string; idle: boolean }) =>
     reply<null>(db.sql`select app.set_idle(${request.worker_id}::text::uuid, ${request.idle}::boolean) as reply`),
-
-  /** For those who hear no hints: what came since `after`, and where the next look begins. */
-  new_work: (db: Queryable, { types, after }: { types: readonly string[]; after: number }) =>
-    reply<{ types: string[]; last: number }>(
-      db.sql`select app.new_work(${text(types)}::text::json, ${after}::bigint) as reply`,
-    ),
 
   /** The last counts before a worker leaves; until then they go with its heartbeats. */
   report_counts: (db: Queryable, { worker_id, counts }: { worker_id: string; counts: TypeCounts }) =>
@@ -237,26 +215,12 @@ export const worker_commands = {
         ${logs}::text::json) as reply`,
     ),
 
-  /** Completed, and by this worker in this attempt. */
-  is_finished_by: (db: Queryable, request: { worker_id: string; stage_id: number; ordinal: number; attempt: number }) =>
-    reply<boolean>(
-      db.sql`select app.is_finished_by(
-        ${request.worker_id}::text::uuid, ${request.stage_id}::bigint, ${request.ordinal}::bigint,
-        ${request.attempt}::integer) as reply`,
-    ),
-
   release: (
     db: Queryable,
     { worker_id, items, lock_ms }: { worker_id: string; items: readonly ReleaseItem[]; lock_ms?: LockMs },
   ) =>
     reply<{ released: number }>(
       db.sql`select set_config('lock_timeout', coalesce(${milliseconds(lock_ms)}::text, current_setting('lock_timeout')), true), app.release(${worker_id}::text::uuid, ${text(items)}::text::json) as reply`,
-    ),
-
-  /** `lines` is JSON text of log lines; sent before the finish that lets the task go. */
-  write_logs: (db: Queryable, { worker_id, lines }: { worker_id: string; lines: string }) =>
-    reply<{ written: number; refused: number }>(
-      db.sql`select app.write_logs(${worker_id}::text::uuid, ${lines}::text::json) as reply`,
     ),
 };
 

@@ -7,7 +7,14 @@ import { type Failure, failure_code, failureOf, storableText } from "../core/fai
 import { jsonProblems, result_limits } from "../core/json_values.js";
 import { formatProblems } from "../core/problems.js";
 import type { Retry } from "../core/retry.js";
-import type { DoneExtra, FailedItem, FinishRequest } from "./commands.js";
+import type { FailedItem, FinishRequest } from "./commands.js";
+
+/** What a completed task may have besides: hand-over (n), deliverables (v). `i` is its position, from 1. */
+interface DoneExtra {
+  i: number;
+  n?: unknown;
+  v?: unknown;
+}
 
 const LARGEST_HAND_OVER = 256 * 1024;
 

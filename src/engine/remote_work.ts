@@ -11,7 +11,7 @@ import {
   type FailedItem,
   type FinishReply,
 } from "./commands.js";
-import type { StoredItem } from "./plan_commands.js";
+import type { StoredItem } from "./task_commands.js";
 import { planByData } from "./data_plan.js";
 import type { Database, Queryable } from "./database.js";
 import { toldFailure } from "./lost_connection.js";

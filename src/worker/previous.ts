@@ -7,7 +7,7 @@ import type { Ref, Store } from "../core/store.js";
 import type { ClaimedStage, WorkerCommands } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import { isConnectionLost } from "../engine/lost_connection.js";
-import type { StoredItem } from "../engine/plan_commands.js";
+import type { StoredItem } from "../engine/task_commands.js";
 import { waitBeforeTry } from "./trouble.js";
 
 const PAGE_ITEMS = 1000;

@@ -3,7 +3,7 @@
 import { mkdirSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { TaskContext } from "../../src/core/context.js";
-import type { FinishClaim, FinishReply, FinishRequest } from "../../src/engine/commands.js";
+import type { FinishReply, FinishRequest } from "../../src/engine/commands.js";
 import type { TaskContext as WorkerContext } from "../../src/worker/context.js";
 
 export interface Effect {
@@ -49,7 +49,7 @@ export function openEffects(dir: string, process_name: string): EffectLog {
   const file = openSync(join(dir, `${process_name}.jsonl`), "a");
   let runs = 0;
   const acknowledged = ({ claims, done }: FinishRequest, { refused, repeated = [] }: FinishReply) => {
-    const stages = new Map((JSON.parse(claims) as FinishClaim[]).map(({ c, g }) => [c, g]));
+    const stages = new Map((JSON.parse(claims) as { c: number; g: number }[]).map(({ c, g }) => [c, g]));
     // What was done before is confirmed too, but which of two runs of this worker was kept is not said.
     const late = new Set([...refused, ...repeated].map(([claim_id, ordinal]) => `${claim_id}/${ordinal}`));
     const ordinals = numbers(done.ordinals);

@@ -1,5 +1,5 @@
-// The verbs of planning a stage and of reading the results of those before it, and two duties of the janitor that tests call
-// by name. A plain task needs none of them.
+// The verbs that some tasks need and a plain one does not: planning a stage, reading the results of those before it, log lines,
+// and being sure of a finish. Two duties of the janitor are here for tests, which call them by name.
 import type { Ref } from "../core/store.js";
 import type { Queryable } from "./database.js";
 import { replied as reply } from "./reply.js";
@@ -20,7 +20,7 @@ export interface StoredItem {
   next_stage_params: unknown;
 }
 
-export const plan_commands = {
+export const task_commands = {
   plan_stage: (
     db: Queryable,
     request: { worker_id: string; claim_id: number; loaded?: { o: number; r: unknown }[]; lock_ms?: LockMs },
@@ -77,4 +77,24 @@ export const plan_commands = {
   reap_workers: (db: Queryable) =>
     reply<{ lost_workers: number; tasks: number }>(db.sql`select app.reap_workers() as reply`),
   expire_jobs: (db: Queryable) => reply<{ expired: number }>(db.sql`select app.expire_jobs() as reply`),
+
+  /** `lines` is JSON text of log lines; sent before the finish that lets the task go. */
+  write_logs: (db: Queryable, { worker_id, lines }: { worker_id: string; lines: string }) =>
+    reply<{ written: number; refused: number }>(
+      db.sql`select app.write_logs(${worker_id}::text::uuid, ${lines}::text::json) as reply`,
+    ),
+
+  /** Completed, and by this worker in this attempt. */
+  is_finished_by: (db: Queryable, request: { worker_id: string; stage_id: number; ordinal: number; attempt: number }) =>
+    reply<boolean>(
+      db.sql`select app.is_finished_by(
+        ${request.worker_id}::text::uuid, ${request.stage_id}::bigint, ${request.ordinal}::bigint,
+        ${request.attempt}::integer) as reply`,
+    ),
+
+  /** For those who hear no hints: what came since `after`, and where the next look begins. */
+  new_work: (db: Queryable, { types, after }: { types: readonly string[]; after: number }) =>
+    reply<{ types: string[]; last: number }>(
+      db.sql`select app.new_work(${text(types)}::text::json, ${after}::bigint) as reply`,
+    ),
 };
