@@ -273,6 +273,10 @@ export class Incarnation {
     return runner.running.size === 0 && holdings.queued === 0 && !finisher.busy && fetcher.is_waiting;
   }
 
+  get is_over(): boolean {
+    return this.lease.ended.aborted;
+  }
+
   /** True when there is nothing to run, nothing running, and nothing left to say; false when this life ended first. */
   idle(): Promise<boolean> {
     return settlesWithin(this.quiet.reached(), Number.POSITIVE_INFINITY, this.lease.ended);

@@ -1,19 +1,16 @@
 // A worker: runs the tasks its registry has handlers for, until it is stopped. It lives through as many registrations as
 // it takes: one whose lease ran out is abandoned, and the next starts under a fresh id.
 
-import type { Logger } from "pino";
-import { environmentForHandlers, secretsFromEnvironment } from "../config.js";
+import { secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
 import { type Incarnation, startIncarnation, type WorkerShared } from "./incarnation.js";
-import { type FencedModules, fence_words, fenceModules, no_fence } from "./isolation/fence.js";
-import { inheritedEnv } from "./isolation/fork.js";
-import { ProcessPool } from "./isolation/pool.js";
+import { openProcesses } from "./isolation/open_processes.js";
 import { MemoryBudget } from "./memory.js";
-import { type WorkerOptions, type WorkerSettings, workerSettings } from "./options.js";
+import { type WorkerOptions, workerSettings } from "./options.js";
 import { Secrets } from "./secrets.js";
 import { Stats } from "./stats.js";
 import { waitBeforeTry } from "./trouble.js";
-import { settlesWithin } from "./wait.js";
+import { Moment, settlesWithin } from "./wait.js";
 
 /** For all that kill() may wait for together, with a database that does not answer. */
 const KILL_MS = 3000;
@@ -58,30 +55,16 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   let again: NodeJS.Timeout | undefined;
   let starting: Promise<void> = Promise.resolve();
   let ended = false;
-  /** Those who wait for the next registration, or for there being none. */
-  let waiters: (() => void)[] = [];
-
+  /** There is a registration that lives, or there will be none. */
+  const renewed = new Moment(() => ended || !life.is_over);
   const log = options.log ?? engine.log;
-  warnOfTooLarge(settings, log);
   const own = secretsFromEnvironment();
   const secrets = new Secrets({ ask: settings.secrets, dir: settings.secrets_dir ?? own.dir, env: own.env });
-  const fenced = await fence(engine, settings, log);
-  const processes = new ProcessPool({
-    fenced,
-    slots: settings.slots,
-    memory_mb: settings.memory_mb,
-    abort_grace_ms: settings.abort_grace_s * 1000,
-    node_args: settings.isolation_node_args,
-    env: { ...inheritedEnv(environmentForHandlers()), ...settings.isolation_env },
-    log,
-    clean: (text) => secrets.known.text(text),
-  });
+  const processes = await openProcesses(engine, settings, secrets, log);
   const memory = new MemoryBudget(settings.memory_mb, settings.memory_needs);
-  const shared: WorkerShared = {
-    ...{ engine, settings, stats, processes, memory, secrets, log },
-    paces: new Map(),
-    onAbandoned: () => restart(1),
-  };
+  const paces = new Map();
+  const onAbandoned = () => restart(1);
+  const shared: WorkerShared = { engine, settings, stats, paces, processes, memory, secrets, log, onAbandoned };
 
   function restart(tries: number): void {
     if (ended) return;
@@ -89,7 +72,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
       starting = startIncarnation(shared, life.worker_id).then(
         async (incarnation) => {
           life = incarnation;
-          wakeWaiters();
+          renewed.look();
           if (ended) await incarnation.leaving.kill(AbortSignal.timeout(KILL_MS));
         },
         (error: unknown) => {
@@ -100,17 +83,11 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     }, waitBeforeTry(tries));
   }
 
-  function wakeWaiters(): void {
-    const woken = waiters;
-    waiters = [];
-    for (const wake of woken) wake();
-  }
-
   async function leave(by: (life: Incarnation) => Promise<void>, limit?: AbortSignal): Promise<void> {
     ended = true;
     live.delete(worker);
     clearTimeout(again);
-    wakeWaiters();
+    renewed.look();
     // A registration that is answered after the limit ends by itself.
     await settlesWithin(starting, Number.POSITIVE_INFINITY, limit);
     try {
@@ -138,11 +115,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
 
   /** A registration that ends has left its tasks undone: the next one goes on with them. */
   async function idle(): Promise<void> {
-    for (;;) {
-      const present = life;
-      if ((await present.idle()) || ended) return;
-      if (present === life) await new Promise<void>((resolve) => waiters.push(resolve));
-    }
+    while (!(await life.idle()) && !ended) await renewed.reached();
   }
 
   life = await startIncarnation(shared);
@@ -165,26 +138,4 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   };
   live.add(worker);
   return worker;
-}
-
-function warnOfTooLarge({ too_large, memory_mb }: WorkerSettings, log: Logger): void {
-  if (Object.keys(too_large).length === 0) return;
-  log.warn(
-    { memory_mb, too_large },
-    "handlers that declare more memory_mb than this worker may use are left to others; its memory_mb can be raised",
-  );
-}
-
-/** Said once, so that whoever reads the log knows what holds on this machine. */
-async function fence({ registry }: Engine, settings: WorkerSettings, log: Logger): Promise<FencedModules> {
-  const { types, scratch_dir, isolation_user } = settings;
-  const modules = new Set(types.flatMap((type) => registry.handlers.get(type)?.options.module ?? []));
-  if (modules.size === 0) return { fence: no_fence, others: new Map() };
-  const fenced = await fenceModules(isolation_user, modules, scratch_dir);
-  const { kind, why } = fenced.fence;
-  if (modules.size > fenced.others.size) log.info({ fence: kind, why }, fence_words[kind]);
-  for (const [module, other] of fenced.others) {
-    log.warn({ module, fence: other.kind, why: other.why, fix: "chmod o+rX" }, fence_words[other.kind]);
-  }
-  return fenced;
 }
