@@ -1,12 +1,10 @@
-// How many tasks a worker holds ahead of its slots, and how many it gives back. Pure: durations and counts come in as
+// How many tasks a worker holds ahead of its slots (surplus.ts says how many it gives back). Pure: durations and counts come in as
 // arguments. The aim is that a task waits in a worker about a second at most, because elsewhere a slot may be free.
 
 /** What is waiting should start within this time. */
 export const AHEAD_MS = 1000;
 /** The same where jobs or tenants share the worker: what has just come waits behind all that is held. */
 export const SHARED_AHEAD_MS = 250;
-/** Above this estimated wait the surplus goes back. Twice the aim, so that a small misjudgement does not make tasks travel. */
-const HAND_BACK_MS = 2 * AHEAD_MS;
 /** A batch may be this many times the last one: no-op tasks reach the largest batch in three claims, surprises stay small. */
 const GROWTH = 8;
 /** A sample weighs at least this much, so that the estimate follows when a type's tasks change their nature. */
@@ -67,38 +65,4 @@ export function wantedBatch(load: Load): number {
   if (load.queued * 2 > depth) return free;
   const growth = Math.max(load.slots, load.last_batch * GROWTH);
   return Math.max(free, Math.min(depth - load.queued, growth, load.batch_max));
-}
-
-/** How many of these tasks, in the order in which they will start, will do so within this time. */
-export function startingWithin(queue: Waiting["queue"], ms: number, least_ms = 0): number {
-  let wait_ms = 0;
-  let count = 0;
-  for (const part of queue) {
-    const each = Math.max(part.ms_per_start ?? 0, least_ms);
-    count += Math.min(part.count, each > 0 ? Math.max(0, Math.floor((ms - wait_ms) / each)) : part.count);
-    wait_ms += each * part.count;
-  }
-  return count;
-}
-
-export interface Waiting {
-  slots: number;
-  running: number;
-  /** What waits, in the order in which it will start. */
-  queue: readonly { count: number; ms_per_start: number | null }[];
-  /** Since a task was last started. */
-  since_start_ms: number;
-  /** As above. */
-  youngest_ms: number;
-}
-
-/** How many tasks, counted from the end of the queue, to hand back. */
-export function surplus(waiting: Waiting): number {
-  let queued = 0;
-  for (const part of waiting.queue) queued += part.count;
-  if (queued === 0 || waiting.running < waiting.slots) return 0;
-  if (waiting.since_start_ms >= AHEAD_MS) return queued;
-  const least = waiting.youngest_ms / waiting.slots;
-  if (startingWithin(waiting.queue, HAND_BACK_MS, least) === queued) return 0;
-  return queued - startingWithin(waiting.queue, AHEAD_MS, least);
 }

@@ -1,9 +1,12 @@
 // Gives back what would wait too long in this worker: elsewhere a slot, or memory, may be free.
 import type { ReleaseItem } from "../engine/commands.js";
-import { AHEAD_MS, msPerStart, SHARED_AHEAD_MS, startingWithin, surplus } from "./batch.js";
+import { AHEAD_MS, msPerStart, SHARED_AHEAD_MS } from "./batch.js";
 import type { Finisher } from "./finish.js";
 import type { Registration } from "./registration.js";
 import type { Runner } from "./run.js";
+
+/** Above this estimated wait the surplus goes back. Twice the aim, so that a small misjudgement does not make tasks travel. */
+const HAND_BACK_MS = 2 * AHEAD_MS;
 
 export interface SurplusParts extends Registration {
   slots: number;
@@ -61,4 +64,38 @@ export class Surplus {
     log.debug({ claims: items.length }, "handing back tasks that would wait here for memory");
     void finisher.release(items);
   }
+}
+
+/** How many of these tasks, in the order in which they will start, will do so within this time. */
+function startingWithin(queue: Waiting["queue"], ms: number, least_ms = 0): number {
+  let wait_ms = 0;
+  let count = 0;
+  for (const part of queue) {
+    const each = Math.max(part.ms_per_start ?? 0, least_ms);
+    count += Math.min(part.count, each > 0 ? Math.max(0, Math.floor((ms - wait_ms) / each)) : part.count);
+    wait_ms += each * part.count;
+  }
+  return count;
+}
+
+interface Waiting {
+  slots: number;
+  running: number;
+  /** What waits, in the order in which it will start. */
+  queue: readonly { count: number; ms_per_start: number | null }[];
+  /** Since a task was last started. */
+  since_start_ms: number;
+  /** The shortest time any running task has run. */
+  youngest_ms: number;
+}
+
+/** How many tasks, counted from the end of the queue, to hand back. */
+export function surplus(waiting: Waiting): number {
+  let queued = 0;
+  for (const part of waiting.queue) queued += part.count;
+  if (queued === 0 || waiting.running < waiting.slots) return 0;
+  if (waiting.since_start_ms >= AHEAD_MS) return queued;
+  const least = waiting.youngest_ms / waiting.slots;
+  if (startingWithin(waiting.queue, HAND_BACK_MS, least) === queued) return 0;
+  return queued - startingWithin(waiting.queue, AHEAD_MS, least);
 }
