@@ -128,8 +128,7 @@ export class Finisher {
     const { parts } = this;
     // Before anyone is told: the fetcher and the slots may be waiting for just these numbers to fall.
     const jobs = this.settle(batch);
-    this.noteRefusals(reply);
-    if (reply.refused.length > 0 || reply.retried > 0) countAnswer(batch, reply);
+    if (reply.refused.length > 0 || reply.retried > 0) this.troubled.count(batch, reply);
     parts.onAnswer(reply, jobs);
   }
 
@@ -153,17 +152,6 @@ export class Finisher {
   count({ size, bytes }: FinishBatch, sign: 1 | -1): void {
     this.unanswered += sign * size;
     this.in_flight_bytes += sign * bytes;
-  }
-
-  private noteRefusals({ refused, retried }: FinishReply): void {
-    const { stats, log } = this.parts;
-    stats.retried += retried;
-    if (refused.length === 0) return;
-    stats.refused += refused.length;
-    log.info(
-      { count: refused.length, refused: refused.slice(0, 10) },
-      "late results refused: others hold these tasks now",
-    );
   }
 
   /** Hands tasks back at no cost to them. Resolves when the database has taken or refused them, or the lease has ended. */
@@ -194,14 +182,4 @@ export class Finisher {
     this.troubled.close();
     await this.quiet.reached();
   }
-}
-
-function countAnswer(batch: FinishBatch, { refused, retries = [] }: FinishReply): void {
-  const again = new Set<string>();
-  for (let at = 0; at < retries.length; at += 2) again.add(`${retries[at]}-${retries[at + 1]}`);
-  for (const { holder, item } of batch.failures) {
-    if (item.category !== "engine" && again.has(`${item.c}-${item.o}`)) holder.tally.retried(item.category);
-  }
-  const holders = new Map(Array.from(batch.claims().keys(), (claim) => [claim.claim_id, claim]));
-  for (const [claim_id] of refused) holders.get(claim_id)?.tally.refused();
 }

@@ -83,25 +83,8 @@ export class FinishBatch {
     };
   }
 
-  /** Two batches with half the outcomes each, for finding the one the database cannot take. */
-  halves(): [FinishBatch, FinishBatch] {
-    const parts: [FinishBatch, FinishBatch] = [new FinishBatch(), new FinishBatch()];
-    const middle = Math.ceil(this.size / 2);
-    this.deal((_, at) => parts[at < middle ? 0 : 1]);
-    return parts;
-  }
-
-  byTenant(): Map<string, FinishBatch> {
-    const parts = new Map<string, FinishBatch>();
-    this.deal(({ stage: { tenant_id } }) => {
-      const part = parts.get(tenant_id) ?? new FinishBatch();
-      parts.set(tenant_id, part);
-      return part;
-    });
-    return parts;
-  }
-
-  private deal(to: (holder: HeldClaim, at: number) => FinishBatch): void {
+  /** Hands each outcome, with what belongs to it, to the batch that `to` names. */
+  deal(to: (holder: HeldClaim, at: number) => FinishBatch): void {
     for (const [at, holder] of this.holders.entries()) {
       const extra = this.extras.get(at + 1) ?? null;
       to(holder, at).addDone(holder, this.ordinals[at]!, this.durations[at]!, this.results[at]!, extra);
@@ -111,21 +94,10 @@ export class FinishBatch {
     }
   }
 
-  /** The only outcome in here, told as a failure that holds nothing of it; null when that has been tried. */
-  asStorable(cause: string): FinishBatch | null {
-    const batch = new FinishBatch();
+  /** Where the first completed task in here is; undefined when all have failed. */
+  get first_done(): { holder: HeldClaim; place: { c: number; o: number; d: number } } | undefined {
     const [holder] = this.holders;
-    if (holder !== undefined) {
-      const place = { c: holder.claim_id, o: this.ordinals[0]!, d: this.durations[0]! };
-      const message = `the database cannot store this result: ${cause}`;
-      batch.addFailed(holder, { ...place, category: "contract", code: "unstorable_result", message });
-      return batch;
-    }
-    const failed = this.failed[0]!;
-    const { c, o, d, code } = failed.item;
-    if (code === "unstorable_failure") return null;
-    const message = "the database cannot store what this attempt failed with";
-    batch.addFailed(failed.holder, { c, o, d, category: "contract", code: "unstorable_failure", message });
-    return batch;
+    if (holder === undefined) return undefined;
+    return { holder, place: { c: holder.claim_id, o: this.ordinals[0]!, d: this.durations[0]! } };
   }
 }

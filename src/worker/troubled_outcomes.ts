@@ -1,7 +1,9 @@
 // The outcomes that the database does not take as they were sent. One tenant's open transaction must not hold up the others', so
 // that tenant's travel apart. One outcome that cannot be stored must not hold up its neighbours, so halves are sent until it
 // stands alone, and fails.
+import type { FinishReply } from "../engine/commands.js";
 import type { Courier, Undelivered } from "./courier.js";
+import { asStorable, byTenant, halves } from "./divided_batch.js";
 import type { Finisher } from "./finish.js";
 import type { FinishBatch } from "./finish_batch.js";
 import type { HeldClaim } from "./held.js";
@@ -36,7 +38,7 @@ export class TroubledOutcomes {
 
   /** One of them holds up all: each alone, and whose rows are held travels apart from here on. */
   private async sendByTenant(batch: FinishBatch): Promise<void> {
-    const parts = batch.byTenant();
+    const parts = byTenant(batch);
     for (const [tenant, part] of parts) {
       if (parts.size === 1 || (await this.isHeld(part))) this.setApart(tenant, part);
     }
@@ -44,7 +46,7 @@ export class TroubledOutcomes {
 
   private async divide(batch: FinishBatch, refusal: unknown): Promise<void> {
     for (const part of this.partsOf(batch, refusal)) {
-      if (await this.isHeld(part)) for (const [tenant, held] of part.byTenant()) this.setApart(tenant, held);
+      if (await this.isHeld(part)) for (const [tenant, held] of byTenant(part)) this.setApart(tenant, held);
     }
   }
 
@@ -57,9 +59,9 @@ export class TroubledOutcomes {
 
   private partsOf(batch: FinishBatch, refusal: unknown): FinishBatch[] {
     const { finisher } = this;
-    if (batch.size > 1) return batch.halves();
+    if (batch.size > 1) return halves(batch);
     this.parts.log.error({ err: refusal }, "the database cannot store an outcome");
-    const failure = batch.asStorable(refusal instanceof Error ? refusal.message : String(refusal));
+    const failure = asStorable(batch, refusal instanceof Error ? refusal.message : String(refusal));
     if (failure === null) {
       finisher.settle(batch);
       return [];
@@ -98,6 +100,25 @@ export class TroubledOutcomes {
       this.lanes.delete(tenant);
       finisher.lookAround();
     });
+  }
+
+  /** What failed is tried again, or what was sent too late is refused, because others hold these tasks now. */
+  count(batch: FinishBatch, { refused, retried, retries = [] }: FinishReply): void {
+    const { stats, log } = this.parts;
+    stats.retried += retried;
+    stats.refused += refused.length;
+    const again = new Set<string>();
+    for (let at = 0; at < retries.length; at += 2) again.add(`${retries[at]}-${retries[at + 1]}`);
+    for (const { holder, item } of batch.failures) {
+      if (item.category !== "engine" && again.has(`${item.c}-${item.o}`)) holder.tally.retried(item.category);
+    }
+    if (refused.length === 0) return;
+    const holders = new Map(Array.from(batch.claims().keys(), (claim) => [claim.claim_id, claim]));
+    for (const [claim_id] of refused) holders.get(claim_id)?.tally.refused();
+    log.info(
+      { count: refused.length, refused: refused.slice(0, 10) },
+      "late results refused: others hold these tasks now",
+    );
   }
 
   private async writeLines(lines: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ClaimedStage } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
+import { asStorable, halves } from "../../src/worker/divided_batch.js";
 import { FinishBatch } from "../../src/worker/finish_batch.js";
 import { HeldClaim } from "../../src/worker/held.js";
 
@@ -45,7 +46,7 @@ test("tasks are counted per claim, also when claims take turns", () => {
 
 test("halves hold every outcome once, with what belongs to it", () => {
   const { batch } = filled();
-  const [first, second] = batch.halves();
+  const [first, second] = halves(batch);
   expect([first.size, second.size]).toEqual([3, 2]);
   expect(JSON.parse(first.request("w", "").done.extras!)).toEqual([
     { i: 2, n: { z: 1 } },
@@ -58,11 +59,11 @@ test("halves hold every outcome once, with what belongs to it", () => {
 test("an outcome that cannot be stored becomes a failure without its content, and then nothing", () => {
   const alone = new FinishBatch();
   alone.addDone(holder(10, 1), 4, 5, '"poison"', null);
-  const told = alone.asStorable("bad byte");
+  const told = asStorable(alone, "bad byte");
   const { failed, done } = told!.request("w", "");
   expect(JSON.parse(failed)).toMatchObject([{ c: 10, o: 4, d: 5, category: "contract", code: "unstorable_result" }]);
   expect(done.ordinals).toBe("");
-  const again = told!.asStorable("worse");
+  const again = asStorable(told!, "worse");
   expect(JSON.parse(again!.request("w", "").failed)).toMatchObject([{ o: 4, code: "unstorable_failure" }]);
-  expect(again!.asStorable("hopeless")).toBeNull();
+  expect(asStorable(again!, "hopeless")).toBeNull();
 });
