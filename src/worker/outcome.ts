@@ -1,21 +1,14 @@
 // From what a handler returned to what the finish says: JSON text, a reference to a spilled file, or a failure.
 // Small flat results take a short way, because at a hundred thousand a second a thorough walk is most of the work.
-import { randomUUID } from "node:crypto";
 import { classify } from "../core/errors.js";
 import { type Failure, failureOf } from "../core/failures.js";
 import { resultToOutcome } from "../core/outcomes.js";
-import { type Store, tenantPrefix } from "../core/store.js";
 import type { TaskContext } from "./context.js";
 import type { DoneExtra } from "./finish_batch.js";
+import { redacted } from "./redacted_result.js";
+import { isLarge, type Spill, spilled } from "./spill.js";
 
-/** From this many bytes of JSON on, a result goes to storage and the database keeps a reference. */
-export const SPILL_BYTES = 1024 * 1024;
 export const HAND_OVER_BYTES = 256 * 1024;
-
-export interface Spill {
-  store: Store;
-  worker_id: string;
-}
 
 export interface Done {
   /** JSON text. */
@@ -26,7 +19,7 @@ export interface Done {
 /** The result as JSON text, with what else there is to tell, or why there is none. A promise only when a file is written. */
 export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
   try {
-    return ctx.redaction === undefined ? read(value, ctx, spill) : read(clean(value, ctx), ctx, spill);
+    return ctx.redaction === undefined ? read(value, ctx, spill) : read(redacted(value, ctx), ctx, spill);
   } catch (error) {
     return { ...classify(error), category: "contract" };
   }
@@ -57,23 +50,8 @@ function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | F
   }
   if (ctx.delivered !== undefined) extra.deliverables = JSON.stringify(ctx.delivered);
   const result = JSON.stringify(given.result) ?? "null";
-  // A UTF-16 unit is at most three bytes: most results need not be measured.
-  if (result.length * 3 < SPILL_BYTES || Buffer.byteLength(result) < SPILL_BYTES) return { result, extra };
+  if (!isLarge(result)) return { result, extra };
   return spilled(result, ctx, spill).then((ref) => ({ result: "null", extra: { ...extra, spill: ref } }));
-}
-
-/** A handler that asked for secrets may have put one into what it returns. Read thoroughly first: it may be anything. */
-function clean(value: unknown, ctx: TaskContext): unknown {
-  const { redaction } = ctx;
-  if (redaction === undefined) return value;
-  if (ctx.delivered !== undefined) ctx.delivered = redaction.value(ctx.delivered) as typeof ctx.delivered;
-  if (resultToOutcome({ next_stage_params: ctx.handed_over }).success) ctx.handed_over = redactedJson(ctx.handed_over);
-  // What is no good result is told as it was, and cleaned as a failure.
-  return resultToOutcome(value).success ? redactedJson(value) : value;
-
-  function redactedJson(given: unknown): unknown {
-    return given === undefined ? undefined : JSON.parse(redaction!.json(JSON.stringify(given)));
-  }
 }
 
 function handOver(value: unknown): string | Failure {
@@ -85,17 +63,6 @@ function handOver(value: unknown): string | Failure {
   if (bytes <= HAND_OVER_BYTES) return json;
   const limit = `the limit is ${HAND_OVER_BYTES}`;
   return contract(`next_stage_params has ${bytes} bytes; ${limit}: put the data into storage, pass a reference`);
-}
-
-/**
- * Written before the finish that names it, under a key of this execution: a zombie can never overwrite what was accepted.
- * Attempt, claim and worker are not enough: a server crash may forget a claim, and give its number to the same worker again.
- */
-async function spilled(json: string, { claim, ordinal }: TaskContext, { store, worker_id }: Spill): Promise<string> {
-  const { tenant_id, stage_id } = claim.stage;
-  const execution = `${claim.attempt}-${claim.claim_id}-${worker_id}-${randomUUID()}`;
-  const key = `${tenantPrefix(tenant_id)}results/${stage_id}/${ordinal}/${execution}.json`;
-  return JSON.stringify(await store.put(key, json));
 }
 
 function contract(message: string, code = "bad_result"): Failure {

@@ -11,7 +11,7 @@ import { recordPace } from "./batch.js";
 import { TaskContext, type TaskServices } from "./context.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim } from "./held.js";
-import type { Spill } from "./outcome.js";
+import type { Spill } from "./spill.js";
 import {
   endOfError,
   endOfResult,

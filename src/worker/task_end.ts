@@ -10,8 +10,9 @@ import type { TaskContext } from "./context.js";
 import type { Finisher } from "./finish.js";
 import type { DoneExtra } from "./finish_batch.js";
 import { ChildFailure, isProcessEnd, withEnd } from "./isolation/crash.js";
-import { type Done, outcomeOf, type Spill } from "./outcome.js";
+import { type Done, outcomeOf } from "./outcome.js";
 import type { Registration } from "./registration.js";
+import type { Spill } from "./spill.js";
 import type { Stats } from "./stats.js";
 import type { AttemptOutcome } from "./tracing.js";
 

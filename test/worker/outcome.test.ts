@@ -6,7 +6,8 @@ import { newPace } from "../../src/worker/batch.js";
 import { TaskContext, type TaskServices } from "../../src/worker/context.js";
 import type { DoneExtra } from "../../src/worker/finish_batch.js";
 import { HeldClaim } from "../../src/worker/held.js";
-import { type Done, outcomeOf, SPILL_BYTES } from "../../src/worker/outcome.js";
+import { type Done, outcomeOf } from "../../src/worker/outcome.js";
+import { SPILL_BYTES } from "../../src/worker/spill.js";
 
 const stored = new Map<string, string>();
 const store: Store = {

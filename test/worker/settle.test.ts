@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineHandler } from "../../src/core/declare.js";
 import type { Ref } from "../../src/core/store.js";
 import type { FinishRequest } from "../../src/engine/commands.js";
-import { SPILL_BYTES } from "../../src/worker/outcome.js";
+import { SPILL_BYTES } from "../../src/worker/spill.js";
 import { accepted, openRig } from "./rig.js";
 import { gate } from "./shop.js";
 
