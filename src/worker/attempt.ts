@@ -1,8 +1,6 @@
 // One attempt at a task, as its worker sees it: the task it was given, how far it has come (its phase), and whether it was asked to stop.
 // There is one for each task at a hundred thousand a second, so all that can be read off the claim and the task is a getter.
-import type { Loose } from "../core/context.js";
 import { Transient } from "../core/errors.js";
-import { usableTraceparent } from "../core/traceparent.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { HeldClaim } from "./held.js";
 import type { AttemptTrace } from "./tracing.js";
@@ -74,10 +72,6 @@ export class Attempt {
     return this.claim.stage.task_type;
   }
 
-  get stage(): string {
-    return this.claim.stage.stage;
-  }
-
   get ordinal(): number {
     return this.task[0];
   }
@@ -88,20 +82,6 @@ export class Attempt {
 
   get attempt(): number {
     return this.claim.attempt;
-  }
-
-  get metadata(): Loose | null {
-    return this.task[3] ?? null;
-  }
-
-  get traceparent(): string | null {
-    return this.trace?.traceparent ?? this.given_traceparent ?? null;
-  }
-
-  /** The one its job was submitted with; a lone task has it in its metadata. */
-  get given_traceparent(): string | undefined {
-    const { stage } = this.claim;
-    return usableTraceparent(stage.job_id === null ? this.metadata?.traceparent : stage.traceparent);
   }
 
   /** Null parameters in the database are the job's. */

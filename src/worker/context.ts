@@ -21,6 +21,7 @@ import type { OutboundPolicy } from "../core/outbound.js";
 import type { RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
+import { usableTraceparent } from "../core/traceparent.js";
 import type { TaskZones } from "../core/zones.js";
 import type { ClaimedTask } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
@@ -92,6 +93,24 @@ export class TaskContext extends Attempt implements TaskContextShape {
     started_at: number,
   ) {
     super(claim, task, started_at);
+  }
+
+  get stage(): string {
+    return this.claim.stage.stage;
+  }
+
+  get metadata(): Loose | null {
+    return this.task[3] ?? null;
+  }
+
+  get traceparent(): string | null {
+    return this.trace?.traceparent ?? this.given_traceparent ?? null;
+  }
+
+  /** The one its job was submitted with; a lone task has it in its metadata. */
+  get given_traceparent(): string | undefined {
+    const { stage } = this.claim;
+    return usableTraceparent(stage.job_id === null ? this.metadata?.traceparent : stage.traceparent);
   }
 
   get job(): JobFacts | null {

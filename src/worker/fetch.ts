@@ -1,10 +1,10 @@
 // Claims ahead of the slots, so that they never wait for the network. Finding nothing, it writes itself idle, claims once more,
 // and rests until a NOTIFY or the next poll.
 import type { ClaimedBatch, ClaimedStage, ClaimReply } from "../engine/commands.js";
-import { HeldTenants } from "../engine/held_tenants.js";
 import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, type HandlerPace, msPerStart, newPace, SHARED_AHEAD_MS, wantedBatch } from "./batch.js";
+import { ClaimOrder, keepNewest } from "./claim_order.js";
 import { deepFreeze } from "./freeze.js";
 import { HeldClaim } from "./held.js";
 import { Polling, type PollingParts } from "./polling.js";
@@ -13,8 +13,6 @@ import type { Tallies } from "./tallies.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 const KNOWN_STAGES = 16;
-/** It is remembered for so many tenants whose job's turn it is. */
-const KNOWN_TURNS = 64;
 
 export interface FetcherParts extends SurplusParts, PollingParts {
   batch_max: number;
@@ -40,15 +38,11 @@ export class Fetcher {
   private full_claims = 0;
   private last_batch = 0;
   private last_mix: { pace: HandlerPace; count: number }[] = [];
-  private after_tenant: string | null = null;
-  /** By tenant: where the turns of its jobs go on. */
-  private readonly turns = new Map<string, number>();
+  private readonly order = new ClaimOrder();
   /** The last claim was shared by several jobs or tenants, and more of them may wait. */
   private shared = false;
   /** The facts of stages met lately: a wide stage and lone tasks are claimed again and again. */
   private readonly stages = new Map<number, ClaimedStage>();
-  /** Whose ready rows were locked for longer than a claim waits. */
-  private readonly held = new HeldTenants(1_000, 30_000);
   private readonly polling: Polling;
   readonly surplus: Surplus;
   private failures = 0;
@@ -126,16 +120,7 @@ export class Fetcher {
     const { worker_id, db, commands, stats, memory, holdings, paces } = this.parts;
     const types = memory.typesToClaim(this.parts.types, performance.now());
     const room = memory.roomFor(holdings.waiting(), paces, performance.now());
-    const request = {
-      worker_id,
-      types,
-      limit,
-      after_tenant: this.after_tenant,
-      known: [...this.stages.keys()],
-      turns: Object.fromEntries(this.turns),
-      memory: room,
-      no_wait: this.held.now(),
-    };
+    const request = { worker_id, types, limit, known: [...this.stages.keys()], memory: room, ...this.order.next };
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
     let asked = hinted === null ? types : [hinted];
@@ -150,33 +135,19 @@ export class Fetcher {
       reply = await commands.claim(db, request);
       stats.claims++;
     }
-    if (room !== undefined) this.noteKeptOut(asked, reply);
-    for (const tenant of reply.held ?? []) this.held.add(tenant);
+    if (room !== undefined) memory.note(asked, reply, this.stages, performance.now());
+    this.order.note(reply);
     if (reply.claims.length === 0) {
       stats.empty_claims++;
       return "none";
     }
     await fault("after-claim");
-    this.share(reply);
+    const { shared = false } = reply;
+    if (shared && !this.shared) this.surplus.handBackShared();
+    this.shared = shared;
     const held = this.hold(reply);
     if (held === 0) return "none";
     return held < limit ? "some" : "full";
-  }
-
-  private noteKeptOut(asked: readonly string[], { claims, stages, kept_out = [] }: ClaimReply): void {
-    const types = new Map([...this.stages.values(), ...stages].map(({ stage_id, task_type }) => [stage_id, task_type]));
-    const claimed = new Set(claims.map(({ stage_id }) => types.get(stage_id) ?? ""));
-    this.parts.memory.told(asked, claimed, kept_out, performance.now());
-  }
-
-  private share({ shared = false, turns = {} }: ClaimReply): void {
-    for (const [tenant_id, turn] of Object.entries(turns)) {
-      this.turns.delete(tenant_id);
-      this.turns.set(tenant_id, turn);
-    }
-    keepNewest(this.turns, KNOWN_TURNS);
-    if (shared && !this.shared) this.surplus.handBackShared();
-    this.shared = shared;
   }
 
   private hold(reply: ClaimReply): number {
@@ -199,7 +170,6 @@ export class Fetcher {
       count += batch.tasks.length;
     }
     keepNewest(this.stages, KNOWN_STAGES);
-    this.after_tenant = reply.after_tenant;
     this.last_batch = count;
     this.last_mix = Array.from(mix, ([pace, tasks]) => ({ pace, count: tasks }));
     stats.claimed += count;
@@ -290,12 +260,5 @@ export class Fetcher {
     this.polling.close();
     this.handBackAll();
     await this.claiming;
-  }
-}
-
-function keepNewest(known: Map<unknown, unknown>, most: number): void {
-  for (const key of known.keys()) {
-    if (known.size <= most) return;
-    known.delete(key);
   }
 }

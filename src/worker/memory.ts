@@ -1,5 +1,6 @@
 // How much memory the isolated tasks of a worker may declare together, and who may start. A task in a process of its own holds what
 // its handler declared from its start until its process has let go of it; all others hold nothing. No I/O.
+import type { ClaimedStage, ClaimReply } from "../engine/commands.js";
 import { AHEAD_MS, type HandlerPace } from "./batch.js";
 import type { HeldClaim } from "./held.js";
 
@@ -137,6 +138,13 @@ export class MemoryBudget {
   typesToClaim(types: readonly string[], now: number): readonly string[] {
     const turn = this.turn(now);
     return turn === null ? types : types.filter((type) => type === turn || !this.needs.has(type));
+  }
+
+  /** `known`: the stages of claims that the reply leaves out, because the worker has their facts. */
+  note(asked: readonly string[], reply: ClaimReply, known: ReadonlyMap<number, ClaimedStage>, now: number): void {
+    const types = new Map([...known.values(), ...reply.stages].map(({ stage_id, task_type }) => [stage_id, task_type]));
+    const claimed = new Set(reply.claims.map(({ stage_id }) => types.get(stage_id) ?? ""));
+    this.told(asked, claimed, reply.kept_out ?? [], now);
   }
 
   /** What a claim of these types found that had no room. */
