@@ -12,9 +12,12 @@ export function invoke(handler: Handler, ctx: InvokedContext): unknown {
   const schema = handler.options.result;
   const returned = call(handler, ctx);
   if (schema === undefined) return returned;
-  const is_later = typeof (returned as { then?: unknown } | null | undefined)?.then === "function";
-  if (!is_later) return taskResult(schema, handler, returned);
+  if (!isThenable(returned)) return taskResult(schema, handler, returned);
   return Promise.resolve(returned).then((value) => taskResult(schema, handler, value));
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 function call(handler: Handler, ctx: InvokedContext): unknown {

@@ -98,7 +98,7 @@ export class Attempt {
   }
 
   /** The first reason stands: a task that timed out stays timed out when the worker stops afterwards. */
-  abort(kind: StopKind, reason: Error, at: number): void {
+  abort(kind: StopKind, reason: Error, at = performance.now()): void {
     if (this.stop !== null) {
       if (kind === "lost") this.stop.kind = kind;
       return;

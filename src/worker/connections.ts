@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database, Listening } from "../engine/database.js";
 import type { Engine } from "../engine/engine.js";
+import type { WorkerSettings } from "./options.js";
 import { PLANS_AT_ONCE, Plans } from "./plans.js";
 import { settlesWithin } from "./wait.js";
 
@@ -37,8 +38,11 @@ export class Connections {
   }
 
   /** Those that count at the server: a pooler's are its own. */
-  counted(own: number): number {
-    return this.heartbeat.kind === "server" && !this.heartbeat.way?.().pooled ? own : 0;
+  counted({ types, connections, burst_connections }: WorkerSettings): number {
+    if (this.heartbeat.kind !== "server" || this.heartbeat.way?.().pooled) return 0;
+    const { handlers } = this.engine.registry;
+    const uses_database = types.some((type) => handlers.get(type)?.options.database === true);
+    return connections + burst_connections + (uses_database ? 3 : 2);
   }
 
   burst(max: number): Promise<Database> {

@@ -48,23 +48,15 @@ export class Finisher {
   /** `result` is JSON text: a result is written once and never again. */
   done(claim: HeldClaim, ordinal: number, duration_ms: number, result: string, extra: DoneExtra | null): void {
     const apart = this.troubled.batchFor(claim, result.length);
-    if (apart !== undefined) {
-      apart.addDone(claim, ordinal, duration_ms, result, extra);
-      return;
-    }
-    if (this.batch.bytes + result.length > BATCH_BYTES) this.flush();
-    this.batch.addDone(claim, ordinal, duration_ms, result, extra);
-    this.added();
+    if (apart === undefined && this.batch.bytes + result.length > BATCH_BYTES) this.flush();
+    (apart ?? this.batch).addDone(claim, ordinal, duration_ms, result, extra);
+    if (apart === undefined) this.added();
   }
 
   failed(claim: HeldClaim, item: FailedItem): void {
     const apart = this.troubled.batchFor(claim, 0);
-    if (apart !== undefined) {
-      apart.addFailed(claim, item);
-      return;
-    }
-    this.batch.addFailed(claim, item);
-    this.added();
+    (apart ?? this.batch).addFailed(claim, item);
+    if (apart === undefined) this.added();
   }
 
   /** Too much waits for the database's answer: no task should start that would add to it. */
@@ -119,17 +111,13 @@ export class Finisher {
     else if (answer === "held" || "refusal" in answer) return answer;
     else {
       await fault("after-finish-commit");
-      this.answered(batch, answer.reply);
+      const { reply } = answer;
+      // First of all: the fetcher and the slots may be waiting for just these numbers to fall.
+      const jobs = this.settle(batch);
+      if (reply.refused.length > 0 || reply.retried > 0) this.troubled.count(batch, reply);
+      parts.onAnswer(reply, jobs);
     }
     return null;
-  }
-
-  private answered(batch: FinishBatch, reply: FinishReply): void {
-    const { parts } = this;
-    // Before anyone is told: the fetcher and the slots may be waiting for just these numbers to fall.
-    const jobs = this.settle(batch);
-    if (reply.refused.length > 0 || reply.retried > 0) this.troubled.count(batch, reply);
-    parts.onAnswer(reply, jobs);
   }
 
   /** Their claims are named by heartbeats no more. True when some were part of a job. */

@@ -10,7 +10,6 @@ import type { Engine } from "../engine/engine.js";
 import type { Housekeeping } from "../engine/housekeeping.js";
 import type { HandlerPace } from "./batch.js";
 import { Connections } from "./connections.js";
-import type { TaskContext } from "./context.js";
 import { Fetcher } from "./fetch.js";
 import { Finisher } from "./finish.js";
 import { WritingFinisher } from "./finish_writes.js";
@@ -21,6 +20,7 @@ import { Leaving } from "./leaving.js";
 import { LogWriter, TaskLogs } from "./logs.js";
 import type { MemoryBudget } from "./memory.js";
 import type { WorkerSettings } from "./options.js";
+import { timeoutOf } from "./overtime.js";
 import { planStage } from "./planning.js";
 import type { Registration } from "./registration.js";
 import { Runner } from "./run.js";
@@ -64,8 +64,6 @@ export async function startIncarnation(shared: WorkerShared, former: string | nu
       await engine.worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
     }
     const sent_at = performance.now();
-    const uses_database = types.some((type) => engine.registry.handlers.get(type)?.options.database === true);
-    const own = settings.connections + settings.burst_connections + (uses_database ? 3 : 2);
     const registration = {
       worker_id,
       host: hostname(),
@@ -73,7 +71,7 @@ export async function startIncarnation(shared: WorkerShared, former: string | nu
       version,
       types,
       slots,
-      connections: connections.counted(own),
+      connections: connections.counted(settings),
       lease_s,
       memory_mb: settings.memory_mb,
       too_large: settings.too_large,
@@ -236,7 +234,7 @@ export class Incarnation {
       ordinal: ctx.ordinal,
       // From when its time-out counts: a process of its own has to start first.
       elapsed_s: Number.isFinite(ctx.timed_from) ? Math.round(now - ctx.timed_from) / 1000 : 0,
-      timeout_s: this.runner.timeoutOf(ctx),
+      timeout_s: timeoutOf(ctx, this.shared.engine.registry.handlers),
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
     }));
@@ -255,17 +253,14 @@ export class Incarnation {
     const gone = new Set(lost.map((claim_id) => this.holdings.lose(claim_id)));
     const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
     for (const ctx of this.runner.running) {
+      const is_lost = gone.has(ctx.claim);
+      if (!is_lost && !aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`)) continue;
       // Its own finish may be what has ended the claim.
       if (ctx.phase === "committing") continue;
-      if (gone.has(ctx.claim)) this.take(ctx, "lost", "the task was given to others");
-      else if (aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`))
-        this.take(ctx, "cancelled", "the task was cancelled");
+      const why = is_lost ? "the task was given to others" : "the task was cancelled";
+      this.log.info(taskFacts(ctx), why);
+      ctx.abort(is_lost ? "lost" : "cancelled", new DOMException(why, "AbortError"));
     }
-  }
-
-  private take(ctx: TaskContext, kind: "lost" | "cancelled", why: string): void {
-    this.log.info(taskFacts(ctx), why);
-    ctx.abort(kind, new DOMException(why, "AbortError"), performance.now());
   }
 
   get is_quiet(): boolean {

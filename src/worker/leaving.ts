@@ -69,7 +69,7 @@ export class Leaving {
     runner.close();
     for (const ctx of [...runner.running]) {
       if (ctx.kill === undefined) continue;
-      runner.abort(ctx, "stopping", new DOMException("the worker stops", "AbortError"));
+      ctx.abort("stopping", new DOMException("the worker stops", "AbortError"));
       runner.giveUp(ctx, performance.now());
     }
     await settlesWithin(fetcher.stop(), FAREWELL_MS, limit);

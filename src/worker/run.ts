@@ -5,12 +5,13 @@ import { context } from "@opentelemetry/api";
 import type { Handler } from "../core/declare.js";
 import { Transient } from "../core/errors.js";
 import { max_message_bytes, readProperty, storableText } from "../core/failures.js";
-import { invoke } from "../core/invoke.js";
-import { type StopKind, TimeoutError } from "./attempt.js";
+import { invoke, isThenable } from "../core/invoke.js";
+import type { StopKind } from "./attempt.js";
 import { recordPace } from "./batch.js";
 import { TaskContext, type TaskServices } from "./context.js";
 import type { WritingFinisher } from "./finish_writes.js";
 import type { HeldClaim } from "./held.js";
+import { isOvertime, type OvertimeParts, timeoutOf } from "./overtime.js";
 import type { Spill } from "./spill.js";
 import {
   endOfError,
@@ -27,13 +28,9 @@ import { Moment } from "./wait.js";
 
 /** Handlers that answer at once must still let the heartbeat and the network have their turn. */
 const TURN_MS = 10;
-const DEFAULT_TIMEOUT_S = 1800;
-/** A process is killed at the end of the grace, and gone soon after; if not even that helps, its slot is freed. */
-const KILL_PATIENCE_MS = 3000;
 
-export interface RunnerParts extends TaskEndsParts {
+export interface RunnerParts extends TaskEndsParts, OvertimeParts {
   slots: number;
-  abort_grace_ms: number;
   writing_finisher: Pick<WritingFinisher, "finish">;
   services: TaskServices;
   spill: Spill;
@@ -167,7 +164,7 @@ export class Runner {
       if (!ctx.enter("committing")) return;
       const { claim, ordinal } = ctx;
       const { statements } = ctx.recorded;
-      const timeout_s = this.timeoutOf(ctx);
+      const timeout_s = timeoutOf(ctx, this.parts.handlers);
       const told = { claim, ordinal, duration_ms, result: end.result, extra: end.extra, statements, timeout_s };
       void this.parts.writing_finisher.finish(told).then((written) => this.settle(ctx, written, duration_ms));
     } else this.settle(ctx, end, duration_ms);
@@ -201,30 +198,12 @@ export class Runner {
     });
   }
 
-  abort(ctx: TaskContext, kind: StopKind, reason: Error): void {
-    ctx.abort(kind, reason, performance.now());
-  }
-
   abortAll(kind: StopKind, reason: Error): void {
-    for (const ctx of this.running) this.abort(ctx, kind, reason);
+    for (const ctx of this.running) ctx.abort(kind, reason);
   }
 
-  /** Looks after all slots at once: time-outs, and handlers that were asked to stop and did not. */
   sweep(now: number): void {
-    const { parts } = this;
-    for (const ctx of this.running) {
-      if (ctx.stop === null) {
-        // Its handler was in time: how long storage takes is not its fault, and trying again would not be quicker.
-        if (ctx.phase !== "running") continue;
-        const timeout_s = this.timeoutOf(ctx);
-        if (now - ctx.timed_from < timeout_s * 1000) continue;
-        parts.stats.timed_out++;
-        ctx.abort("timeout", new TimeoutError(timeout_s), now);
-      } else {
-        const patience_ms = ctx.kill === undefined ? 0 : KILL_PATIENCE_MS;
-        if (now - ctx.stop.at >= parts.abort_grace_ms + patience_ms) this.giveUp(ctx, now);
-      }
-    }
+    for (const ctx of this.running) if (isOvertime(ctx, this.parts, now)) this.giveUp(ctx, now);
   }
 
   /** How long the task that started last has run, of those that still do. */
@@ -232,13 +211,6 @@ export class Runner {
     let least = Number.POSITIVE_INFINITY;
     for (const ctx of this.running) least = Math.min(least, now - ctx.started_at);
     return least;
-  }
-
-  timeoutOf({ claim: { stage } }: TaskContext): number {
-    const own = this.parts.handlers.get(stage.task_type)?.options.timeout_s;
-    // The stage of lone tasks was declared by nobody: its time-out is only a default.
-    const declared = stage.job_id === null ? (own ?? stage.timeout_s) : (stage.timeout_s ?? own);
-    return declared ?? DEFAULT_TIMEOUT_S;
   }
 
   /** The handler does not stop: its slot goes to another task, and whatever it still returns is dropped. */
@@ -258,8 +230,4 @@ export class Runner {
   close(): void {
     this.closed = true;
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -61,7 +61,7 @@ test("a task given up while its result is being written is settled once", async 
   const claim = rig.hold(1, "large", 2);
   rig.runner.pump();
   const [writing] = rig.runner.running;
-  rig.runner.abort(writing!, "stopping", new Error("the worker stops"));
+  writing!.abort("stopping", new Error("the worker stops"));
   rig.runner.giveUp(writing!, performance.now());
   open();
   await sleep(20);

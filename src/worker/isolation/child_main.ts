@@ -60,7 +60,7 @@ function told(message: ToChild): void {
   else if (message.run === current_run) {
     const { kind, message: why, timeout_s } = message;
     const reason = timeout_s === null ? new DOMException(why, "AbortError") : new TimeoutError(timeout_s);
-    current?.abort(kind, reason, performance.now());
+    current?.abort(kind, reason);
   }
 }
 
