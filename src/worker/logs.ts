@@ -9,18 +9,6 @@ const PERIOD_MS = 500;
 const LINES_AT_ONCE = 2000;
 const BYTES_AT_ONCE = 1024 * 1024;
 
-/** A line as the database reads it. */
-export interface LogLine {
-  c: number;
-  o: number;
-  a: number;
-  /** Milliseconds ago: only the database's clock counts. */
-  ms: number;
-  level: LogLevel;
-  message: string;
-  data?: unknown;
-}
-
 /** What one attempt has logged so far. */
 export class LogBudget {
   lines = 0;
@@ -79,6 +67,7 @@ export class TaskLogs {
     let text = "";
     for (const { claim, ordinal, at, text: rest } of lines) {
       if (claim.lost) continue;
+      // Milliseconds ago: only the database's clock counts.
       const head = `{"c":${claim.claim_id},"o":${ordinal},"a":${claim.attempt},"ms":${Math.round(now - at)},`;
       text += `${text === "" ? "" : ","}${head}${rest.slice(1)}`;
     }

@@ -3,12 +3,22 @@ import { max_log_bytes, max_log_lines, max_log_message } from "../../src/core/lo
 import type { ClaimedStage } from "../../src/engine/commands.js";
 import { newPace } from "../../src/worker/batch.js";
 import { HeldClaim } from "../../src/worker/held.js";
-import { LogBudget, type LogLine, TaskLogs } from "../../src/worker/logs.js";
+import { LogBudget, TaskLogs } from "../../src/worker/logs.js";
 
 const batch = { claim_id: 3, stage_id: 1, attempt: 2, crashes: 0, tasks: [] };
 const held = () => new HeldClaim(batch, { stage_id: 1 } as ClaimedStage, newPace(), 0);
 
 /** Everything written while `work` logs. */
+interface LogLine {
+  c: number;
+  o: number;
+  a: number;
+  ms: number;
+  level: string;
+  message: string;
+  data?: unknown;
+}
+
 function written(work: (log: (message: string, data?: Record<string, unknown>) => void) => void): LogLine[] {
   const lines: LogLine[] = [];
   const logs = new TaskLogs((text) => lines.push(...(JSON.parse(text) as LogLine[])));

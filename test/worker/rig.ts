@@ -20,6 +20,7 @@ import { TaskLogs } from "../../src/worker/logs.js";
 import { MemoryBudget } from "../../src/worker/memory.js";
 import { Runner } from "../../src/worker/run.js";
 import { Stats } from "../../src/worker/stats.js";
+import type { TaskEnd } from "../../src/worker/task_end.js";
 
 export interface RigOptions {
   handlers?: readonly Handler[];
@@ -28,6 +29,8 @@ export interface RigOptions {
   store?: Partial<Store>;
   finish?(request: FinishRequest): Promise<FinishReply>;
   release?(): Promise<{ released: number }>;
+  /** Ends a task together with what it kept for its finish. */
+  commit?(): Promise<TaskEnd>;
   write_logs?(request: { lines: string }): Promise<unknown>;
 }
 
@@ -60,7 +63,9 @@ export function openRig(options: RigOptions) {
     onQuiet: () => {},
   });
   const runner: Runner = new Runner({
-    writing_finisher: { finish: () => Promise.reject(new Error("there is no database here")) },
+    writing_finisher: {
+      finish: () => options.commit?.() ?? Promise.reject(new Error("there is no database here")),
+    },
     ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, finisher, stats, memory, log },
     ...{ slots: options.slots ?? 8, abort_grace_ms: 0, onStale: () => {}, onSilent: () => {} },
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
