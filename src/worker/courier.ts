@@ -6,6 +6,16 @@ import { sendTrouble, waitBeforeTry } from "./trouble.js";
 /** `refusal`: the error that says that the database will never take it; held: not while somebody's transaction is open. */
 export type Undelivered = { refusal: unknown } | "held";
 
+/** A connection can fall silent while heartbeats, on theirs, are answered: no other worker would ever get these tasks. */
+export async function answered<T>(parts: Registration, what: string, sent: Promise<T>, extra_ms = 0): Promise<T> {
+  const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms + extra_ms);
+  try {
+    return await sent;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export class Courier {
   constructor(private readonly parts: Registration) {}
 
@@ -14,12 +24,9 @@ export class Courier {
     const { parts } = this;
     let odd_since: number | null = null;
     for (let tries = 1; !parts.lease.over(); tries++) {
-      // A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get these tasks.
-      const timer = setTimeout(() => parts.onSilent(what), parts.lease.lease_ms);
       try {
-        return { reply: await send() };
+        return { reply: await answered(parts, what, send()) };
       } catch (error) {
-        clearTimeout(timer);
         const trouble = sendTrouble(error);
         if (trouble === "content") return { refusal: error };
         if (trouble === "held") return "held";
@@ -31,8 +38,6 @@ export class Courier {
           if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
         }
         await sleep(waitBeforeTry(tries), undefined, { signal: parts.lease.ended }).catch(() => {});
-      } finally {
-        clearTimeout(timer);
       }
     }
     return null;

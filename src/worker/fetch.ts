@@ -5,6 +5,7 @@ import { isTracing } from "../engine/tracing.js";
 import { fault } from "../fault.js";
 import { AHEAD_MS, type HandlerPace, msPerStart, newPace, SHARED_AHEAD_MS, wantedBatch } from "./batch.js";
 import { ClaimOrder, keepNewest } from "./claim_order.js";
+import { answered } from "./courier.js";
 import { deepFreeze } from "./freeze.js";
 import { HeldClaim } from "./held.js";
 import { Polling, type PollingParts } from "./polling.js";
@@ -79,14 +80,10 @@ export class Fetcher {
     if (limit === 0) return;
     this.again = false;
     this.polling.pause();
-    // While heartbeats are answered on their connection, this one may have fallen silent.
-    const silent = setTimeout(() => parts.onSilent("claim"), parts.lease.lease_ms);
-    this.claiming = this.claim(limit)
-      .finally(() => clearTimeout(silent))
-      .then(
-        (found) => this.claimed(found),
-        (error: unknown) => this.claimFailed(error),
-      );
+    this.claiming = answered(parts, "claim", this.claim(limit)).then(
+      (found) => this.claimed(found),
+      (error: unknown) => this.claimFailed(error),
+    );
   };
 
   private wanted(): number {

@@ -9,6 +9,7 @@ import type { Database } from "../engine/database.js";
 import { isConnectionLost } from "../engine/lost_connection.js";
 import { session_bounds } from "../engine/session_bounds.js";
 import { fault } from "../fault.js";
+import { answered } from "./courier.js";
 import { type DoneExtra, FinishBatch } from "./finish_batch.js";
 import type { HeldClaim } from "./held.js";
 import { HandlerSql, releaseLocks } from "./isolation/handler_sql.js";
@@ -112,8 +113,9 @@ export class WritingFinisher {
     await fault("before-writes");
     const written = db.transaction(async (tx) => {
       // As ctx.db has it: whatever the worker's own role may see, these see the task's tenant.
-      const [before] = await this.answered(
-        lease_ms,
+      const [before] = await answered(
+        parts,
+        "finish",
         tx.sql<{ timeout: string }>`
           select current_setting('statement_timeout') as timeout, set_config('fanfold.tenant', ${end.claim.stage.tenant_id}, true),
             set_config('statement_timeout', ${String(timeout_ms)}, true)`,
@@ -122,9 +124,9 @@ export class WritingFinisher {
       const apart = new HandlerSql(tx, end.claim.stage.tenant_id);
       for (const { strings, values, is_apart } of end.statements) {
         const sent = is_apart ? apart.statement(strings, values) : tx.sql(strings, ...values);
-        await this.answered(timeout_ms + lease_ms, sent);
+        await answered(parts, "finish", sent, timeout_ms);
       }
-      if (is_apart) await this.answered(lease_ms, apart.end());
+      if (is_apart) await answered(parts, "finish", apart.end());
       await fault("after-writes");
       progress.step = "finish";
       // The worker speaks again: its own row belongs to no tenant when it serves all.
@@ -167,32 +169,23 @@ export class WritingFinisher {
     { claim, ordinal, duration_ms, result, extra }: WritingEnd,
     tx: Parameters<WorkerCommands["finish"]>[0],
   ): Promise<{ reply: FinishReply; stays: boolean }> {
-    const { worker_id, commands, lease } = this.parts;
+    const { worker_id, commands } = this.parts;
     const batch = new FinishBatch();
     batch.addDone(claim, ordinal, duration_ms, result, extra);
     const request = { ...batch.request(worker_id, ""), lock_ms: LOCK_MS };
-    const reply = await this.answered(lease.lease_ms, commands.finish(tx, request));
+    const reply = await answered(this.parts, "finish", commands.finish(tx, request));
     // One that was accepted is undone where the stage was closed before. One that was not may be an earlier one of ours.
     return { reply, stays: reply.accepted === 1 && (await commands.is_finished_by(tx, this.place(claim, ordinal))) };
   }
 
   private async isDone({ claim, ordinal }: WritingEnd): Promise<boolean> {
-    const db = await this.parts.connection();
-    return this.answered(this.parts.lease.lease_ms, this.parts.commands.is_finished_by(db, this.place(claim, ordinal)));
+    const { parts } = this;
+    const db = await parts.connection();
+    return answered(parts, "finish", parts.commands.is_finished_by(db, this.place(claim, ordinal)));
   }
 
   private place({ stage, attempt }: HeldClaim, ordinal: number) {
     return { worker_id: this.parts.worker_id, stage_id: stage.stage_id, ordinal, attempt };
-  }
-
-  /** A connection can fall silent while heartbeats, on theirs, are answered: nobody else would ever get this task. */
-  private async answered<T>(ms: number, sent: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.parts.onSilent("finish"), ms);
-    try {
-      return await sent;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -54,7 +54,6 @@ export class Lease {
 }
 
 export interface HeartbeatParts extends Registration {
-  lease_s: number;
   /** Kept for the heartbeat alone. */
   db: Database;
   tallies: Tallies;
@@ -75,7 +74,7 @@ export class Heartbeat {
   }
 
   private get period(): number {
-    return (this.parts.lease_s * 1000) / 3;
+    return this.parts.lease.lease_ms / 3;
   }
 
   private after(ms: number): void {

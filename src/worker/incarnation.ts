@@ -1,5 +1,6 @@
 // One registered life of a worker: a fresh id, its connections, and the loops that claim, run, finish and keep the lease.
-// It ends by stop() or, when the lease may be over or the database has forgotten it, by abandoning everything at once.
+// A worker whose lease ran out is born again under another id, so that its late words cannot be taken for the new one's. How a
+// life ends stands in leaving.ts.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -112,7 +113,7 @@ export class Incarnation {
     lease_s: number,
     registered_at: number,
   ) {
-    const { engine, settings, secrets, stats, paces, memory } = shared;
+    const { engine, settings, stats, paces, memory } = shared;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { slots, types } = settings;
     const log = shared.log.child({ worker_id });
@@ -145,7 +146,7 @@ export class Incarnation {
       if (holdings.queued > 0) this.runner.pump();
     };
     const finisher = new Finisher({ ...common, logs, onAnswer, onQuiet: () => this.quiet.look() });
-    const services = openTaskServices({ engine, settings, secrets, connections, logs, scratch_dir });
+    const services = openTaskServices(shared, connections, logs, scratch_dir);
     const { connection, handler_connection } = services;
     const logsWritten = () => {
       logs.send();
@@ -192,12 +193,11 @@ export class Incarnation {
     this.heartbeat = new Heartbeat({
       ...common,
       db: connections.heartbeat,
-      lease_s,
       tallies,
       state: () => this.state(),
       onReply: (reply) => this.heard(reply),
     });
-    this.housekeeping = openHousekeeping({ ...common, engine, settings });
+    this.housekeeping = openHousekeeping(common, shared);
     log.info({ types, slots, lease_s }, "worker started");
   }
 

@@ -1,19 +1,13 @@
 // When an idle worker looks for work: at its next poll, because a hint may be lost and the poll is not; and several times a
 // second where no hints arrive (behind a pooler), but then only whether anything has come.
 import { lookAfter } from "../core/hint.js";
+import type { Fetcher } from "./fetch.js";
 import type { Registration } from "./registration.js";
 
 export interface PollingParts extends Registration {
   types: readonly string[];
   /** Whether hints arrive. */
   hears(): boolean;
-}
-
-/** Who is woken. */
-export interface Sleeper {
-  readonly is_waiting: boolean;
-  wake(): void;
-  hint(task_type: string): void;
 }
 
 export class Polling {
@@ -24,7 +18,7 @@ export class Polling {
 
   constructor(
     private readonly parts: PollingParts,
-    private readonly sleeper: Sleeper,
+    private readonly sleeper: Pick<Fetcher, "is_waiting" | "wake" | "hint">,
   ) {}
 
   /** Until the next poll, or until something is seen by one that hears nothing. */

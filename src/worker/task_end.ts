@@ -143,10 +143,7 @@ export function endOfResult(ctx: TaskContext, value: unknown, spill: Spill): Tas
   }
   const outcome = outcomeOf(value, ctx, spill);
   if (!(outcome instanceof Promise)) return endOfOutcome(outcome);
-  return outcome.then(
-    (done) => endOfOutcome(done),
-    (error: unknown) => failed(failureOfSpill(classify(error))),
-  );
+  return outcome.then(endOfOutcome, (error: unknown) => failed(failureOfSpill(classify(error))));
 }
 
 function endOfOutcome(outcome: string | Done | ToldFailure): TaskEnd {

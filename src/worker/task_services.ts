@@ -5,22 +5,16 @@ import { sealedFor } from "../engine/sealing.js";
 import { openTaskZones } from "../engine/task_zones.js";
 import type { Connections } from "./connections.js";
 import type { AttemptZones, TaskContext, TaskServices } from "./context.js";
+import type { WorkerShared } from "./incarnation.js";
 import type { TaskLogs } from "./logs.js";
-import type { WorkerSettings } from "./options.js";
-import type { Secrets } from "./secrets.js";
 
-export interface TaskServicesParts {
-  engine: Engine;
-  settings: WorkerSettings;
-  secrets: Secrets;
-  connections: Connections;
-  logs: TaskLogs;
-  /** The scratch folder of this registration. */
-  scratch_dir: string;
-}
-
-export function openTaskServices(parts: TaskServicesParts): TaskServices {
-  const { engine, settings, secrets, connections, logs, scratch_dir } = parts;
+/** `scratch_dir`: the scratch folder of this registration. */
+export function openTaskServices(
+  { engine, settings, secrets }: WorkerShared,
+  connections: Connections,
+  logs: TaskLogs,
+  scratch_dir: string,
+): TaskServices {
   return {
     commands: engine.worker_commands,
     connection: () => connections.burst(settings.burst_connections),
@@ -30,7 +24,7 @@ export function openTaskServices(parts: TaskServicesParts): TaskServices {
     scratch_dir,
     outbound: settings.outbound,
     raster: settings.raster,
-    zones: (ctx) => zonesOf(parts, ctx),
+    zones: (ctx) => zonesOf(engine, connections, ctx),
     secret: (tenant_id, name) => secrets.tell(tenant_id, name),
     unseal: async (tenant_id, sealed, purpose) => {
       const value = engine.sealer.open(sealed, sealedFor(tenant_id, purpose));
@@ -40,7 +34,7 @@ export function openTaskServices(parts: TaskServicesParts): TaskServices {
   };
 }
 
-function zonesOf({ engine: { zones }, connections }: TaskServicesParts, ctx: TaskContext): AttemptZones {
+function zonesOf({ zones }: Engine, connections: Connections, ctx: TaskContext): AttemptZones {
   const { tenant_id, job_id, ordinal, attempt } = ctx;
   const { stage_id } = ctx.claim.stage;
   return openTaskZones({

@@ -1,22 +1,15 @@
 // What every worker does for all beside its tasks: the janitor's duties, schedules, and the files that are left over.
-import type { Database } from "../engine/database.js";
-import type { Engine } from "../engine/engine.js";
 import { fileKeeper } from "../engine/file_keeper.js";
 import { Housekeeping } from "../engine/housekeeping.js";
 import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
-import type { WorkerSettings } from "./options.js";
+import type { WorkerShared } from "./incarnation.js";
 import type { Registration } from "./registration.js";
 import { sweepScratch } from "./scratch_sweep.js";
 
-export interface HousekeepingParts extends Registration {
-  engine: Engine;
-  settings: WorkerSettings;
-}
-
-export function openHousekeeping(parts: HousekeepingParts): Housekeeping {
-  const { engine, settings, worker_id, db: work, lease, log, stats } = parts;
-  const db: Database = work.aside?.() ?? work;
+export function openHousekeeping(registration: Registration, { engine, settings }: WorkerShared): Housekeeping {
+  const { worker_id, lease, log, stats } = registration;
+  const db = registration.db.aside?.() ?? registration.db;
   const on_alert = (alert: Alert) => {
     stats.alerts++;
     return settings.on_alert?.(alert);
