@@ -152,7 +152,8 @@ export class Runner {
       return endOfError(ctx, error);
     }
     if (ctx.ordinal < 0) return { how: "planned" };
-    if (typeof value === "object" && value !== null) this.showOperator(ctx, value, "task told");
+    if (typeof value === "object" && value !== null)
+      this.showOperator(ctx, value, "task completed with a detail for the operator");
     return endOfResult(ctx, value, this.parts.spill);
   }
 
@@ -219,7 +220,7 @@ export class Runner {
     const duration_ms = now - ctx.started_at;
     ctx.kill?.();
     this.parts.log.warn(
-      { ...taskFacts(ctx), duration_ms, asked_to: ctx.stop?.kind },
+      { ...taskFacts(ctx), duration_ms, aborted: ctx.stop?.kind },
       "a handler ignored ctx.signal and was given up",
     );
     this.ends.record(ctx, endOfStop(ctx) ?? { how: "handed_back" }, duration_ms);
