@@ -32,7 +32,7 @@ export interface ClaimedStage {
   batch: number | null;
   parameters: Record<string, unknown> | null;
   correlation_id: string | null;
-  /** W3C trace context of whoever submitted the job. */
+  /** W3C trace context of the caller that submitted the job. */
   traceparent?: string | null;
   planner: "function" | "data";
   previous: PreviousStage[];
@@ -51,7 +51,7 @@ export interface ClaimRequest {
   known?: readonly number[];
   /** Tenants for whose locked rows it shall not wait. */
   no_wait?: readonly string[];
-  /** Of these types only as many as fit into the room together, in MB. */
+  /** It takes only as many tasks of these types as fit into the room together, in MB. */
   memory?: { room: number; needs: Readonly<Record<string, number>> };
 }
 
@@ -61,7 +61,7 @@ export interface ClaimReply {
   after_tenant: string | null;
   /** Tenants for whose locked rows it waited in vain. */
   held?: string[];
-  /** Of the tenants served whose jobs take turns. */
+  /** Where the turns go on, by tenant served. */
   turns?: Record<string, number>;
   /** It is full, and of the jobs and tenants that share it others may wait. */
   shared?: boolean;

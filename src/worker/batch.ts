@@ -40,7 +40,7 @@ export interface Load {
   running: number;
   queued: number;
   batch_max: number;
-  /** Of the tasks to come, guessed from the last ones; null = never seen. */
+  /** For the tasks to come, guessed from the last ones; null = never seen. */
   ms_per_start: number | null;
   /** How many tasks the last claim that found any brought. */
   last_batch: number;
@@ -57,7 +57,7 @@ export interface Load {
 export function wantedBatch(load: Load): number {
   const free = Math.min(Math.max(0, load.slots - load.running - load.queued), load.batch_max);
   const busy = load.running >= load.slots;
-  // Nothing has started for a second, and nobody knows when something will: what is handed back is not claimed again.
+  // Nothing has started for a second, and it is not known when something will: what is handed back is not claimed again.
   if (load.ms_per_start === null || (busy && load.youngest_ms >= AHEAD_MS)) return free;
   const ms_per_start = Math.max(load.ms_per_start, busy ? load.youngest_ms / load.slots : 0);
   const starts = ms_per_start <= 0 ? Number.POSITIVE_INFINITY : Math.floor(load.ahead_ms / ms_per_start);

@@ -38,7 +38,7 @@ import { orAborted } from "./wait.js";
 export interface TaskServices extends ResultSource {
   /** For the SQL of handlers in processes of their own. */
   handler_connection(): Promise<Database>;
-  /** Of all tenants. */
+  /** It holds the files of all tenants. */
   store: Store;
   logs: Pick<TaskLogs, "add">;
   scratch_dir: string;
@@ -50,11 +50,11 @@ export interface TaskServices extends ResultSource {
   unseal(tenant_id: string, sealed: string, purpose: string): Promise<string>;
 }
 
-/** What is told of the attempt's end besides. */
+/** The zones hear of the attempt's end. */
 export interface AttemptZones extends TaskZones {
   /** Its finish was taken. */
   finished?(): Promise<void>;
-  /** It will certainly not be finished: what it has put there is nobody's. */
+  /** It will certainly not be finished: what it has put there can be removed. */
   failed?(): Promise<void>;
 }
 
@@ -68,9 +68,9 @@ export interface Progress {
 export class TaskContext extends Attempt implements TaskContextShape {
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
-  /** Of an isolated handler: a connection of ours was lost while its process asked something of it. */
+  /** A connection of the worker was lost while the process of an isolated handler asked something of it. */
   lost_connection = false;
-  /** Of an isolated handler whose process has a user of its own. */
+  /** The user of an isolated handler's process, where it has one of its own. */
   owner: number | undefined;
   /** What it keeps for its finish; undefined while there is nothing. */
   recorded: Recorded | undefined;

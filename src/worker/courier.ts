@@ -33,7 +33,7 @@ export class Courier {
         if (trouble === "stale") parts.onStale();
         parts.log.warn({ err: error, what, tasks, tries }, "not delivered, trying again");
         if (trouble === "other") {
-          // Heartbeats may go on being answered, and nobody else would ever get these tasks.
+          // Heartbeats may go on being answered, and no other worker would ever get these tasks.
           odd_since ??= performance.now();
           if (performance.now() - odd_since >= parts.lease.lease_ms) parts.onStale(`the database takes no ${what}`);
         }

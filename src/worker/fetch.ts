@@ -31,7 +31,7 @@ export class Fetcher {
   private claiming: Promise<void> | null = null;
   /** A hint came while a claim was under way, which may not have seen what the hint was about. */
   private again = false;
-  /** The type an idle worker was told of. */
+  /** The type that a hint named to an idle worker. */
   private hinted: string | null = null;
   /** The last claim found nothing, and hints are on: wait for one. */
   private waiting = false;
@@ -123,7 +123,7 @@ export class Fetcher {
     let asked = hinted === null ? types : [hinted];
     let reply = await commands.claim(db, { ...request, types: asked });
     stats.claims++;
-    // Whoever else was woken may have been quicker: then a look at everything decides whether to wait.
+    // Another worker that was woken may have been quicker: then a look at everything decides whether to wait.
     if (hinted !== null && reply.claims.length === 0) this.again = true;
     if (reply.claims.length === 0 && !this.told_idle && this.parts.hears() && !this.stopped) {
       await commands.set_idle(db, { worker_id, idle: true });

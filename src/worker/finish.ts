@@ -1,4 +1,4 @@
-// Tells the database what became of tasks, many at a time. Nothing waits while the connection is idle; while a finish is
+// Reports to the database what became of tasks, many at a time. Nothing waits while the connection is idle; while a finish is
 // on its way the next ones gather. What may or may not have committed is sent again: a refusal is a fact to count, not an error.
 import type { FailedItem, FinishReply, ReleaseItem } from "../engine/commands.js";
 import { fault } from "../fault.js";

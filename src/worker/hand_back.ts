@@ -33,7 +33,7 @@ export class HandBack {
     return "over";
   }
 
-  /** Of one tenant's the rows are held: the others' go back all the same. */
+  /** Where one tenant's rows are held, the others' tasks go back all the same. */
   private byTenant(items: ReleaseItem[]): ReleaseItem[][] {
     const parts = new Map<string, ReleaseItem[]>();
     for (const item of items) {

@@ -53,7 +53,7 @@ export interface WorkerShared {
   onAbandoned(): void;
 }
 
-/** `former`: the life before, which gave up everything. What it may still hold goes back unharmed: nobody died. */
+/** `former`: the life before, which gave up everything. What it may still hold goes back at no cost, because no process died. */
 export async function startIncarnation(shared: WorkerShared, former: string | null = null): Promise<Incarnation> {
   const { engine, settings } = shared;
   const worker_id = randomUUID();
@@ -216,7 +216,7 @@ export class Incarnation {
     this.sweep_timer = undefined;
     const now = performance.now();
     this.runner.sweep(now);
-    // Nobody tells it that something was cancelled.
+    // No hint comes when something was cancelled.
     if (!this.connections.hears) this.heartbeat.atLeastEvery(DEAF_BEAT_MS);
     if (!this.leaving.has_begun) this.fetcher.surplus.handBack(now);
     if (this.runner.running.size > 0) this.sweep_timer ??= setTimeout(this.sweep, SWEEP_MS);

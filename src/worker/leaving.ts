@@ -61,7 +61,7 @@ export class Leaving {
   }
 
   /**
-   * An error that nobody caught came out of what runs in this process, and one of its tasks is guilty: they are left to the
+   * An error that was not caught came out of what runs in this process, and one of its tasks is guilty: they are left to the
    * lease, and lost. What has not started and what runs in processes of their own is handed back.
    */
   async crash(limit: AbortSignal): Promise<void> {
@@ -86,7 +86,7 @@ export class Leaving {
     const limit = this.limit.signal;
     life.log.info({ running: runner.running.size, queued: life.holdings.queued }, "worker stopping");
     runner.close();
-    // Whoever looks learns now why it takes nothing more. One with nothing to wait for is gone before that.
+    // The operator sees now why it takes nothing more. A worker with nothing to wait for is gone before that.
     if (grace_ms > 0 && runner.running.size > 0) life.heartbeat.hurry();
     await settlesWithin(fetcher.stop(), FAREWELL_MS, hurry);
     await settlesWithin(runner.empty.reached(), grace_ms, hurry);

@@ -166,8 +166,8 @@ export class Runner {
       const { claim, ordinal } = ctx;
       const { statements } = ctx.recorded;
       const timeout_s = timeoutOf(ctx, this.parts.handlers);
-      const told = { claim, ordinal, duration_ms, result: end.result, extra: end.extra, statements, timeout_s };
-      void this.parts.writing_finisher.finish(told).then((written) => this.settle(ctx, written, duration_ms));
+      const writing = { claim, ordinal, duration_ms, result: end.result, extra: end.extra, statements, timeout_s };
+      void this.parts.writing_finisher.finish(writing).then((written) => this.settle(ctx, written, duration_ms));
     } else this.settle(ctx, end, duration_ms);
   }
 

@@ -26,7 +26,7 @@ export type TaskEnd =
 interface EndRule {
   counted?: keyof Stats;
   traced: AttemptOutcome;
-  /** How the zones are ended. What they are not told of is found by the sweep. */
+  /** How the zones are ended. What they do not hear of is found by the sweep. */
   zones?: "finished" | "failed";
   words: string;
 }

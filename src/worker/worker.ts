@@ -25,14 +25,14 @@ export interface WorkerStats extends Stats {
 }
 
 export interface Worker {
-  /** Of the present registration. */
+  /** The id of the present registration. */
   readonly worker_id: string;
   /** Hands back what has not started, waits for what runs, leaves. */
   stop(): Promise<void>;
   /** Hands back everything at once, within seconds whatever the database does. Also ends a stop() that is under way. */
   kill(): Promise<void>;
   /**
-   * For an error that nobody caught (uncaughtException): within seconds, hands back what has not started and leaves what
+   * For an error that was not caught (uncaughtException): within seconds, hands back what has not started and leaves what
    * runs in this process to be lost, because one of these tasks is guilty. The process should end then.
    */
   crash(error: unknown): Promise<void>;
