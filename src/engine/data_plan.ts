@@ -3,8 +3,8 @@
 import { Permanent } from "../core/errors.js";
 import type { Store } from "../core/store.js";
 import type { WorkerCommands } from "./commands.js";
-import type { LockMs } from "./task_commands.js";
 import { DatabaseError, type Queryable } from "./database.js";
+import type { LockMs } from "./task_commands.js";
 
 /** Of spilled results: they are all in memory at once, here and in the database. */
 export const LOADED_BYTES = 64 * 1024 * 1024;

@@ -5,17 +5,12 @@ import type { FinishedTask, StoredResult, WorkLogLine, WorkStage, WorkTask } fro
 import { fromSqlError, StaleWorker } from "../core/errors.js";
 import { logRecord } from "../core/log_line.js";
 import type { Ref, Store } from "../core/store.js";
-import {
-  type ClaimedBatch,
-  worker_commands as commands,
-  type FailedItem,
-  type FinishReply,
-} from "./commands.js";
-import type { StoredItem } from "./task_commands.js";
+import { type ClaimedBatch, worker_commands as commands, type FailedItem, type FinishReply } from "./commands.js";
 import { planByData } from "./data_plan.js";
 import type { Database, Queryable } from "./database.js";
 import { toldFailure } from "./lost_connection.js";
 import { finishRequest, storableItem, type TaskEnd } from "./remote_finish.js";
+import type { StoredItem } from "./task_commands.js";
 
 const PLANS = "#plan";
 /** The worker does not know of plans that a server makes for it, and so cannot name them. Longer than reading the largest takes. */

@@ -6,12 +6,56 @@ import type { Logger } from "pino";
 import type { Database, Listening } from "../engine/database.js";
 import type { Engine } from "../engine/engine.js";
 import type { WorkerSettings } from "./options.js";
-import { PLANS_AT_ONCE, Plans } from "./plans.js";
 import { settlesWithin } from "./wait.js";
 
 const CHANNEL = "fanfold_ready";
 const LISTEN_AGAIN_MS = 5_000;
 const PATIENCE_MS = 5000;
+
+/** A stage of ten million tasks takes a minute to plan, and all claims and finishes would wait behind it. */
+const PLANS_AT_ONCE = 2;
+const PLANS_KEPT_MS = 10_000;
+
+/**
+ * Where plans that are data are made: on connections of their own, one plan of a tenant at a time, so that there is room for another's.
+ * Opened when there is one to make, and closed when there has been none for a while.
+ */
+export class Plans {
+  private db: Database | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private under_way = 0;
+  private readonly last = new Map<string, Promise<void>>();
+
+  constructor(private readonly open: () => Database) {}
+
+  async take<T>(tenant: string, work: (db: Database) => Promise<T>): Promise<T> {
+    clearTimeout(this.timer);
+    this.under_way++;
+    const turn = (this.last.get(tenant) ?? Promise.resolve()).then(() => {
+      this.db ??= this.open();
+      return work(this.db);
+    });
+    const ended = turn.then(
+      () => {},
+      () => {},
+    );
+    this.last.set(tenant, ended);
+    try {
+      return await turn;
+    } finally {
+      if (this.last.get(tenant) === ended) this.last.delete(tenant);
+      if (--this.under_way === 0) this.timer = setTimeout(() => void this.close(), PLANS_KEPT_MS).unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    const { db } = this;
+    this.db = undefined;
+    // The embedded database has one session, and that is the engine's to close.
+    if (db?.kind === "server") await db.close();
+  }
+}
 
 export class Connections {
   readonly work: Database;

@@ -18,6 +18,7 @@ import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
 import { Permanent } from "../core/errors.js";
 import type { LogLevel } from "../core/log_line.js";
 import type { OutboundPolicy } from "../core/outbound.js";
+import { resultToOutcome } from "../core/outcomes.js";
 import type { RasterSettings } from "../core/raster_settings.js";
 import { Redaction } from "../core/redaction.js";
 import type { Store } from "../core/store.js";
@@ -203,6 +204,18 @@ export class TaskContext extends Attempt implements TaskContextShape {
     this.redaction ??= new Redaction();
     this.redaction.add(value);
     return value;
+  }
+
+  /** A handler that asked for secrets may have put one into what it returns, hands over or delivers. */
+  redacted(value: unknown): unknown {
+    const { redaction } = this;
+    if (redaction === undefined) return value;
+    const clean = (given: unknown) =>
+      given === undefined ? undefined : JSON.parse(redaction.json(JSON.stringify(given)));
+    if (this.delivered !== undefined) this.delivered = redaction.value(this.delivered) as Deliverable[];
+    if (resultToOutcome({ next_stage_params: this.handed_over }).success) this.handed_over = clean(this.handed_over);
+    // What is no good result stays as it was, and is redacted as a failure.
+    return resultToOutcome(value).success ? clean(value) : value;
   }
 
   get outbound(): OutboundPolicy {

@@ -9,8 +9,8 @@ import { answered } from "./courier.js";
 import { deepFreeze } from "./freeze.js";
 import { HeldClaim } from "./held.js";
 import { Polling, type PollingParts } from "./polling.js";
+import type { Tallies } from "./stats.js";
 import { Surplus, type SurplusParts } from "./surplus.js";
-import type { Tallies } from "./tallies.js";
 import { sendTrouble, waitBeforeTry } from "./trouble.js";
 
 const KNOWN_STAGES = 16;

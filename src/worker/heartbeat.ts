@@ -3,7 +3,7 @@
 import type { HeartbeatReply, WorkerState } from "../engine/commands.js";
 import type { Database } from "../engine/database.js";
 import type { Registration } from "./registration.js";
-import type { Tallies } from "./tallies.js";
+import type { Tallies } from "./stats.js";
 
 /** Ends once and stays ended: what was held under it may be someone else's by now. */
 export class Lease {

@@ -19,7 +19,7 @@ import { type Retry, readRetry } from "../core/retry.js";
 import type { Alert } from "../engine/janitor.js";
 import { type IsolationUser, isolation_users } from "./isolation/fence.js";
 import { machineMemory } from "./machine_memory.js";
-import { ownScratch } from "./scratch_place.js";
+import { ownScratch } from "./scratch.js";
 
 export interface WorkerOptions {
   /** Tasks that run at the same time. */

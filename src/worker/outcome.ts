@@ -5,7 +5,6 @@ import { type Failure, failureOf } from "../core/failures.js";
 import { resultToOutcome } from "../core/outcomes.js";
 import type { TaskContext } from "./context.js";
 import type { DoneExtra } from "./finish_batch.js";
-import { redacted } from "./redacted_result.js";
 import { isLarge, type Spill, spilled } from "./spill.js";
 
 export const HAND_OVER_BYTES = 256 * 1024;
@@ -19,7 +18,7 @@ export interface Done {
 /** The result as JSON text, with what else there is to tell, or why there is none. A promise only when a file is written. */
 export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
   try {
-    return ctx.redaction === undefined ? read(value, ctx, spill) : read(redacted(value, ctx), ctx, spill);
+    return read(ctx.redacted(value), ctx, spill);
   } catch (error) {
     return { ...classify(error), category: "contract" };
   }

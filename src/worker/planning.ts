@@ -7,9 +7,9 @@ import { sourceHash } from "../core/ids.js";
 import type { Registry } from "../core/registry.js";
 import { planByData } from "../engine/data_plan.js";
 import { fault } from "../fault.js";
+import type { Plans } from "./connections.js";
 import type { TaskContext } from "./context.js";
 import { PlanPages } from "./plan_pages.js";
-import type { Plans } from "./plans.js";
 import type { Registration } from "./registration.js";
 import { sendTrouble } from "./trouble.js";
 

@@ -3,9 +3,8 @@
 // stands alone, and fails.
 import type { FinishReply } from "../engine/commands.js";
 import type { Courier, Undelivered } from "./courier.js";
-import { asStorable, byTenant, halves } from "./divided_batch.js";
 import type { Finisher } from "./finish.js";
-import type { FinishBatch } from "./finish_batch.js";
+import { FinishBatch } from "./finish_batch.js";
 import type { HeldClaim } from "./held.js";
 import { HeldLane } from "./held_lane.js";
 import type { Registration } from "./registration.js";
@@ -140,4 +139,38 @@ export class TroubledOutcomes {
   close(): void {
     for (const lane of this.lanes.values()) lane.close();
   }
+}
+
+export function halves(batch: FinishBatch): [FinishBatch, FinishBatch] {
+  const parts: [FinishBatch, FinishBatch] = [new FinishBatch(), new FinishBatch()];
+  const middle = Math.ceil(batch.size / 2);
+  batch.deal((_, at) => parts[at < middle ? 0 : 1]);
+  return parts;
+}
+
+export function byTenant(batch: FinishBatch): Map<string, FinishBatch> {
+  const parts = new Map<string, FinishBatch>();
+  batch.deal(({ stage: { tenant_id } }) => {
+    const part = parts.get(tenant_id) ?? new FinishBatch();
+    parts.set(tenant_id, part);
+    return part;
+  });
+  return parts;
+}
+
+/** The only outcome of a batch as a failure that holds nothing of it; null when that has been tried. */
+export function asStorable(batch: FinishBatch, cause: string): FinishBatch | null {
+  const storable = new FinishBatch();
+  const done = batch.first_done;
+  if (done !== undefined) {
+    const message = `the database cannot store this result: ${cause}`;
+    storable.addFailed(done.holder, { ...done.place, category: "contract", code: "unstorable_result", message });
+    return storable;
+  }
+  const { holder, item } = batch.failures[0]!;
+  const { c, o, d, code } = item;
+  if (code === "unstorable_failure") return null;
+  const message = "the database cannot store what this attempt failed with";
+  storable.addFailed(holder, { c, o, d, category: "contract", code: "unstorable_failure", message });
+  return storable;
 }

@@ -5,7 +5,7 @@ import { type Alert, Janitor } from "../engine/janitor.js";
 import { Scheduler } from "../engine/scheduler.js";
 import type { WorkerShared } from "./incarnation.js";
 import type { Registration } from "./registration.js";
-import { sweepScratch } from "./scratch_sweep.js";
+import { sweepScratch } from "./scratch.js";
 
 export function openHousekeeping(registration: Registration, { engine, settings }: WorkerShared): Housekeeping {
   const { worker_id, lease, log, stats } = registration;

@@ -14,7 +14,7 @@ import { FileKeeper } from "../../src/engine/file_keeper.js";
 import { FileSweep } from "../../src/engine/file_sweep.js";
 import { openTaskZones } from "../../src/engine/task_zones.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
-import { sweepScratch } from "../../src/worker/scratch_sweep.js";
+import { sweepScratch } from "../../src/worker/scratch.js";
 import { bothDatabases } from "../postgres.js";
 import { text } from "../storage/blob_conformance.js";
 import { claim, register, submit } from "./floor.js";

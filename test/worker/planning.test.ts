@@ -4,9 +4,9 @@ import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import type { Database } from "../../src/engine/database.js";
 import { armFault } from "../../src/fault.js";
+import { Plans } from "../../src/worker/connections.js";
 import type { TaskContext } from "../../src/worker/context.js";
 import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/planning.js";
-import { Plans } from "../../src/worker/plans.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});

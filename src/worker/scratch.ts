@@ -1,10 +1,23 @@
-// Scratch directories of workers of this machine that died: nobody else can know them. A worker that lives touches its own now and
-// then; what nobody has touched for a day, nor anything in it, is removed.
-import type { Dirent } from "node:fs";
+// Where scratch directories are unless the operator says otherwise (among everybody's temporary files, but each user's own), and
+// the sweep of those that workers of this machine left when they died. A worker that lives touches its own now and then; what has
+// not been touched for a day, nor anything in it, is removed.
+import { type Dirent, lstatSync, mkdirSync } from "node:fs";
 import { lstat, readdir, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { removeFolder } from "./isolation/owned_files.js";
+
+/** The owner of the folder can change what tasks read and write there, so one that another user has made is refused. */
+export function ownScratch(temporary = tmpdir(), uid = process.getuid?.()): string {
+  const dir = join(temporary, `fanfold-scratch-${uid ?? "user"}`);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const { uid: owner } = lstatSync(dir);
+  if (uid !== undefined && owner !== uid) {
+    throw new Error(`scratch: ${dir} belongs to another user (uid ${owner}); remove it, or start with another TMPDIR`);
+  }
+  return dir;
+}
 
 /** <scratch_dir>/<worker id> */
 const worker_id_pattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
