@@ -17,7 +17,7 @@ const may_import: Record<string, readonly string[]> = {
   jobs: ["core", "geo", "storage", "catalog", "handlers"],
   client: ["core"],
   engine: ["core", "storage", "fault.ts"],
-  worker: ["core", "storage", "engine", "config.ts", "fault.ts"],
+  worker: ["core", "storage", "engine", "config.ts", "fault.ts", "import_module.ts"],
   server: ["core", "geo", "storage", "catalog", "engine", "config.ts", "log.ts", "fault.ts"],
   cli: [
     "core",
@@ -32,9 +32,11 @@ const may_import: Record<string, readonly string[]> = {
     "server",
     "client",
     "config.ts",
+    "import_module.ts",
     "log.ts",
   ],
   "config.ts": ["core"],
+  "import_module.ts": [],
   "log.ts": [],
   "fault.ts": ["config.ts"],
   "index.ts": [

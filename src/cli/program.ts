@@ -133,7 +133,7 @@ function makeProgram(io: Io): Command {
     .option("--tenant <name>", "act for this tenant (default: FANFOLD_TENANT or default)")
     .option(
       "--app <module>",
-      "JavaScript module with your own jobs and handlers (default: fanfold.config.js or .mjs if it is here)",
+      "module with your own jobs and handlers (default: fanfold.config.ts, .mts, .js or .mjs, the first that is here)",
     )
     .commandsGroup("Set up:")
     .helpCommand("help [command]", "explain a command")

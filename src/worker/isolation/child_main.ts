@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import type { Handler } from "../../core/declare.js";
 import { classify, Permanent, Transient } from "../../core/errors.js";
 import { invoke } from "../../core/invoke.js";
+import { importModule } from "../../import_module.js";
 import { TimeoutError } from "../attempt.js";
 import { outcomeOf } from "../outcome.js";
 import { type Channel, ChildContext } from "./child_context.js";
@@ -49,7 +50,7 @@ function say(message: FromChild, then?: () => void): void {
 }
 
 // Begun before the first task comes; whether it succeeds is that task's to hear.
-const imported = import(module) as Promise<Record<string, unknown>>;
+const imported = importModule(module);
 imported.catch(() => {});
 
 readMessages(to_worker, (message) => told(message as ToChild), endGroup);
