@@ -6,7 +6,6 @@ import { readdirSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openServer } from "../src/engine/server_database.js";
@@ -15,6 +14,8 @@ import { build, root } from "./cli/built_program.js";
 import { type FreshDatabase, freshDatabase, realServer, type Variant } from "./postgres.js";
 
 const login = `ff_example_${Math.random().toString(36).slice(2, 10)}`;
+/** As `npx jiti` runs it. */
+const jiti = join(root, "node_modules", "jiti", "lib", "jiti-cli.mjs");
 const databases: FreshDatabase[] = [];
 let cwd: string;
 
@@ -50,7 +51,7 @@ async function serverUrl(variant: Variant = "app"): Promise<string> {
 /** What it says, line by line; anything on stderr or any other end than a good one fails. */
 async function run(name: string, env: Record<string, string> = {}): Promise<string[]> {
   const { DATABASE_URL: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [join(root, "examples", name, "main.js")], {
+  const child = spawn(process.execPath, [jiti, join(root, "examples", name, "main.ts")], {
     cwd,
     env: { ...inherited, ...env },
   });
@@ -69,7 +70,7 @@ test("every example is a folder with a README that says how to run it", async ()
   expect(folders.length).toBeGreaterThanOrEqual(7);
   for (const name of folders) {
     const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
-    expect(readme).toContain(`node examples/${name}/main.js`);
+    expect(readme).toContain(`npx jiti examples/${name}/main.ts`);
   }
 });
 
@@ -110,7 +111,7 @@ test.concurrent("webhook_receiver: what is signed is heard, what is forged is no
 });
 
 test("webhook_receiver: it believes what the reference library of Standard Webhooks signs, and each message once", async () => {
-  const { startReceiver } = await import(pathToFileURL(join(root, "examples/webhook_receiver/receiver.js")).href);
+  const { startReceiver } = await import("../examples/webhook_receiver/receiver.ts");
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const heard: unknown[] = [];
   const receiver = await startReceiver({

@@ -11,7 +11,7 @@ import {
 } from "fanfold";
 import { createClient } from "fanfold/client";
 import { z } from "zod";
-import { startReceiver } from "./receiver.js";
+import { type JobMessage, startReceiver } from "./receiver.ts";
 
 const resize = defineHandler("image.resize", {}, async ({ width }) => ({ width, bytes: width * 12 }));
 const resizeImage = defineJob({
@@ -20,8 +20,8 @@ const resizeImage = defineJob({
   stages: [{ name: "resize", task: "image.resize" }],
 });
 
-const endpoint_secrets = [];
-const heard = [];
+const endpoint_secrets: string[] = [];
+const heard: JobMessage[] = [];
 const receiver = await startReceiver({
   secrets: () => endpoint_secrets,
   onWebhook: (message) => heard.push(message),
@@ -45,13 +45,15 @@ const client = createClient({ url: server.url, key });
 
 try {
   const { endpoint_id, secret } = await client.webhooks.create({ url: receiver.url, events: ["job.completed"] });
-  endpoint_secrets.push(secret);
+  if (secret !== null) endpoint_secrets.push(secret);
 
   const { job_id } = await client.submit(resizeImage, { width: 640 });
   await client.wait(job_id);
   await untilDelivered(endpoint_id);
-  const [{ type, job_type, status, final_results }] = heard;
-  console.log(`heard: ${type}, ${job_type} is ${status}, ${final_results.bytes} bytes`);
+  for (const { type, job_type, status, final_results } of heard) {
+    const { bytes } = final_results as { bytes: number };
+    console.log(`heard: ${type}, ${job_type} is ${status}, ${bytes} bytes`);
+  }
 
   const forged = await fetch(receiver.url, {
     method: "POST",
@@ -71,7 +73,7 @@ try {
 }
 
 /** The delivery log says what became of each message. */
-async function untilDelivered(endpoint_id) {
+async function untilDelivered(endpoint_id: string) {
   for (;;) {
     const [delivery] = await client.webhooks.deliveries.list({ endpoint_id }).all(1);
     if (delivery?.status === "delivered") return;

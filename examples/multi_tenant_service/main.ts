@@ -4,6 +4,7 @@ import {
   createRegistry,
   defineHandler,
   defineJob,
+  type LimitValues,
   NotFound,
   openEngine,
   startServer,
@@ -34,7 +35,7 @@ const worker = await startWorker(engine);
 const server = await startServer({ engine, port: 0 });
 
 /** A customer: a tenant, what it may use at most, and the key it is given. The key is shown once and stored by nobody. */
-async function customer(tenant_id, limits) {
+async function customer(tenant_id: string, limits: Partial<LimitValues>) {
   await engine.tenants.create(tenant_id);
   const own = engine.forTenant(tenant_id);
   await own.limits.change(limits);

@@ -27,22 +27,27 @@ try {
   console.log(`0 3 * * * would be: ${nightly.words}`);
 
   // "{{tick_at}}" becomes the time that the job is for, also when it is submitted late.
-  const schedule = { cron: "* * * * * *", time_zone: "Europe/Zurich", missed: "skip" };
+  const schedule = { cron: "* * * * * *", time_zone: "Europe/Zurich", missed: "skip" } as const;
   await client.schedules.put("stock", countStock, { until: "{{tick_at}}" }, schedule);
 
-  let ticks = [];
+  const submitted = async () => {
+    const ticks = await client.schedules.ticks("stock").all();
+    return ticks.flatMap(({ tick_at, job_id }) => (job_id === null ? [] : [{ tick_at, job_id }]));
+  };
+  let ticks = await submitted();
   while (ticks.length < 2) {
     await sleep(200);
-    ticks = (await client.schedules.ticks("stock").all()).filter(({ outcome }) => outcome === "submitted");
+    ticks = await submitted();
   }
   await client.schedules.pause("stock", { reason: "seen enough" });
 
   for (const { tick_at, job_id } of ticks.slice(0, 2)) {
     const { status, result } = await client.wait(job_id);
-    const is_own = new Date(result.counted_until).getTime() === new Date(tick_at).getTime();
+    const { counted_until } = result as { counted_until: string };
+    const is_own = new Date(counted_until).getTime() === new Date(tick_at).getTime();
     console.log(`a job for its own time: ${is_own}, ${status}`);
   }
-  console.log(`two times, two jobs: ${ticks[0].job_id !== ticks[1].job_id}`);
+  console.log(`two times, two jobs: ${ticks[0]?.job_id !== ticks[1]?.job_id}`);
 } finally {
   await server.stop();
   await worker.stop();

@@ -31,7 +31,8 @@ try {
   const parameters = { texts: ["fan out", "fold in", "lose nothing"] };
   const { job_id } = await engine.submit(measureTexts, parameters);
   const job = await engine.wait(job_id);
-  console.log(`${job.status}: ${job.result.characters} characters in ${job.stages[0].completed} texts`);
+  const { characters } = job.result as { characters: number };
+  console.log(`${job.status}: ${characters} characters in ${job.stages[0]?.completed} texts`);
 
   // The same parameters are the same job: nothing runs twice.
   const again = await engine.submit(measureTexts, parameters);

@@ -15,6 +15,12 @@ import {
   writeGeoTiff,
 } from "fanfold";
 
+/** As much of a STAC item as is used here. */
+interface Item {
+  id: string;
+  assets: { data: { href: string; type: string } };
+}
+
 const folder = await mkdtemp(join(tmpdir(), "raster-to-stac-"));
 const engine = await openEngine({
   registry: createRegistry(builtinRegistry()),
@@ -49,17 +55,19 @@ try {
   console.log(`${job.status}: ${delivered.join(", ")}`);
 
   const { key } = await engine.keys.create({ name: "example", scopes: ["read"] });
-  const search = async (bbox) => {
+  const search = async (bbox: string) => {
     const url = `${server.url}/stac/search?collections=terrain&bbox=${bbox}`;
     const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-    return (await answer.json()).features;
+    return ((await answer.json()) as { features: Item[] }).features;
   };
   const found = await search("15.01,47.19,15.02,47.2");
   console.log(`found there: ${found.map(({ id }) => id).join(", ")}`);
   console.log(`found elsewhere: ${(await search("7,46,8,47")).length}`);
 
   // The address is signed: whoever has it may read the file for a while, a map viewer or GDAL for example.
-  const { href, type } = found[0].assets.data;
+  const [first] = found;
+  if (first === undefined) throw new Error("the scene is not in the catalogue");
+  const { href, type } = first.assets.data;
   const bytes = await fetch(href, { headers: { range: "bytes=0-3" } });
   console.log(`its COG: ${bytes.status}, ${(await bytes.arrayBuffer()).byteLength} bytes of ${type.split(";")[0]}`);
 } finally {

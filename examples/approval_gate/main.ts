@@ -30,7 +30,7 @@ const { key } = await engine.keys.create({ name: "editor", scopes: ["submit", "r
 const client = createClient({ url: server.url, key });
 
 /** Resolves with the stage that waits for a person. */
-async function untilAsked(job_id) {
+async function untilAsked(job_id: string) {
   for (;;) {
     const { stages } = await client.status(job_id);
     const waiting = stages.find(({ status }) => status === "waiting_approval");
@@ -43,13 +43,14 @@ try {
   for (const title of ["Flood map 2030", "Flood map of my cat"]) {
     const { job_id } = await client.submit(publishPage, { title });
     const { gate } = await untilAsked(job_id);
-    console.log(`${title}: ${gate.message}`);
+    console.log(`${title}: ${gate?.message}`);
     if (title.includes("cat")) await client.reject(job_id, { reason: "not a map", actor: "ada" });
     else await client.approve(job_id, { reason: "reads well", actor: "ada" });
     const job = await client.wait(job_id);
-    const { decision } = job.stages[1];
-    const outcome = `${decision.approved ? "approved" : "rejected"} (${decision.why}), job ${job.status}`;
-    console.log(`  ${outcome}${job.result ? `: ${job.result.published}` : ""}`);
+    const decision = job.stages[1]?.decision;
+    const outcome = `${decision?.approved ? "approved" : "rejected"} (${decision?.why}), job ${job.status}`;
+    const result = job.result as { published: string } | null;
+    console.log(`  ${outcome}${result ? `: ${result.published}` : ""}`);
   }
 } finally {
   await server.stop();

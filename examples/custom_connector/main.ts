@@ -1,9 +1,10 @@
 // The connector at work: configured for a tenant, with a secret that only the worker knows, and a service that is busy at first.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createRegistry, defineJob, openEngine, startWorker } from "fanfold";
 import { z } from "zod";
-import { forecast } from "./connector.js";
+import { type Forecast, forecast } from "./connector.ts";
 
 const forecasts = defineJob({
   type: "forecasts",
@@ -18,17 +19,17 @@ const forecasts = defineJob({
 });
 
 // The service: it wants a key, and asks the first caller to come back later.
-const answered = [];
+const answered: number[] = [];
 const weather = createServer((request, response) => {
-  const { searchParams } = new URL(request.url, "http://weather");
+  const { searchParams } = new URL(request.url ?? "/", "http://weather");
   const status = request.headers["x-api-key"] !== "s3cret-key" ? 401 : answered.length === 0 ? 429 : 200;
   answered.push(status);
   response.writeHead(status, { "content-type": "application/json", ...(status === 429 ? { "retry-after": "1" } : {}) });
-  response.end(JSON.stringify({ degrees: searchParams.get("city").length * 3 }));
+  response.end(JSON.stringify({ degrees: (searchParams.get("city") ?? "").length * 3 }));
 });
 weather.listen(0, "127.0.0.1");
 await once(weather, "listening");
-const { port } = weather.address();
+const { port } = weather.address() as AddressInfo;
 
 const engine = await openEngine({
   registry: createRegistry({ jobs: [forecasts], handlers: [forecast] }),
@@ -52,8 +53,8 @@ try {
   const { status } = await engine.wait(job_id);
   console.log(`job ${status}`);
   for (const { task_id } of (await engine.tasks({ job_id })).tasks) {
-    const { result } = await engine.task(task_id);
-    console.log(`${result.city}: ${result.degrees} ${result.units}`);
+    const { city, degrees, units } = (await engine.task(task_id)).result as Forecast;
+    console.log(`${city}: ${degrees} ${units}`);
   }
   console.log(`the service answered: ${[...new Set(answered)].sort().join(", ")}`);
 } finally {

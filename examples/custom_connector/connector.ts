@@ -2,6 +2,9 @@
 import { defineConnector } from "fanfold";
 import { z } from "zod";
 
+const forecast_result = z.object({ city: z.string(), degrees: z.number(), units: z.string() });
+export type Forecast = z.output<typeof forecast_result>;
+
 export const forecast = defineConnector({
   // Its task type is "connector.weather.forecast".
   name: "weather.forecast",
@@ -12,11 +15,11 @@ export const forecast = defineConnector({
     headers: z.record(z.string(), z.string()),
     units: z.enum(["celsius", "fahrenheit"]).default("celsius"),
   }),
-  result: z.object({ city: z.string(), degrees: z.number(), units: z.string() }),
+  result: forecast_result,
   async run({ city }, { call, config }) {
     // An answer that is not 2xx is thrown as what it means: 429 waits as it was asked to, 5xx is tried again, 404 fails for good.
     const answer = await call({ url: "/forecast", query: { city, units: config.units } });
-    const { degrees } = answer.json();
+    const { degrees } = answer.json() as { degrees: number };
     return { city, degrees, units: config.units };
   },
 });
