@@ -8,6 +8,7 @@ const parts = [
   ["format and lint", "biome", "check", "."],
   ["types", "tsc", "--noEmit"],
   ["types of the dashboard", "tsc", "-p", "dashboard", "--noEmit"],
+  ["types of the documentation", "node", "scripts/snippets.mjs"],
   ["folder rules and SQL functions", "vitest", "run", "test/folders.test.ts", "test/functions.test.ts"],
 ];
 

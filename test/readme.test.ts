@@ -25,7 +25,7 @@ test("the job of the README runs as it stands", async () => {
   // Inside the package, so that the example's own import of "fanfold" means this checkout.
   const folder = await mkdtemp(join(root, "examples", "readme-"));
   try {
-    await writeFile(join(folder, "fanfold.config.mjs"), block("js", "defineJob"));
+    await writeFile(join(folder, "fanfold.config.ts"), block("ts", "defineJob"));
     const command = /npx fanfold (submit word_lengths) words='(.*?)' (--wait)/.exec(block("sh", "word_lengths"))!;
     const argv = [...command[1]!.split(" "), `words=${command[2]}`, command[3]!, "--json"];
     const ended = await spawnFanfold(argv, { cwd: folder }).ended;

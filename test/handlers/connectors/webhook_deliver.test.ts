@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { transformSync } from "rolldown/utils";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { defineHandler, defineJob } from "../../../src/core/declare.js";
@@ -210,11 +211,13 @@ describe("an outcome", () => {
 
   test("is verified by the receiver in docs/webhooks.md as it stands there, which refuses a stranger", async () => {
     const docs = readFileSync(new URL("../../../docs/webhooks.md", import.meta.url), "utf8");
-    const [, code] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(docs)!;
+    const [, code] = /```ts\n(\/\/ receiver\.ts[\s\S]*?)```/.exec(docs)!;
     const root = fileURLToPath(new URL("../../..", import.meta.url));
     const made = await endpoint();
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", code!], {
-      ...{ cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+    const plain = transformSync("receiver.ts", code!).code;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", plain], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, WEBHOOK_SECRET: made.secret, PORT: "0" },
     });
     onTestFinished(() => void child.kill());
