@@ -32,8 +32,8 @@ export interface Embedded {
 export interface EmbeddedOptions {
   /** Loads PostGIS: ten seconds at the first start, and about 1 GB of memory. Unless told, where it was loaded before. */
   postgis?: boolean | undefined;
-  /** Start from this dump of another database's folder (in-memory databases only). */
-  load?: Blob;
+  /** A database that is new starts from this dump of another one's folder. */
+  load?: Blob | (() => Promise<Blob | undefined>);
 }
 
 /** `data_dir` is a folder of its own, made if it is not there, or "memory://". */
@@ -43,11 +43,18 @@ export async function openEmbedded(data_dir: string, options: EmbeddedOptions = 
   const loadPostgis = async () => {
     settings.extensions = { postgis: (await import("@electric-sql/pglite-postgis")).postgis };
   };
-  if (options.load) settings.loadDataDir = options.load;
-  if (data_dir === "memory://" && options.postgis) await loadPostgis();
-  if (data_dir === "memory://") return new EmbeddedDatabase(await PGlite.create("memory://", settings), () => {});
+  const loadDump = async () => {
+    const dump = typeof options.load === "function" ? await options.load() : options.load;
+    if (dump !== undefined) settings.loadDataDir = dump;
+  };
+  if (data_dir === "memory://") {
+    if (options.postgis) await loadPostgis();
+    await loadDump();
+    return new EmbeddedDatabase(await PGlite.create("memory://", settings), () => {});
+  }
   const folder = await openFolder(data_dir);
   try {
+    if (folder.is_new) await loadDump();
     const postgis = options.postgis ?? folder.uses_postgis;
     if (postgis) await loadPostgis();
     const pg = await PGlite.create(folder.database_dir, settings);

@@ -21,6 +21,8 @@ export class EmbeddedFolderUnusable extends Error {
 
 export interface OpenedFolder {
   database_dir: string;
+  /** There is no database in it yet. */
+  is_new: boolean;
   /** The first start is complete. */
   initialised(): void;
   /** PostGIS was loaded here once: without it its tables cannot be read. */
@@ -45,10 +47,12 @@ export async function openFolder(data_dir: string): Promise<OpenedFolder> {
     const marker = join(folder, "initialising");
     // A first start that was killed leaves half a database, which nobody has written to yet.
     if (existsSync(marker)) rmSync(database_dir, { recursive: true, force: true });
-    if (!existsSync(database_dir)) writeFileSync(marker, "");
+    const is_new = !existsSync(database_dir);
+    if (is_new) writeFileSync(marker, "");
     else assertVersion(folder, join(database_dir, "PG_VERSION"));
     return {
       database_dir,
+      is_new,
       initialised: () => rmSync(marker, { force: true }),
       uses_postgis: existsSync(join(folder, "postgis")),
       usesPostgis: () => writeFileSync(join(folder, "postgis"), ""),

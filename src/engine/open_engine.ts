@@ -9,6 +9,7 @@ import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
 import type { Patience } from "./await_database.js";
 import type { CatalogChoice } from "./catalog_schema.js";
 import { openEmbedded } from "./embedded_database.js";
+import { giveId, readTemplate } from "./embedded_template.js";
 import { Engine } from "./engine.js";
 import { assertCurrent, migrate } from "./migrate.js";
 import { keyOfFolder } from "./seal_key_file.js";
@@ -87,9 +88,11 @@ async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineO
   const { secret_keys: keys = [], catalog = "auto" } = options;
   const embedded = await openEmbedded(data_dir === "memory://" ? data_dir : join(data_dir, "database"), {
     postgis: catalog === "auto" ? undefined : catalog !== "off",
+    load: () => readTemplate(),
   });
   try {
     await migrate(embedded.as(null), { catalog });
+    await giveId(embedded);
     const db = embedded.as("fanfold_admin");
     await db.sql`select app.abandon_workers()`;
     const own_key = data_dir === "memory://" ? randomBytes(seal_key_bytes) : keyOfFolder(data_dir);

@@ -140,7 +140,7 @@ test("the scenes are the same each time and fit together; one is cut short", () 
 test("npm run demo and npm start are these commands", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   expect([scripts.demo, scripts.start]).toEqual([
-    "npm run --silent build && node dist/cli/main.js demo",
-    "npm run --silent build && node dist/cli/main.js demo up",
+    "node scripts/build.mjs --stale && node dist/cli/main.js demo",
+    "node scripts/build.mjs --stale && node dist/cli/main.js demo up",
   ]);
 });
