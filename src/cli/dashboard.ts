@@ -1,5 +1,4 @@
 // fanfold dashboard: a link that signs in once, asked for with a key over HTTP, or made where the database is at hand.
-import { createClient } from "../client/index.js";
 import { scopes } from "../core/api/endpoint.js";
 import { sessions_api } from "../core/api/sessions.js";
 import type { Engine } from "../engine/engine.js";
@@ -50,7 +49,8 @@ async function dashboard(cli: Cli, flags: Flags): Promise<void> {
   }
 }
 
-function fromService(url: string, key: string): Promise<Link> {
+async function fromService(url: string, key: string): Promise<Link> {
+  const { createClient } = await import("../client/index.js");
   return createClient({ url, key }).call(sessions_api.link, {});
 }
 

@@ -42,7 +42,7 @@ async function digestFolder(cli: Cli, given: string | undefined): Promise<void> 
 }
 
 async function digest(cli: Cli, folder: string, embedded_dir: string): Promise<void> {
-  if (!globals(cli).json) note(cli.io, `starting an embedded Postgres, then digesting ${printable(folder)}`);
+  if (!globals(cli).json) note(cli.io, `digesting ${printable(folder)}`);
   await withSession(
     cli,
     async (session) => {

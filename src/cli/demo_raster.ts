@@ -42,7 +42,6 @@ export async function rasterDemo(
   const folder = demoFolder(cli);
   const say = (text: string) => (as_json ? undefined : note(cli.io, text));
   await freshFolder(cli, folder);
-  say(`starting an embedded Postgres with PostGIS in ${typed(cwd, folder)}: ten seconds or more, the first time`);
   const began = performance.now();
   return withSession(
     cli,

@@ -1,6 +1,5 @@
 // What came of the raster demo, read back from the catalogue and the job: as a document, and in words with commands to paste.
 import path from "node:path";
-import { openCatalog } from "../catalog/open.js";
 import { printable } from "../core/printable.js";
 import { type DemoNotes, typed } from "./demo_folder.js";
 import { seconds } from "./figures.js";
@@ -30,8 +29,10 @@ export async function resultOf(
 ) {
   const { job_id, collection } = notes;
   const { status } = await engine.status(job_id);
+  const { openCatalog } = await import("../catalog/open.js");
   const catalog = await openCatalog(engine.db, { tenant: engine.tenant });
   const { items } = await catalog.search(engine.db, { collections: [collection], limit: 1000 });
+  const server = `http://${config.host}:${config.port}`;
   const failed = await failedTasks({ engine, config, ...session }, job_id, status);
   return {
     ...{ job_id, status },
@@ -49,7 +50,8 @@ export async function resultOf(
       mendCommand(place, notes),
       `npx fanfold resume ${shortId(job_id)} --wait --data-dir ${typed(place.cwd, place.folder)}`,
     ],
-    search_url: searchUrl(`http://${config.host}:${config.port}`, notes),
+    dashboard_url: server,
+    search_url: searchUrl(server, notes),
     timings,
   };
 }
@@ -70,12 +72,12 @@ export function* resultLines(told: DemoResult, cwd: string): Generator<string> {
   const took_s = database_s + scenes_s + job_s;
   yield "";
   yield `Partial success, as planned: ${usable.item_count} of ${scene_count} scenes are usable now, ${broken.length} can be repaired.`;
+  yield `  see it   npm start (or: npx fanfold demo up) serves the dashboard at ${told.dashboard_url}`;
   yield `  usable   ${usable.cog_count} COGs in ${usable.cogs} (${typed(cwd, usable.cogs_folder)})`;
   yield `           ${usable.item_count} items in the STAC collection ${usable.collection}`;
   for (const { scene, error } of broken) yield `  broken   ${printable(scene)}: ${error}`;
   yield "  repair   put the whole file in its place and resume; nothing else runs again:";
   for (const command of repair) yield `           ${command}`;
-  yield "  search   npm start (or: npx fanfold demo up) serves it, with a key and calls to paste:";
-  yield `           ${told.search_url}`;
+  yield `  search   ${told.search_url} while that runs, with the key that it shows`;
   yield `  took     ${seconds(took_s)}: database ${seconds(database_s)}, scenes ${seconds(scenes_s)}, job ${seconds(job_s)}`;
 }

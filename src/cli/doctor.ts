@@ -50,7 +50,7 @@ async function doctor(cli: Cli): Promise<void> {
   ];
   let reachable = true;
   try {
-    findings.push(...(await examine(config)));
+    findings.push(...(await examine(cli, config)));
   } catch (error) {
     reachable = false;
     const { what, why, next } = explain(error);
@@ -72,8 +72,8 @@ async function examineZones({ zones: settings, tenant }: Config): Promise<Findin
   );
 }
 
-async function examine(config: Config): Promise<Finding[]> {
-  const { db, close } = await openBare(config);
+async function examine(cli: Cli, config: Config): Promise<Finding[]> {
+  const { db, close } = await openBare(cli, config);
   try {
     const where =
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);

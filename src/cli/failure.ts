@@ -5,7 +5,7 @@ import { fromSqlError, isFanfoldError } from "../core/errors.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { EmbeddedFolderBusy, EmbeddedFolderUnusable } from "../engine/embedded_folder.js";
-import { SchemaMismatch } from "../engine/migrate.js";
+import { SchemaMismatch } from "../engine/schema_mismatch.js";
 
 /** What a script can rely on. 124 is what `timeout` uses, 130 what a shell gives for Ctrl-C. */
 export const exit_codes = {

@@ -4,7 +4,6 @@
 import { userInfo } from "node:os";
 import { createLogUpdate } from "log-update";
 import { environment } from "../config.js";
-import { crashWorkers } from "../worker/worker.js";
 import { exit_codes, explain, explanationLines } from "./failure.js";
 import type { Io } from "./io.js";
 import { run } from "./program.js";
@@ -80,7 +79,9 @@ process.on("uncaughtException", (error) => {
   for (const text of explanationLines(explain(error))) io.err(`${text}\n`);
   if (crashing) return;
   crashing = true;
-  void crashWorkers(error).finally(() => process.exit(exit_codes.failed));
+  void import("../worker/worker.js")
+    .then(({ crashWorkers }) => crashWorkers(error))
+    .finally(() => process.exit(exit_codes.failed));
 });
 
 const code = await run(process.argv.slice(2), io, env);

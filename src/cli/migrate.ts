@@ -4,13 +4,11 @@ import type { Config } from "../config.js";
 import { type CatalogState, catalogState } from "../engine/catalog_schema.js";
 import type { Database } from "../engine/database.js";
 import { judgeMigrations } from "../engine/diagnosis.js";
-import { openEmbedded } from "../engine/embedded_database.js";
 import { migrate, schemaState } from "../engine/migrate.js";
-import { openServer } from "../engine/server_database.js";
 import { session_bounds } from "../engine/session_bounds.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
-import { configOf } from "./session.js";
+import { configOf, sayOpening } from "./session.js";
 
 export function addMigrate(cli: Cli): void {
   cli.program
@@ -27,7 +25,7 @@ export function addMigrate(cli: Cli): void {
     )
     .action(async (options: { status?: boolean }) => {
       const config = configOf(cli);
-      const opened = await openBare(config);
+      const opened = await openBare(cli, config);
       try {
         await (options.status ? showState(cli, opened.db, config) : bringUp(cli, opened.db, config));
       } finally {
@@ -37,8 +35,9 @@ export function addMigrate(cli: Cli): void {
 }
 
 /** The database without an engine around it: the schema may be missing or old. As superuser where it is embedded. */
-export async function openBare(config: Config): Promise<{ db: Database; close(): Promise<void> }> {
+export async function openBare(cli: Cli, config: Config): Promise<{ db: Database; close(): Promise<void> }> {
   if (config.database_url !== undefined) {
+    const { openServer } = await import("../engine/server_database.js");
     const db = openServer(config.database_url, {
       max: 1,
       prepare: config.prepare,
@@ -48,9 +47,10 @@ export async function openBare(config: Config): Promise<{ db: Database; close():
     });
     return { db, close: () => db.close() };
   }
-  const embedded = await openEmbedded(config.database_dir, {
-    postgis: config.catalog === "auto" ? undefined : config.catalog !== "off",
-  });
+  const opened = sayOpening(cli, config, config.catalog);
+  const { openEmbedded } = await import("../engine/embedded_database.js");
+  const postgis = config.catalog === "auto" ? undefined : config.catalog !== "off";
+  const embedded = await openEmbedded(config.database_dir, { postgis }).finally(opened);
   return { db: embedded.as(null), close: () => embedded.close() };
 }
 

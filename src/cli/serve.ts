@@ -88,6 +88,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
           : `  worker    ${worker.worker_id}, ${config.slots} slots`,
         "  stop      Ctrl-C (calls that run are answered; again: at once)",
       ]);
+      session.showLog();
       const how = await untilTold(cli.io, together([serving.server, worker]), "answering what runs");
       if (!globals(cli).json) note(cli.io, `stopped ${how}`);
     },

@@ -2,8 +2,7 @@
 import { scopes } from "../core/api/endpoint.js";
 import { Conflict } from "../core/errors.js";
 import { no_secret_key } from "../engine/diagnosis.js";
-import { hasDashboard } from "../server/dashboard.js";
-import { type Server, startServer } from "../server/server.js";
+import type { Server } from "../server/server.js";
 import { type Leaver, stopOnSignals } from "../worker/signals.js";
 import type { Worker } from "../worker/worker.js";
 import { keyOfDashboard, signInLink } from "./dashboard.js";
@@ -38,6 +37,10 @@ export interface Serving {
 export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
   const { engine, config } = session;
   const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, signed_for_h } = config;
+  const [{ startServer }, { hasDashboard }] = await Promise.all([
+    import("../server/server.js"),
+    import("../server/dashboard.js"),
+  ]);
   try {
     const server = await session.patience(() =>
       startServer({
@@ -113,12 +116,13 @@ export function httpDocument({ server: { url }, first_key, dashboard, sign_in }:
 }
 
 export function httpLines({ server, first_key, dashboard, sign_in }: Serving, kind: "server" | "embedded"): string[] {
-  const lines = [`  http      ${server.url}`, `  docs      ${server.url}/api/docs`];
+  const lines: string[] = [];
   if (sign_in !== null) {
     lines.push(`  dashboard ${sign_in}`, "            signs in once, within 10 minutes; after that with a key");
   } else if (dashboard !== null) {
     lines.push(`  dashboard ${dashboard}`, "            sign in with a key, or with a link: fanfold dashboard");
   }
+  lines.push(`  http      ${server.url}`, `  docs      ${server.url}/api/docs`);
   if (first_key !== null) {
     lines.push(
       `  key       ${first_key}`,

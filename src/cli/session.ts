@@ -1,13 +1,15 @@
 // One opened engine for the length of one command: configuration, registry, database, and on request a worker.
+import { existsSync } from "node:fs";
 import { type Config, loadConfig } from "../config.js";
+import { printable } from "../core/printable.js";
 import type { Registry } from "../core/registry.js";
 import { type Patience, patienceFor } from "../engine/await_database.js";
 import { EmbeddedFolderBusy } from "../engine/embedded_folder.js";
 import type { Engine } from "../engine/engine.js";
-import { type EngineOptions, openEngine } from "../engine/open_engine.js";
+import type { EngineOptions } from "../engine/open_engine.js";
 import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../engine/server_facts.js";
 import { createLog } from "../log.js";
-import { startWorker, type Worker } from "../worker/worker.js";
+import type { Worker } from "../worker/worker.js";
 import { loadRegistry } from "./app_module.js";
 import { type Cli, globals } from "./command.js";
 import { CliFailure, explainBusy } from "./failure.js";
@@ -23,6 +25,8 @@ export interface Session {
   startWorker(): Promise<Worker>;
   /** Says so when a submitted job would wait for a worker that is not there. */
   warnWithoutWorkers(): Promise<void>;
+  /** The command has said that it is up: from here on its log may be seen. */
+  showLog(): void;
 }
 
 export interface SessionOptions {
@@ -85,10 +89,14 @@ export async function withSession<T>(
   const config = configOf(cli, options);
   const registry = options.registry ?? (await registryOf(cli));
   // Lines of the worker would tear the live view apart; only `up`, which has none, writes them.
-  const log = createLog({ level: options.log ? config.log_level : "silent" });
+  const lines = cli.io.live ? new HeldLines(cli) : undefined;
+  const log = createLog({ level: options.log ? config.log_level : "silent", stream: lines });
   const { database_url, data_dir, storage_dir, zones, tenant, prepare, listen_url } = config;
   const patience = patienceOf(cli, options.waits === true ? config.wait_for_database_s : 0);
-  const { outbound, catalog, raster, leftovers_after_h, secret_keys, secrets_dir } = config;
+  const { outbound, raster, leftovers_after_h, secret_keys, secrets_dir } = config;
+  const catalog =
+    options.needs_catalog && database_url === undefined && config.catalog === "auto" ? "stac" : config.catalog;
+  const opened = sayOpening(cli, config, catalog);
   const engine = await openOrExplain(data_dir, {
     database_url,
     data_dir,
@@ -101,34 +109,71 @@ export async function withSession<T>(
     secret_keys,
     outbound,
     registry,
-    catalog: options.needs_catalog && database_url === undefined && catalog === "auto" ? "stac" : catalog,
+    catalog,
     migrate: options.migrate,
     ...options.pool,
     patience,
     log,
-  });
+  }).finally(opened);
   try {
     return await work({
       config,
       registry,
       engine,
       patience,
-      startWorker: () =>
-        patience(() =>
-          startWorker(engine, {
-            ...{ slots: config.slots, secrets_dir, outbound, raster, log },
-            ...(config.lease_s === undefined ? {} : { lease_s: config.lease_s }),
-            isolation_user: config.isolation_user,
-            ...(config.worker_memory_mb === undefined ? {} : { memory_mb: config.worker_memory_mb }),
-            ...(config.retry === undefined ? {} : { retry: config.retry }),
-          }),
-        ),
+      startWorker: async () => {
+        const { startWorker } = await import("../worker/worker.js");
+        const { slots, lease_s, isolation_user, worker_memory_mb: memory_mb, retry } = config;
+        const settings = { slots, lease_s, isolation_user, memory_mb, retry, secrets_dir, outbound, raster, log };
+        return patience(() => startWorker(engine, settings));
+      },
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
+      showLog: () => lines?.show(),
     });
   } finally {
+    lines?.show();
     await engine.close();
   }
 }
+
+/** The log on a terminal: no line of it stands above what the command says first. */
+class HeldLines {
+  #held: string[] | null = [];
+
+  constructor(private readonly cli: Cli) {}
+
+  write(text: string): void {
+    if (this.#held === null) this.cli.io.err(text);
+    else this.#held.push(text);
+  }
+
+  show(): void {
+    for (const text of this.#held?.splice(0) ?? []) this.cli.io.err(text);
+    this.#held = null;
+  }
+}
+
+/** Says what takes so long. The embedded database is said first, because this process stands still while it starts. */
+export function sayOpening(cli: Cli, { database_url, data_dir, database_dir }: Config, catalog: string): () => void {
+  const { io } = cli;
+  if (globals(cli).json) return () => {};
+  if (database_url === undefined) {
+    const first = existsSync(database_dir) ? "" : catalog === "stac" ? first_with_postgis : first_time;
+    const text = `opening the embedded database in ${printable(data_dir)}${first}`;
+    if (io.live) io.draw(text);
+    else note(io, text);
+    return () => io.err("");
+  }
+  const timer = setTimeout(() => io.live && io.draw("connecting to the database"), soon_ms);
+  return () => {
+    clearTimeout(timer);
+    io.err("");
+  };
+}
+
+const soon_ms = 300;
+const first_time = ", which takes a few seconds the first time";
+const first_with_postgis = ", with PostGIS: ten seconds or more the first time";
 
 function patienceOf({ io }: Cli, seconds: number): Patience {
   const tell = (why: string, left_s: number) => note(io, `waiting for the database, up to ${left_s} s more: ${why}`);
@@ -137,6 +182,8 @@ function patienceOf({ io }: Cli, seconds: number): Patience {
 
 /** When another process holds the embedded database, it may have said where it answers HTTP. */
 async function openOrExplain(data_dir: string, options: EngineOptions): Promise<Engine> {
+  // Loaded only now, when the command has said what it does.
+  const { openEngine } = await import("../engine/open_engine.js");
   try {
     return await openEngine(options);
   } catch (error) {

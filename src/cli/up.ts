@@ -101,6 +101,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       const worker = await workerBeside(session, serving?.server ?? null);
       const told = serving === null ? undefined : await tellMore?.(serving.server.url);
       announce(cli, session, worker, serving, told, await catalogHints(session));
+      session.showLog();
       const leaver = together([serving?.server ?? null, worker]);
       const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
       const { completed, failed } = worker.stats();
@@ -153,10 +154,10 @@ function announce(
   };
   answer(cli, document, () => [
     `fanfold ${package_version} is up`,
+    ...(serving === null ? [] : httpLines(serving, kind)),
     `  database  ${printable(where)}`,
     `  worker    ${worker_id}, ${config.slots} slots`,
     `  jobs      ${job_types.join(", ")}`,
-    ...(serving === null ? [] : httpLines(serving, kind)),
     ...(kind === "server"
       ? [`  storage   ${printable(config.storage_dir)}; workers on other machines must share it`]
       : []),

@@ -18,6 +18,8 @@ export interface Running {
   /** What was written so far. */
   out(): string;
   err(): string;
+  /** Both, in the order in which they were written. */
+  screen(): string;
   drawings: string[];
   signal(name: "SIGINT" | "SIGTERM"): void;
   /** Resolves when the standard output or error holds the text. */
@@ -40,11 +42,13 @@ export type Document = any;
 
 export function start(argv: readonly string[], options: FakeOptions = {}): Running {
   const written = { out: "", err: "" };
+  let screen = "";
   const drawings: string[] = [];
   const listeners = new Set<(signal: "SIGINT" | "SIGTERM") => void>();
   const waiting = new Set<() => void>();
   const write = (stream: "out" | "err", text: string) => {
     written[stream] += text;
+    screen += text;
     for (const look of waiting) look();
   };
   const io: Io = {
@@ -75,6 +79,7 @@ export function start(argv: readonly string[], options: FakeOptions = {}): Runni
   return {
     out: () => written.out,
     err: () => written.err,
+    screen: () => screen,
     drawings,
     signal: (name) => {
       for (const listener of [...listeners]) listener(name);
