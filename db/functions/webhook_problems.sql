@@ -15,7 +15,7 @@ begin
     from (
       select j.position as job, '' as place, 'not a list of 1 to 10 receivers' as problem, '[{"url": "https://…", "secret": "secret://name"}]' as fix
         from json_array_elements(jobs) with ordinality as j(item, position)
-       where case json_typeof(j.item -> 'webhooks')
+       where case coalesce(json_typeof(j.item -> 'webhooks'), 'null')
          when 'array' then json_array_length(j.item -> 'webhooks') not between 1 and 10 when 'null' then false else true end
       union all
       select j.position, '[' || w.position - 1 || ']' || c.field, c.problem, c.fix

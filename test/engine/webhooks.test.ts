@@ -200,6 +200,16 @@ bothDatabases("the outbox of webhooks", (open) => {
     expect(told.find(({ url }) => url !== null).secrets).toEqual(["secret://a"]);
   });
 
+  test("of jobs that are submitted together only some name receivers", async () => {
+    const webhooks = [{ url: "https://a.example/x", secret: "secret://a" }];
+    const jobs = [{ parameters: '{"n":1}', webhooks }, { parameters: '{"n":2}' }];
+    await db.sql`
+      select app.submit_jobs(
+        ${JSON.stringify({ type: "mixed", stages: one_stage })}::text::jsonb, ${JSON.stringify({ jobs })}::text::json)`;
+    await drain(db, worker, ["t.only"]);
+    expect((await deliveries(db)).map(({ url }) => url)).toEqual(["https://a.example/x"]);
+  });
+
   test("receivers that could never be told are refused at submit, all problems at once", async () => {
     const webhooks = [
       { url: "ftp://a.example", secret: "secret://a" },
