@@ -23,13 +23,9 @@ declare
   v_counts bigint[];
   v_ranges int8multirange[];
   v_stored bigint := 0;
-  v_failure record;
   v_failed_stages bigint[] := '{}'::bigint[];
   v_plans bigint[] := '{}'::bigint[];
-  v_retried bigint := 0;
   v_retries bigint[] := '{}'::bigint[];
-  v_gone_claims bigint[] := '{}'::bigint[];
-  v_gone_ordinals bigint[] := '{}'::bigint[];
   v_refused jsonb := '[]'::jsonb;
   v_repeated jsonb := '[]'::jsonb;
   v_advanced boolean := false;
@@ -75,34 +71,7 @@ begin
 
   if json_array_length(failed) > 0 then
     v_refused := v_refused || app.refuse_late(worker, claims, failed);
-    for v_failure in
-      select distinct on (f.c, f.o) f.*, k.stage_id
-        from json_to_recordset(failed) as f(
-          c bigint, o bigint, d integer, category text, code text, message text, retry_after_s double precision, detail jsonb, retry jsonb)
-        cross join lateral (select * from app.claims k where k.claim_id = f.c offset 0) k
-       where k.claim_id = any (v_ids) and k.worker_id = worker and k.held @> f.o
-       order by f.c, f.o
-    loop
-      if app.fail_attempt(worker, v_failure.c, v_failure.o, v_failure.d, v_failure.category, v_failure.code, v_failure.message,
-          v_failure.retry_after_s, v_failure.detail, v_failure.retry) then
-        v_retried := v_retried + 1;
-        v_retries := v_retries || v_failure.c;
-        v_retries := v_retries || v_failure.o;
-      elsif v_failure.o < 0 then
-        v_plans := v_plans || v_failure.stage_id;
-      else
-        v_failed_stages := v_failed_stages || v_failure.stage_id;
-      end if;
-      v_gone_claims := v_gone_claims || v_failure.c;
-      v_gone_ordinals := v_gone_ordinals || v_failure.o;
-    end loop;
-    select array_agg(g.c), array_agg(g.mr) into v_claims, v_ranges
-      from (
-        select u.c, range_agg(int8range(u.o, u.o + 1)) as mr from unnest(v_gone_claims, v_gone_ordinals) as u(c, o) group by u.c
-      ) g;
-    if v_claims is not null then
-      perform app.let_go(v_claims, v_ranges);
-    end if;
+    select t.stages, t.plans, t.retries into v_failed_stages, v_plans, v_retries from app.fail_tasks(worker, v_ids, failed) t;
   end if;
 
   v_advanced := app.settle(v_stages, v_counts, v_failed_stages, v_plans, worker);
@@ -111,7 +80,7 @@ begin
     v_refused := jsonb_path_query_array(v_refused, 'strict $[*] ? (@[2] != "repeated")');
   end if;
   return json_build_object(
-    'accepted', v_stored + v_retried + cardinality(v_failed_stages) + cardinality(v_plans),
-    'refused', v_refused, 'repeated', v_repeated, 'retried', v_retried, 'retries', array_to_json(v_retries), 'advanced', v_advanced);
+    'accepted', v_stored + cardinality(v_retries) / 2 + cardinality(v_failed_stages) + cardinality(v_plans),
+    'refused', v_refused, 'repeated', v_repeated, 'retried', cardinality(v_retries) / 2, 'retries', array_to_json(v_retries), 'advanced', v_advanced);
 end $$;
 grant execute on function app.finish(uuid, json, bigint[], bigint[], integer[], jsonb, json, json, json) to fanfold_worker, fanfold_admin;

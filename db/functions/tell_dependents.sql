@@ -1,23 +1,15 @@
 -- Jobs ended: those that wait for them learn of it. What was waited for well enough is ticked off, who waits for nothing more is
 -- released, and who waited for a job that ended badly is cancelled. Gives the jobs that ended by this, for the next round: the caller
--- goes on in a loop, because a chain of a thousand jobs must not become a stack of a thousand calls.
+-- holds lock_dependents of their tenants, and goes on in a loop, because a chain of a thousand jobs must not become a stack of a thousand calls.
 create or replace function app.tell_dependents(inout tenants text[], inout job_ids text[])
 language plpgsql
 as $$
 declare
-  v_waiting text[];
   v_free_tenants text[];
   v_free text[];
   v_doomed_tenants text[];
   v_doomed text[];
 begin
-  v_waiting := app.tenants_with_dependents(tenants, job_ids);
-  if v_waiting = '{}' then
-    tenants := '{}'::text[];
-    job_ids := '{}'::text[];
-    return;
-  end if;
-  perform app.lock_dependents(v_waiting);
   perform 1
      from (
        select distinct d.tenant_id, d.job_id

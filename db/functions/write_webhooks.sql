@@ -1,5 +1,5 @@
--- Writes to the outbox who is to hear how these jobs ended, with a task for each: with the outcome, or not at all. Where nobody
--- listens it is two looks into small indexes for the whole set.
+-- Writes to the outbox who is to hear how these jobs ended, with a task for each: with the outcome, or not at all. Where
+-- have_receivers says no, it has nothing to do.
 create or replace function app.write_webhooks(tenants text[], job_ids text[])
 returns void
 language plpgsql
@@ -8,10 +8,6 @@ declare
   v_tenant text;
   v_ids text[];
 begin
-  if not exists (select from app.webhook_endpoints e where e.tenant_id = any (tenants) and e.disabled_at is null)
-     and not exists (select from app.jobs j where j.webhooks is not null and j.job_id = any (job_ids)) then
-    return;
-  end if;
   for v_tenant, v_ids in
     with ended as (
       select u.tenant_id, u.job_id, q.job, 'job.' || (q.job).status as event_type
