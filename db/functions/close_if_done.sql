@@ -12,6 +12,6 @@ begin
   end if;
   select * into v_job from app.jobs j where j.tenant_id = stage.tenant_id and j.job_id = stage.job_id for update;
   select * into stage from app.stages s where s.stage_id = stage.stage_id;
-  perform app.close_stage(stage, null, null);
-  perform app.advance_job(v_job);
+  perform app.close_stages(array[stage.stage_id]);
+  perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
 end $$;

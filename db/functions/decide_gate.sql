@@ -57,10 +57,10 @@ begin
     perform app.note(v_job.tenant_id, case when approved then 'stage.approved' else 'stage.rejected' end, v_job.job_id, v_stage.stage_id,
       reason, jsonb_build_object('stage', v_stage.name), actor);
     if not approved then
-      perform app.close_stage(v_stage, 'failed', null);
+      perform app.close_stages(array[v_stage.stage_id], 'failed');
     end if;
     perform app.start_clock(v_job);
-    perform app.advance_job(v_job);
+    perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
     select * into v_stage from app.stages s where s.stage_id = v_stage.stage_id;
   end if;
   return json_build_object('job_id', v_job.job_id, 'stage', v_stage.name, 'status', v_stage.status, 'decision', v_stage.decision,

@@ -8,7 +8,6 @@ as $$
 declare
   v_created text[];
   v_slow text[];
-  v_job app.jobs;
   -- Looked for in the text first: jobs that depend on none pay nothing for those that do.
   v_depend boolean := strpos(jobs::text, '"depends_on"') > 0;
   v_doomed text[];
@@ -99,13 +98,9 @@ begin
     perform app.join_groups(tenant, v_created);
   end if;
   v_slow := app.insert_stages(tenant, v_created, blueprint_hash);
-  for v_job in
-    select j.*
-      from unnest(v_slow) c
-      cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
-  loop
-    perform app.advance_job(v_job);
-  end loop;
+  if v_slow is not null then
+    perform app.advance_jobs(array_fill(tenant, array[cardinality(v_slow)]), v_slow);
+  end if;
   if v_depend then
     -- What they depend on may have ended badly long ago: the same happens to them as if it did now.
     v_doomed := array(

@@ -1,5 +1,5 @@
--- The stages of new jobs of one blueprint. A first stage that is one plain task starts as it is inserted, with its task, its ledger and
--- its place in ready, and an idle worker hears of it. Returns the jobs that need the long way (advance_job). `offset 0`: job by job, by
+-- The stages of new jobs of one blueprint. First stages that are plain, up to one that takes more than that, are inserted as start_stages
+-- would leave them, without a second write to each. Returns the jobs that have such a one, for advance_jobs. `offset 0`: job by job, by
 -- key. Planned while tables were small, a join may read every job the tenant has.
 create or replace function app.insert_stages(tenant text, job_ids text[], hash text)
 returns text[]
@@ -12,7 +12,7 @@ declare
 begin
   for v_try in 1 .. 2 loop
     with made as (
-      insert into app.stages (
+      insert into app.stages as g (
         tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
         timeout_s, max_attempts, retry, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
         opened_at)
@@ -29,20 +29,18 @@ begin
       cross join lateral (
         select * from app.blueprint_stages s where s.tenant_id = tenant and s.blueprint_hash = hash offset 0) d
       order by j.job_id, d.number
-      returning stage_id, job_id, number, task_type, priority, status, waiting_for
+      returning g as stage, g.stage_id, g.job_id, g.number, g.task_type, g.priority, g.status, g.waiting_for
     ),
+    started as (select * from made m where m.status = 'processing'),
     tasks as (
-      insert into app.tasks (stage_id, ordinal, tenant_id) select m.stage_id, 0, tenant from made m where m.status = 'processing'
+      insert into app.tasks (stage_id, ordinal, tenant_id) select s.stage_id, 0, tenant from started s
     ),
     ledgers as (
-      insert into app.stage_progress (stage_id, tenant_id, total, remaining)
-      select m.stage_id, tenant, 1, 1 from made m where m.status = 'processing'
+      insert into app.stage_progress (stage_id, tenant_id, total, remaining) select s.stage_id, tenant, 1, 1 from started s
     ),
     queued as (
       insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, turn)
-      select m.stage_id, 0, 1, tenant, m.task_type, m.priority, case when m.number = 1 then app.place_of(now()) else app.ring_turn(m.job_id, m.stage_id) end
-        from made m
-       where m.status = 'processing'
+      select s.stage_id, 0, 1, tenant, s.task_type, s.priority, app.opening_turn(s.stage, 1, s.number > 1) from started s
     )
     select array_agg(distinct m.job_id) filter (where m.status = 'waiting' and m.waiting_for = 0),
       array_agg(distinct m.task_type) filter (where m.status = 'processing'), count(*)

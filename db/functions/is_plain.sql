@@ -1,8 +1,7 @@
--- Is this stage, not planned yet, always exactly one task, whatever came before it?
-create or replace function app.is_plain(stage app.stages)
+-- Is a stage of these settings always exactly one task, whatever came before it: no condition, no approval, no plan?
+create or replace function app.is_plain(parallelism app.parallelism, batch integer, plan jsonb, condition jsonb, gate jsonb)
 returns boolean
 language sql immutable
 as $$
-  select stage.plan is null and stage.condition is null and stage.gate is null and stage.total is null
-    and (stage.parallelism = 'single' or (stage.parallelism = 'fan_in' and stage.batch is null))
+  select plan is null and condition is null and gate is null and (parallelism = 'single' or (parallelism = 'fan_in' and batch is null))
 $$;

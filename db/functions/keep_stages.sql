@@ -9,7 +9,8 @@ as $$
   select
     b.tenant_id, b.blueprint_hash, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, d.batch, d.max_parallel,
     d.timeout_s, d.max_attempts, d.retry, d.budget_count, d.budget_percent, d.condition, d.plan, d.description, d.on_task_failure, d.gate,
-    d.after = '{}' and d.parallelism = 'single' and d.plan is null and d.condition is null and d.gate is null
+    d.after = '{}' and bool_and(app.is_plain(d.parallelism, d.batch, d.plan, d.condition, d.gate)) filter (where d.after = '{}')
+      over (order by d.number)
     from app.blueprints b
     cross join lateral app.stage_definitions(b.blueprint) d
    where b.tenant_id = tenant and b.blueprint_hash = hash

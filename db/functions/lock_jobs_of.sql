@@ -1,10 +1,10 @@
--- Locks the jobs of these stages, in the order in which everybody does: `for update`, so that it waits for hold_dependencies.
-create or replace function app.lock_jobs_of(stage_ids bigint[])
-returns void
+-- Locks the jobs of these stages, in the one order of all callers, and returns them: `for update`, so that it waits for
+-- hold_dependencies.
+create or replace function app.lock_jobs_of(stage_ids bigint[], out tenants text[], out job_ids text[])
 language plpgsql
 as $$
 begin
-  perform 1
+  select array_agg(k.tenant_id), array_agg(k.job_id) into tenants, job_ids
      from (
        select distinct s.tenant_id, s.job_id
          from unnest(stage_ids) u(stage_id)

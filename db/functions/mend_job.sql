@@ -35,7 +35,7 @@ begin
       exit when v_found.trouble is null;
       select * into v_stage from app.stages s where s.stage_id = v_found.stage_id;
       perform app.mend_stage(v_stage, v_job);
-      perform app.advance_job(v_job);
+      perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
       v_mended := v_mended + 1;
       perform app.janitor_note(run, tenant, 'mended', coalesce('stage ' || v_stage.name, 'job ' || job), v_found.trouble, job, v_found.stage_id);
       v_alerts := v_alerts || app.alert(tenant, 'impossible_state', coalesce('stage ' || v_found.stage_id, 'job ' || job),

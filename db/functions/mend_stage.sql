@@ -37,7 +37,7 @@ begin
     insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
     select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, 0, app.opening_turn(stage, v_total) from unnest(v_lost) r;
     if v_ledger.remaining = 0 then
-      perform app.close_stage(stage, null, null);
+      perform app.close_stages(array[stage.stage_id]);
     else
       perform app.wake(array[stage.task_type]);
     end if;

@@ -60,7 +60,7 @@ begin
     v_decision := case when v_met then 'open' else 'when' end;
   end if;
   if v_decision <> 'open' then
-    perform app.close_stage(stage, 'skipped', v_decision);
+    perform app.close_stages(array[stage.stage_id], 'skipped', v_decision);
     return;
   end if;
   if stage.gate is not null and stage.decision is null then
@@ -76,9 +76,8 @@ begin
     perform app.ask_for_plan(stage, '#plan:' || job.job_type);
     return;
   end if;
-  if stage.plan is null and stage.total is null and (stage.parallelism = 'single' or (stage.parallelism = 'fan_in' and stage.batch is null)) then
-    insert into app.tasks (stage_id, ordinal, tenant_id) values (stage.stage_id, 0, stage.tenant_id);
-    perform app.start_stage(stage, 1, 0, '{[0,1)}', 0);
+  if stage.total is null and app.is_plain(stage.parallelism, stage.batch, stage.plan, null, null) then
+    perform app.start_stages(array[stage.stage_id], 1);
     return;
   end if;
   -- A data plan that may fail is tried in a subtransaction: its error must cost this stage and not the finish that opened it.

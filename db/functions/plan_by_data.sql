@@ -29,15 +29,13 @@ begin
     perform app.assert_fan_out(stage, v_total);
     return app.merge_plan(stage, job);
   elsif v_total is not null and not (coalesce(v_plan, '{}') ?| array['index', 'parameters', 'metadata', 'parent']) then
-    insert into app.tasks (stage_id, ordinal, tenant_id)
-    select stage.stage_id, o, stage.tenant_id from generate_series(0, v_total - 1) o;
+    perform app.start_stages(array[stage.stage_id], v_total);
   else
     insert into app.tasks (stage_id, ordinal, tenant_id, index, parent, parameters, metadata)
     select stage.stage_id, p.ordinal, stage.tenant_id, p.index, p.parent, p.parameters, p.metadata
       from app.planned_by_data(stage, job, previous, loaded, v_total) p;
     get diagnostics v_total = row_count;
+    perform app.start_stages(array[stage.stage_id], v_total, int8multirange(int8range(0, v_total)), 0, app.largest_parameters(stage));
   end if;
-  perform app.start_stage(stage, v_total, 0, case when v_total > 0 then int8multirange(int8range(0, v_total)) else '{}' end,
-    app.largest_parameters(stage));
   return v_total;
 end $$;

@@ -32,13 +32,13 @@ begin
   perform app.note(v_stage.tenant_id, 'stage.planned', v_stage.job_id, v_stage.stage_id, skip,
     jsonb_build_object('stage', v_stage.name, 'total', total, 'plan_hash', plan_hash));
   if skip is not null then
-    perform app.close_stage(v_stage, 'skipped', 'when');
+    perform app.close_stages(array[v_stage.stage_id], 'skipped', 'when');
   elsif v_stage.total is not null then
     total := app.merge_plan(v_stage, v_job);
   else
-    perform app.start_stage(v_stage, total, 0, case when total > 0 then int8multirange(int8range(0, total)) else '{}' end, task_bytes);
+    perform app.start_stages(array[v_stage.stage_id], total, int8multirange(int8range(0, total)), 0, task_bytes);
   end if;
-  perform app.advance_job(v_job);
+  perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
   return json_build_object('total', total);
 end $$;
 grant execute on function app.plan_done(uuid, bigint, bigint, integer, text, text) to fanfold_worker, fanfold_admin;

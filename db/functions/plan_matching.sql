@@ -21,6 +21,6 @@ begin
   if app.held_count(v_runnable) < v_total then
     v_skipped := app.skip_without_predecessor(stage, previous, int8multirange(int8range(0, v_total)) - v_runnable);
   end if;
-  perform app.start_stage(stage, v_total, v_skipped, v_runnable, app.largest_parameters(stage));
+  perform app.start_stages(array[stage.stage_id], v_total, v_runnable, v_skipped, app.largest_parameters(stage));
   return v_total;
 end $$;

@@ -39,8 +39,8 @@ begin
   delete from app.claims where claim_id = plan_stage.claim;
   v_job := app.lock_planned_job(v_stage);
   if not v_met then
-    perform app.close_stage(v_stage, 'skipped', 'when');
-    perform app.advance_job(v_job);
+    perform app.close_stages(array[v_stage.stage_id], 'skipped', 'when');
+    perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
     return json_build_object('total', 0);
   elsif v_stage.put_off and v_stage.gate is not null and v_stage.decision is null then
     perform app.ask_for_approval(v_stage, v_job);
@@ -53,7 +53,7 @@ begin
   v_total := app.plan_by_data(v_stage, v_job, v_previous, v_loaded);
   perform app.note(v_stage.tenant_id, 'stage.planned', v_stage.job_id, v_stage.stage_id, null,
     jsonb_build_object('stage', v_stage.name, 'total', v_total));
-  perform app.advance_job(v_job);
+  perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
   return json_build_object('total', v_total);
 end $$;
 grant execute on function app.plan_stage(uuid, bigint, json) to fanfold_worker, fanfold_admin;

@@ -59,7 +59,7 @@ begin
     'stage', stage.name, 'epoch', job.epoch, 'again', app.held_count(v_run), 'kept', v_ledger.completed, 'skipped', v_ledger.skipped,
     'superseded', app.held_count(v_gone.superseded)));
   if isempty(v_run) then
-    perform app.close_stage(stage, null, null);
+    perform app.close_stages(array[stage.stage_id]);
     return;
   end if;
   v_bytes := app.largest_parameters(stage);

@@ -57,7 +57,7 @@ begin
         from app.repair_plan(v_job, kind, target) p left join app.stage_progress g on g.stage_id = p.stage_id loop
       update app.stages s
          set status = 'waiting', closed_at = null, skip_reason = null, error = null, summary = null,
-             total = case when v_row.has_run then s.total end,
+             total = case when v_row.has_run then s.total end, opened_at = case when v_row.has_run then s.opened_at end,
              epoch = case when v_row.has_run then s.epoch else v_job.epoch + 1 end,
              again = s.again + v_row.again, replan = v_row.has_run and (s.replan or v_row.replan),
              decision = case when (s.decision ->> 'approved')::boolean then s.decision end,
@@ -78,7 +78,7 @@ begin
     perform app.note(v_job.tenant_id, case kind when 'resume' then 'job.resumed' else 'job.retried' end, v_job.job_id, null, reason,
       jsonb_build_object('epoch', v_job.epoch, 'kind', kind, 'target', left(target, 4000), 'from_stage', v_from, 'again', v_again, 'kept', v_kept,
         'stages', v_stages), actor);
-    perform app.advance_job(v_job);
+    perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
     select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;
   end if;
   return json_build_object('job_id', v_job.job_id, 'status', v_job.status, 'epoch', v_job.epoch, 'resume_count', v_job.resume_count,

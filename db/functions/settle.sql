@@ -14,8 +14,6 @@ declare
   v_fast bigint[];
   v_tenants text[];
   v_jobs text[];
-  v_job app.jobs;
-  v_stage app.stages;
 begin
   select array_agg(d.stage_id), array_agg(d.completed), array_agg(d.failed)
     into v_stages, v_completed, v_failed
@@ -55,30 +53,13 @@ begin
   if v_closing is null or v_closing = '{}' then
     return false;
   end if;
-  perform app.lock_jobs_of(v_closing);
-  if cardinality(v_closing) > 1 then
-    select array_agg(s.tenant_id), array_agg(s.job_id) into v_tenants, v_jobs from app.stages s where s.stage_id = any (v_closing);
-    if v_tenants[1] <> any (v_tenants) then
-      -- Jobs of several tenants may end below, one after the other: what that locks is locked here, in one order.
-      perform app.lock_dependents(app.tenants_with_dependents(v_tenants, v_jobs));
-    end if;
+  select l.tenants, l.job_ids into v_tenants, v_jobs from app.lock_jobs_of(v_closing) l;
+  if v_tenants[1] <> any (v_tenants) then
+    -- Jobs of several tenants may end below: what that locks is locked here, in one order.
+    perform app.lock_dependents(app.tenants_with_dependents(v_tenants, v_jobs));
   end if;
-  v_closing := app.close_plainly(v_closing);
-  for v_job in
-    select j.*
-      from (select distinct s.tenant_id, s.job_id from app.stages s where s.stage_id = any (v_closing)) k
-      cross join lateral (select * from app.jobs j where j.tenant_id = k.tenant_id and j.job_id = k.job_id offset 0) j
-  loop
-    for v_stage in
-      select s.* from app.stages s
-       where s.stage_id = any (v_closing) and s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id
-         and s.status in ('planning', 'processing')
-       order by s.number
-    loop
-      perform app.close_stage(v_stage, null, null);
-    end loop;
-    perform app.advance_job(v_job);
-  end loop;
+  perform app.close_stages(v_closing);
+  perform app.advance_jobs(v_tenants, v_jobs);
   if v_fast <> '{}' then
     perform app.empty_closed(v_fast);
   end if;

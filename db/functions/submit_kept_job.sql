@@ -48,8 +48,7 @@ begin
   end if;
   v_slow := app.insert_stages(v_tenant, array[v_id], submit_kept_job.blueprint_hash);
   if v_slow is not null then
-    select * into v_job from app.jobs j where j.tenant_id = v_tenant and j.job_id = v_id;
-    perform app.advance_job(v_job);
+    perform app.advance_jobs(array[v_tenant], v_slow);
     select * into v_job from app.jobs j where j.tenant_id = v_tenant and j.job_id = v_id;
   end if;
   return app.submitted_record(v_type, v_id, 1, coalesce(v_job.status, 'queued'), true, false, 1);

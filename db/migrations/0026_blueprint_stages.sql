@@ -24,7 +24,7 @@ create table app.blueprint_stages (
   description text,
   on_task_failure text not null,
   gate jsonb,
-  -- One plain task that waits for nothing: it starts as it is inserted.
+  -- It waits for nothing, and it and the first stages before it are plain: it starts as it is inserted.
   starts boolean not null,
   primary key (tenant_id, blueprint_hash, number),
   foreign key (tenant_id, blueprint_hash) references app.blueprints on delete cascade
