@@ -6,13 +6,14 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { verb_words } from "../src/core/verb_words.js";
 
 const out_dir = fileURLToPath(new URL("../dist/dashboard", import.meta.url));
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "./",
-  plugins: [react(), compressed()],
+  plugins: [react(), verbWords(), compressed()],
   build: {
     outDir: out_dir,
     emptyOutDir: true,
@@ -26,6 +27,16 @@ export default defineConfig({
   },
   worker: { format: "es" },
 });
+
+/** The table of words as plain data: the module that makes it would bring every schema of the API into the page. */
+function verbWords(): Plugin {
+  return {
+    name: "fanfold-verb-words",
+    enforce: "pre",
+    load: (id) =>
+      id.endsWith("/src/core/verb_words.ts") ? `export const verb_words = ${JSON.stringify(verb_words)};` : null,
+  };
+}
 
 /** A file that is not smaller when compressed, or small anyway, is left alone. */
 function compressed(): Plugin {

@@ -62,3 +62,11 @@ export function routes<Api extends Record<string, Endpoint>>(
 ): Route[] {
   return Object.entries(api).map(([name, one]) => ({ endpoint: one, answer: answers[name] as Answering<Endpoint> }));
 }
+
+/** A tenant has only so many long calls at a time, so that it does not keep the others from the database. */
+export function inTurn({ endpoint, answer }: Route): Route {
+  return {
+    endpoint,
+    answer: (call) => call.service.turns.within(call.engine.tenant, call.signal, () => answer(call)),
+  };
+}

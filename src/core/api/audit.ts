@@ -25,6 +25,9 @@ export const audit_api = {
     method: "GET",
     path: "/api/audit",
     tag: "audit",
+    cli: "audit",
+    sql: { name: "list_audit", request: true },
+    long: true,
     summary: "Who did what and when, newest first",
     description:
       "What people and keys did, not what the engine did by itself. A page looks at a bounded number of events, so it may be " +

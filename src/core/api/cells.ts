@@ -38,6 +38,7 @@ export const cells_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/stages/{stage}/cells",
     tag: "tasks",
+    long: true,
     summary: "All tasks of a stage as cells of four bytes, for a heat map",
     description:
       "The length of a header (32 bits, little-endian), the header as JSON, then four columns with one byte per cell: status " +
@@ -56,6 +57,8 @@ export const cells_api = {
     method: "POST",
     path: "/api/jobs/{job_id}/stages/{stage}/tasks/retry",
     tag: "tasks",
+    cli: "retry {job_id} --stage {stage} --tasks {ranges}",
+    sql: { name: "retry_tasks", named: { status: "statuses" } },
     summary: "Run a selection of a stage's tasks again, and what follows them",
     description:
       "Of an ended job: those of the ranges that failed, were skipped or never ran. All of them or none; `left` says what stays " +
@@ -78,6 +81,8 @@ export const cells_api = {
     method: "POST",
     path: "/api/jobs/{job_id}/stages/{stage}/tasks/skip",
     tag: "tasks",
+    cli: "skip {job_id} --stage {stage} --tasks {ranges}",
+    sql: { name: "skip_tasks", named: { status: "statuses" } },
     summary: "Skip a selection of a stage's tasks: they count as done without a result",
     description:
       "Those of the ranges that wait, failed or never ran; with the status `processing`, those that run too. All of them or none; " +

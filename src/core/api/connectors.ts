@@ -41,6 +41,7 @@ export const connectors_api = {
     method: "GET",
     path: "/api/connectors",
     tag: "connectors",
+    cli: "connectors",
     summary: "List the configurations of connectors",
     description: "They hold references to secrets (secret://name), never values.",
     scope: "read",
@@ -51,6 +52,7 @@ export const connectors_api = {
     method: "PUT",
     path: "/api/connectors/{connector}/{name}",
     tag: "connectors",
+    cli: "connectors set {connector} {name}",
     summary: "Write a configuration of a connector, new or in place of the old one",
     description:
       "Beside what the connector declares: `outbound` (a narrower policy), `limits` and `breaker`. What looks like a secret is " +
@@ -66,6 +68,8 @@ export const connectors_api = {
     method: "DELETE",
     path: "/api/connectors/{connector}/{name}",
     tag: "connectors",
+    cli: "connectors remove {connector} {name}",
+    sql: "remove_connector",
     summary: "Remove a configuration of a connector",
     description: "Tasks that name it fail from now on.",
     scope: "admin",
@@ -77,6 +81,7 @@ export const connectors_api = {
     method: "GET",
     path: "/api/connector-hosts",
     tag: "connectors",
+    cli: "connectors hosts",
     summary: "What connectors have called lately, the troubled first",
     description:
       "A host, or a configuration whose calls share limits: calls under way, and whether the circuit is open.",

@@ -1,5 +1,6 @@
-// The HTTP API as data: the server registers it, the OpenAPI document is made of it, and the client is typed by it. One
-// endpoint is one verb on one path. Pure.
+// A verb is declared once, here as an endpoint: the SQL function that does it, its path, its words on the command line, what it takes
+// and what it returns. The server registers it, the engine calls it, the OpenAPI document is made of it, the client has its methods
+// from it, and the dashboard shows its command. Pure.
 import { z } from "zod";
 
 export const scopes = ["submit", "read", "operate", "work", "admin"] as const;
@@ -7,6 +8,22 @@ export type Scope = (typeof scopes)[number];
 
 type Shape = z.ZodObject;
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/**
+ * The SQL function of a verb, called with named arguments: the fields of the call (params, query and body), the tenant (except for an
+ * operator's own verbs) and, where something changes, the actor. What a caller leaves out takes the function's own default.
+ */
+export type SqlFunction = string | SqlNamed;
+
+export interface SqlNamed {
+  name: string;
+  /** Fields that have another name in SQL; `limit` is `page_rows` everywhere. */
+  named?: Readonly<Record<string, string>>;
+  /** Arguments that no field gives, or that a field may leave out although the function has no default. */
+  also?: Readonly<Record<string, boolean | null>>;
+  /** It takes them all in one argument, `request json`, where `limit` is `rows`. */
+  request?: true;
+}
 
 /** An answer that is not an error: its JSON, or another media type. */
 export interface Answer {
@@ -22,6 +39,7 @@ export interface Endpoint<
   Query extends Shape = Shape,
   Body extends z.ZodType = z.ZodType,
   Reply extends z.ZodType = z.ZodType,
+  Sql extends SqlFunction | undefined = SqlFunction | undefined,
 > {
   method: Method;
   /** With {names} in braces, as OpenAPI writes it. */
@@ -57,6 +75,15 @@ export interface Endpoint<
   loose: boolean;
   /** Sending it twice does no more than sending it once: the client may try again by itself. */
   repeatable: boolean;
+  /**
+   * It may keep a connection busy for as long as its caller's data are large, or wait for a row that a transaction of the tenant's own
+   * login holds: of such calls a tenant has only so many at a time.
+   */
+  long: boolean;
+  /** What the command line calls it, without `fanfold`: fields in {braces}; fields that stand in none are options. null: nothing. */
+  cli: string | null;
+  /** undefined: more is to be done than to call one function, and the code that does it is written by hand. */
+  sql: Sql;
 }
 
 const none = z.strictObject({});
@@ -68,7 +95,7 @@ export const default_body_values = 150_000;
 /** For those that take thousands of things at once. */
 export const bulk_body_values = 1_000_000;
 
-type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | "scope"> &
+type Given<P, Q, B, R, S> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | "scope"> &
   Partial<
     Pick<
       Endpoint,
@@ -84,15 +111,18 @@ type Given<P, Q, B, R> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | 
       | "errors"
       | "loose"
       | "repeatable"
+      | "long"
+      | "cli"
     >
-  > & { params?: P; query?: Q; body?: B; reply: R };
+  > & { params?: P; query?: Q; body?: B; reply: R; sql?: S };
 
 export function endpoint<
   R extends z.ZodType,
   P extends Shape = typeof none,
   Q extends Shape = typeof none,
   B extends z.ZodType = z.ZodUndefined,
->(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
+  S extends SqlFunction | undefined = undefined,
+>(given: Given<P, Q, B, R, S>): Endpoint<P, Q, B, R, S> {
   return {
     headers: null,
     body_limit: default_body_limit,
@@ -104,7 +134,11 @@ export function endpoint<
     errors: [],
     loose: false,
     repeatable: given.method !== "POST" && given.method !== "PATCH",
+    // What changes something may wait for a lock.
+    long: given.method !== "GET" && given.scope !== null,
+    cli: null,
     ...given,
+    sql: given.sql as S,
     params: (given.params ?? none) as P,
     query: (given.query ?? none) as Q,
     body: (given.body ?? null) as B | null,
@@ -133,6 +167,8 @@ export type ParamsOf<E> = E extends Endpoint<infer P> ? z.output<P> : never;
 export type QueryOf<E> = E extends Endpoint<Shape, infer Q> ? z.output<Q> : never;
 export type BodyOf<E> = E extends Endpoint<Shape, Shape, infer B> ? z.output<B> : never;
 export type ReplyOf<E> = E extends Endpoint<Shape, Shape, z.ZodType, infer R> ? z.output<R> : never;
+/** An endpoint that is one SQL function. */
+export type SqlEndpoint = Endpoint<Shape, Shape, z.ZodType, z.ZodType, SqlFunction>;
 /** What a caller sends: defaults may be left out. */
 export type QueryIn<E> = E extends Endpoint<Shape, infer Q> ? z.input<Q> : never;
 export type BodyIn<E> = E extends Endpoint<Shape, Shape, infer B> ? z.input<B> : never;

@@ -88,6 +88,7 @@ export const footprints_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/footprints",
     tag: "tasks",
+    long: true,
     summary: "Where the tasks of a stage are on the globe, and how they stand",
     description:
       `The box that was planned for a task, else the \`bbox\` of its result. Up to ${most_boxes.toLocaleString("en")} come one by one; of ` +
@@ -109,6 +110,7 @@ export const footprints_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/footprints/tasks",
     tag: "tasks",
+    long: true,
     summary: "Which tasks of a stage touch an area",
     scope: "read",
     params: z.strictObject({ job_id }),

@@ -39,12 +39,15 @@ const tag = "groups";
 export const groups_api = {
   list: endpoint({
     ...{ method: "GET", path: "/api/groups", tag, scope: "read" },
+    cli: "groups",
+    sql: "list_groups",
     summary: "List groups, newest first",
     query: z.strictObject({ status: status.optional(), limit, cursor }),
     reply: z.object({ groups: z.array(group_record), next: z.string().nullable() }),
   }),
   create: endpoint({
     ...{ method: "PUT", path: "/api/groups/{group_id}", tag, scope: "submit" },
+    cli: "groups create {group_id}",
     summary: "Open a group before its first job",
     description:
       "A group also opens by itself when a job names it first. It ends once it is sealed and all its jobs have ended; with " +
@@ -63,6 +66,8 @@ export const groups_api = {
   }),
   get: endpoint({
     ...{ method: "GET", path: "/api/groups/{group_id}", tag, scope: "read" },
+    cli: "groups show {group_id}",
+    sql: "get_group",
     summary: "One group, with its counts",
     params,
     reply: group_record,
@@ -70,6 +75,8 @@ export const groups_api = {
   }),
   seal: endpoint({
     ...{ method: "POST", path: "/api/groups/{group_id}/seal", tag, scope: "submit" },
+    cli: "groups seal {group_id}",
+    sql: "seal_group",
     summary: "Let no more jobs join; it ends when all it has have ended",
     params,
     body: z.strictObject({ actor }).prefault({}),
@@ -79,6 +86,8 @@ export const groups_api = {
   }),
   jobs: endpoint({
     ...{ method: "GET", path: "/api/groups/{group_id}/jobs", tag, scope: "read" },
+    cli: "groups jobs {group_id}",
+    sql: { name: "list_group_jobs", named: { open: "open_only" } },
     summary: "Its jobs, newest first",
     params,
     query: z.strictObject({ open: flag.optional().describe("true: only those that have not ended"), limit, cursor }),
@@ -87,6 +96,7 @@ export const groups_api = {
   }),
   cancel: endpoint({
     ...{ method: "POST", path: "/api/groups/{group_id}/cancel", tag, scope: "operate" },
+    cli: "groups cancel {group_id}",
     summary: "Cancel its open jobs",
     description: "Of very many it cancels as many as 20 seconds allow and says how many are left: call again.",
     params,

@@ -126,6 +126,8 @@ export const jobs_api = {
     method: "POST",
     path: "/api/jobs/submit/{job_type}",
     tag: "jobs",
+    cli: "submit {job_type}",
+    long: false,
     summary: "Submit a job",
     description: `${by_content}\n\nA body without \`parameters\` may hold the parameters themselves beside the options: \`{"region_code": "CIV", "resume": true}\`.`,
     scope: "submit",
@@ -189,6 +191,7 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/status/{job_id}",
     ...looked_at,
+    cli: "status {job_id}",
     summary: "Everything about one job",
     description:
       "With `status_code=true` a job that is under way is told as 202 with Retry-After, an ended one as 200. With `wait=true` " +
@@ -198,6 +201,7 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/{job_id}",
     ...looked_at,
+    cli: "status {job_id}",
     summary: "Everything about one job, by its own address",
     description: "The same as `/api/jobs/status/{job_id}`.",
   }),
@@ -205,6 +209,8 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs",
     tag: "jobs",
+    cli: "jobs",
+    long: true,
     summary: "List and search jobs, newest first",
     description:
       "A page looks at a bounded number of jobs, so with filters that few jobs fit it may be short, or empty, and have a " +
@@ -231,6 +237,7 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/counts",
     tag: "jobs",
+    long: true,
     summary: "How many jobs there are in each status",
     description:
       "Takes the filter of the list. By type and status alone it is exact, but for more than 200,000 open jobs; any other filter is " +
@@ -255,6 +262,8 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/facets",
     tag: "jobs",
+    sql: "job_facets",
+    long: true,
     summary: "What a filter can be about: the types there are jobs of, and the labels of the newest 1,000",
     scope: "read",
     reply: z.object({
@@ -266,6 +275,7 @@ export const jobs_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/result",
     tag: "jobs",
+    long: true,
     summary: "The result of a job, up to 64 MiB",
     description: "That of its last stage, when that was one task; else null: read the results of tasks then.",
     scope: "read",

@@ -107,6 +107,7 @@ const tag = "schedules";
 export const schedules_api = {
   list: endpoint({
     ...{ method: "GET", path: "/api/schedules", tag, scope: "read" },
+    cli: "schedules",
     summary: "List schedules by name",
     query: z.strictObject({
       recent: z.coerce
@@ -124,6 +125,7 @@ export const schedules_api = {
   }),
   get: endpoint({
     ...{ method: "GET", path: "/api/schedules/{name}", tag, scope: "read" },
+    cli: "schedules show {name}",
     summary: "One schedule",
     params,
     reply: schedule_record,
@@ -131,6 +133,7 @@ export const schedules_api = {
   }),
   put: endpoint({
     ...{ method: "PUT", path: "/api/schedules/{name}", tag, scope: "operate" },
+    cli: "schedules set {name} {job_type}",
     summary: "Make a schedule, or replace it",
     description:
       "Each time of the pattern gets one job, a run of its own, however many processes look after schedules. A fixed time " +
@@ -155,6 +158,8 @@ export const schedules_api = {
   }),
   delete: endpoint({
     ...{ method: "DELETE", path: "/api/schedules/{name}", tag, scope: "operate" },
+    cli: "schedules delete {name}",
+    sql: "delete_schedule",
     summary: "Delete a schedule and its history; its jobs stay",
     params,
     reply: z.object({ name: z.string(), deleted: z.boolean() }),
@@ -162,17 +167,20 @@ export const schedules_api = {
   }),
   pause: endpoint({
     ...{ method: "POST", path: "/api/schedules/{name}/pause", tag, scope: "operate" },
+    cli: "schedules pause {name}",
     summary: "Submit nothing until it is continued",
     ...{ params, body: verb, reply: changed, errors: [404], repeatable: true },
   }),
   continue: endpoint({
     ...{ method: "POST", path: "/api/schedules/{name}/continue", tag, scope: "operate" },
+    cli: "schedules continue {name}",
     summary: "Go on with the first time after now",
     description: "Times that passed while it was paused are not made up for.",
     ...{ params, body: verb, reply: changed, errors: [404], repeatable: true },
   }),
   run: endpoint({
     ...{ method: "POST", path: "/api/schedules/{name}/run", tag, scope: "submit" },
+    cli: "schedules run {name}",
     summary: "Submit its job now, whatever the clock says",
     params,
     body: verb,
@@ -185,6 +193,8 @@ export const schedules_api = {
   }),
   ticks: endpoint({
     ...{ method: "GET", path: "/api/schedules/{name}/ticks", tag, scope: "read" },
+    cli: "schedules ticks {name}",
+    sql: "list_ticks",
     summary: "Its times and what became of them, newest first",
     params,
     query: z.strictObject({ limit, cursor }),
@@ -193,6 +203,7 @@ export const schedules_api = {
   }),
   preview: endpoint({
     ...{ method: "GET", path: "/api/schedules/{name}/preview", tag, scope: "read" },
+    cli: "schedules preview {name}",
     summary: "Its next times",
     params,
     query: z.strictObject({ count }),

@@ -67,6 +67,7 @@ export const task_pages_api = {
     method: "GET",
     path: "/api/tasks/{task_id}/logs",
     tag: "tasks",
+    long: true,
     summary: "What a task logged, page by page",
     description:
       "Oldest first, and without `after` or `before` the newest page. Pass `older` as `before` for what came earlier, and `newer` as `after`, again " +
@@ -112,6 +113,8 @@ export const task_pages_api = {
     method: "GET",
     path: "/api/tasks/{task_id}/lineage",
     tag: "tasks",
+    sql: "task_lineage",
+    long: true,
     summary: "Whose results a task was given, and which tasks take its own",
     scope: "read",
     params: id,

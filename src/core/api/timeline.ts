@@ -82,6 +82,7 @@ export const timeline_api = {
     method: "GET",
     path: "/api/jobs/{job_id}/timeline",
     tag: "jobs",
+    long: true,
     summary: "When each task of a job waited, ran and was tried again, and the slowest path",
     description:
       "All tasks where they are few. Of a wide stage the slowest, the last to finish, the failed, the most often tried and those that run, with " +

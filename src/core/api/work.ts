@@ -128,6 +128,7 @@ export const work_api = {
     path: "/api/workers/register",
     tag,
     scope,
+    long: false,
     summary: "Report for work",
     description:
       "Once at each start. A worker that is not heard of for lease_s is declared lost, and its tasks go to others.",
@@ -148,6 +149,7 @@ export const work_api = {
     tag,
     scope,
     errors,
+    long: false,
     summary: "Keep what is held",
     description: "Every heartbeat_s. Claims that are held but not named are given to others after a while.",
     params: worker,
@@ -183,6 +185,7 @@ export const work_api = {
     tag,
     scope,
     errors,
+    long: false,
     summary: "Take tasks, waiting for some if there are none",
     params: worker,
     body: z.strictObject({

@@ -25,6 +25,7 @@ export const workers_api = {
     method: "GET",
     path: "/api/workers/{worker_id}/tasks",
     tag: "operations",
+    sql: { name: "worker_tasks", named: { worker_id: "worker", limit: "most" } },
     summary: "What a worker holds of this tenant: what runs first, the longest first",
     scope: "read",
     params: z.strictObject({ worker_id: z.uuid().describe("As GET /api/workers tells it") }),

@@ -1,5 +1,5 @@
 // Every route there is.
-import type { Route } from "../route.js";
+import { inTurn, type Route } from "../route.js";
 import { assetsRoutes } from "./assets.js";
 import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
@@ -9,7 +9,6 @@ import { documentsRoutes } from "./documents.js";
 import { footprintsRoutes } from "./footprints.js";
 import { groupsRoutes } from "./groups.js";
 import { healthRoutes } from "./health.js";
-import { inTurn, isLong } from "./in_turn.js";
 import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
@@ -58,7 +57,7 @@ export function allRoutes(): Route[] {
     ...auditRoutes(),
     ...tenantsRoutes(),
     ...metricsRoutes(),
-  ].map((route) => (isLong(route.endpoint) ? inTurn(route) : route));
+  ].map((route) => (route.endpoint.long ? inTurn(route) : route));
   // Those of the catalogue have their turns already.
   described.push(...stacRoutes());
   return [...described, ...documentsRoutes(described)];
