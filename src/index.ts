@@ -20,6 +20,21 @@ export type { CreatedKey, KeyPage, KeyRecord, NewKey, RotatedKey } from "./engin
 export type { LimitsRecord, LimitValues } from "./engine/limits.js";
 export { migrate } from "./engine/migrate.js";
 export { type EngineOptions, openEngine } from "./engine/open_engine.js";
+export {
+  type AlertRecord,
+  type ErrorGroup,
+  type GateDecision,
+  type GateReply,
+  type JanitorHealth,
+  Operator,
+  type PauseReply,
+  type RepairReply,
+  type SkipReply,
+  type VerbOptions,
+  type VerifiedStage,
+  type VerifyReport,
+  type Why,
+} from "./engine/operator.js";
 export type {
   AttemptRecord,
   CancelReply,
@@ -48,20 +63,6 @@ export type {
   TaskRecord,
   TaskSummary,
 } from "./engine/records.js";
-export { Recovery, type VerbOptions } from "./engine/recovery.js";
-export type {
-  AlertRecord,
-  ErrorGroup,
-  GateDecision,
-  GateReply,
-  JanitorHealth,
-  PauseReply,
-  RepairReply,
-  SkipReply,
-  VerifiedStage,
-  VerifyReport,
-  Why,
-} from "./engine/recovery_records.js";
 export type { ScheduleGiven, ScheduleOptions, ScheduleRecord, TickRecord } from "./engine/schedule_records.js";
 export { type Round, Scheduler, type SchedulerParts } from "./engine/scheduler.js";
 export { type PutOptions, Schedules } from "./engine/schedules.js";

@@ -1,6 +1,6 @@
 // fanfold alerts: what should not have happened and did, as the janitor found it.
 import type { Problem } from "../core/problems.js";
-import type { AlertRecord } from "../engine/recovery_records.js";
+import type { AlertRecord } from "../engine/operator.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { wholeNumber } from "./options.js";
@@ -23,7 +23,7 @@ export function addAlerts(cli: Cli): void {
       const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
       if (problems.length > 0) throw usage("these alerts cannot be listed", { problems });
       await withSession(cli, async ({ engine }) => {
-        const { alerts } = await engine.recovery.alerts({ limit });
+        const { alerts } = await engine.operate.alerts({ limit });
         answer(cli, { alerts }, () => alertLines(alerts, cli.io.width()));
       });
     });

@@ -1,8 +1,8 @@
 // fanfold approve and fanfold reject: the word of a person that a stage with a gate waits for.
 import { NotAllowedNow } from "../core/errors.js";
 import { printable } from "../core/printable.js";
+import type { GateReply } from "../engine/operator.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
-import type { GateReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { withSession } from "./session.js";
@@ -54,8 +54,8 @@ async function decide(cli: Cli, verb: "approve" | "reject", job: string, flags: 
     const stage = flags.stage ?? theOneThatWaits(status, verb);
     const reply =
       verb === "approve"
-        ? await engine.recovery.approve(status.job_id, stage, options)
-        : await engine.recovery.reject(status.job_id, stage, reason, options);
+        ? await engine.operate.approve(status.job_id, { ...options, stage })
+        : await engine.operate.reject(status.job_id, { ...options, stage, reason });
     answer(cli, reply, () => decisionLines(reply, verb, status));
   });
 }

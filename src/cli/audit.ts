@@ -1,7 +1,9 @@
 // fanfold audit: who did what, over all jobs and settings of the tenant.
+
+import { audit_api } from "../core/api/audit.js";
+import type { ReplyOf } from "../core/api/endpoint.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
-import type { DeedRecord } from "../engine/audit.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { wholeNumber } from "./options.js";
@@ -54,13 +56,13 @@ export function addAudit(cli: Cli): void {
       if (problems.length > 0) throw usage("this cannot be listed", { problems });
       await withSession(cli, async ({ engine }) => {
         const about = job === undefined ? {} : { job_id: (await engine.status(job)).job_id };
-        const page = await engine.audit.list({ ...flags, ...about, submits, limit });
+        const page = await engine.call(audit_api.list, { ...flags, ...about, submits, limit });
         answer(cli, page, () => auditLines(page.deeds, cli.io.width()));
       });
     });
 }
 
-function* auditLines(deeds: readonly DeedRecord[], width: number): Generator<string> {
+function* auditLines(deeds: ReplyOf<typeof audit_api.list>["deeds"], width: number): Generator<string> {
   if (deeds.length === 0) {
     yield "nobody did anything";
     return;

@@ -39,7 +39,7 @@ function addList(cli: Cli, connectors: Command): void {
     .addHelpText("after", examples("fanfold connectors list", "fanfold connectors list http.request --json"))
     .action((connector: string | undefined) =>
       withSession(cli, async ({ engine }) => {
-        const found = await engine.connectors.list(connector ?? null);
+        const found = await engine.connectors.list(connector);
         answer(cli, { connectors: found }, () => configLines(found, cli.io.width()));
       }),
     );

@@ -1,9 +1,11 @@
 // fanfold webhooks deliveries, delivery, replay, discard: what was sent to whom, and sending it again.
 import type { Command } from "commander";
+import type { ReplyOf } from "../core/api/endpoint.js";
+import type { webhooks_api } from "../core/api/webhooks.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
 import { type DeliveryStatus, delivery_statuses } from "../core/webhooks.js";
-import type { DeliveryRecord, DeliveryWithTries, ReplayReply } from "../engine/webhooks.js";
+import type { DeliveryRecord, DeliveryWithTries } from "../engine/webhooks.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { collect, momentOf, oneOf, wholeNumber } from "./options.js";
@@ -161,7 +163,12 @@ export function addReplay(cli: Cli, webhooks: Command): void {
     });
 }
 
-function* replayLines({ deliveries, dry_run, more, next_from }: ReplayReply): Generator<string> {
+function* replayLines({
+  deliveries,
+  dry_run,
+  more,
+  next_from,
+}: ReplyOf<typeof webhooks_api.replay>): Generator<string> {
   const what = `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"}`;
   yield dry_run ? `would send ${what} again; nothing was changed` : `queued  ${what}, oldest first, 20 a second`;
   if (more) yield `there are more: go on with --from ${next_from}`;

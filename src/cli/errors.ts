@@ -2,8 +2,8 @@
 
 import { printable } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
+import type { ErrorReport } from "../engine/operator.js";
 import type { JobRecord } from "../engine/records.js";
-import type { ErrorReport } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import { withSession } from "./session.js";
@@ -23,7 +23,7 @@ export function addErrors(cli: Cli): void {
     .action(async (job: string) => {
       await withSession(cli, async ({ engine }) => {
         const status = await engine.status(job);
-        const report = await engine.recovery.errors(status.job_id);
+        const report = await engine.operate.errors(status.job_id);
         const document = { job_id: status.job_id, status: status.status, ...report };
         answer(cli, document, () => groupLines(status, report, cli.io.width()));
       });
@@ -43,10 +43,10 @@ function* groupLines(job: JobRecord, report: ErrorReport, width: number): Genera
   const rows = groups.map((group) => [
     count(group.tasks),
     group.signature,
-    group.category + (group.quarantined ? ", quarantined" : ""),
-    printable(group.code, 40),
+    (group.category ?? "") + (group.quarantined ? ", quarantined" : ""),
+    printable(group.code ?? "", 40),
     group.stages.join(","),
-    group.message,
+    group.message ?? "",
   ]);
   yield* table(["TASKS", "SIGNATURE", "CATEGORY", "CODE", "STAGES", "MESSAGE"], rows, width);
   if (looked_at < failed) yield `of ${count(failed)} failures ${count(looked_at)} were looked at`;

@@ -1,6 +1,6 @@
 // fanfold pause and fanfold continue: a job, all that fit a filter, or a task type of this tenant, stands still for a while.
 import { printable } from "../core/printable.js";
-import type { JobPauseReply, TypePauseReply } from "../engine/recovery_records.js";
+import type { JobPauseReply, TypePauseReply } from "../engine/operator.js";
 import { addFilterOption, type FilterFlags, onAllThatFit } from "./bulk.js";
 import { answer, type Cli, examples } from "./command.js";
 import { tasks } from "./figures.js";
@@ -62,13 +62,13 @@ async function change(cli: Cli, verb: "pause" | "continue", job: string | undefi
   );
   if (flags.filter !== undefined) return onAllThatFit(cli, verb, flags);
   const options = verbOptions(cli, flags);
-  await withSession(cli, async ({ engine: { recovery } }) => {
+  await withSession(cli, async ({ engine: { operate } }) => {
     const reply =
       job !== undefined
-        ? await (verb === "pause" ? recovery.pauseJob(job, options) : recovery.continueJob(job, options))
+        ? await (verb === "pause" ? operate.pause(job, options) : operate.continue(job, options))
         : await (verb === "pause"
-            ? recovery.pauseType(flags.type as string, options)
-            : recovery.continueType(flags.type as string, options));
+            ? operate.pauseType(flags.type as string, options)
+            : operate.continueType(flags.type as string, options));
     answer(cli, reply, () => (verb === "pause" ? pauseLines(reply) : continueLines(reply)));
   });
 }

@@ -1,5 +1,6 @@
 // fanfold queues: what waits of each task type, who serves it, and how quickly it is worked off.
 
+import { queues_api } from "../core/api/queues.js";
 import { printable } from "../core/printable.js";
 import type { QueueRecord } from "../engine/queries.js";
 import { answer, type Cli, examples } from "./command.js";
@@ -18,7 +19,7 @@ export function addQueues(cli: Cli): void {
     .addHelpText("after", examples("fanfold queues", "fanfold queues --json | jq '.queues[] | select(.problem)'"))
     .action(() =>
       withSession(cli, async ({ engine }) => {
-        const { queues } = await engine.queries.queues();
+        const { queues } = await engine.call(queues_api.list, {});
         answer(cli, { queues }, () => queueLines(queues, cli.io.width()));
       }),
     );

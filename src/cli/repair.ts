@@ -1,6 +1,6 @@
 // How a repair reads (resume, retry): what runs again and what is kept, stage by stage; and following it to its end.
 import type { Problem } from "../core/problems.js";
-import type { RepairReply } from "../engine/recovery_records.js";
+import type { RepairReply } from "../engine/operator.js";
 import { answer, type Cli, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { count, tasks } from "./figures.js";

@@ -42,7 +42,7 @@ async function resume(cli: Cli, job: string | undefined, flags: ResumeFlags): Pr
   const options = verbOptions(cli, flags);
   const timeout_s = repairTimeout("this cannot be resumed", flags);
   await withSession(cli, async (session) => {
-    const reply = await session.engine.recovery.resume(job, options);
+    const reply = await session.engine.operate.resume(job, options);
     const verb = { done: "resumed", would: "would resume" };
     await sayRepair(cli, session, reply, verb, { wait: flags.wait ?? false, timeout_s });
   });

@@ -2,7 +2,7 @@
 // task.
 import { NotFound } from "../core/errors.js";
 import { printable } from "../core/printable.js";
-import type { RepairReply, RetriedTasks, SkipReply } from "../engine/recovery_records.js";
+import type { RepairReply, RetriedTasks, SkipReply } from "../engine/operator.js";
 import { answer, type Cli, examples, globals } from "./command.js";
 import { usage } from "./failure.js";
 import { note } from "./io.js";
@@ -65,16 +65,16 @@ async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Prom
   const options = verbOptions(cli, flags);
   const timeout_s = repairTimeout("this cannot be run again", flags);
   await withSession(cli, async (session) => {
-    const { recovery } = session.engine;
+    const { operate } = session.engine;
     if (task !== undefined) await checkTask(session, job, task, flags.wait ?? false);
     const reply =
       task !== undefined
-        ? await recovery.retryTask(task, options)
+        ? await operate.retryTask(task, options)
         : stage !== undefined && ranges !== null
-          ? await recovery.retryTasks(job as string, stage, { ranges }, options)
+          ? await operate.retryTasks(job as string, stage, { ...options, ranges })
           : stage !== undefined
-            ? await recovery.retryStage(job as string, stage, options)
-            : await recovery.retryGroup(job as string, group as string, options);
+            ? await operate.retryStage(job as string, stage, options)
+            : await operate.retryGroup(job as string, group as string, options);
     if (!isRepair(reply)) return answer(cli, reply, () => loneLines(session, reply));
     if (isSelected(reply) && !globals(cli).json) for (const line of leftLines(reply.left)) note(cli.io, line);
     const verb = { done: "runs again", would: "would run again" };

@@ -1,8 +1,8 @@
 // fanfold skip: one task, or some of a stage, count as done, without a result and for a reason.
 
 import { printable } from "../core/printable.js";
+import type { SkippedTasks, SkipReply } from "../engine/operator.js";
 import type { JobRecord, TaskRecord } from "../engine/records.js";
-import type { SkippedTasks, SkipReply } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { usage } from "./failure.js";
 import { tasks as tasksText } from "./figures.js";
@@ -49,7 +49,7 @@ async function skipSome(cli: Cli, job: string, flags: SkipFlags): Promise<void> 
   const ranges = ordinalsOf(tasks);
   const options = verbOptions(cli, flags);
   await withSession(cli, async ({ engine }) => {
-    const reply = await engine.recovery.skipTasks(job, stage, { ranges }, reason, options);
+    const reply = await engine.operate.skipTasks(job, stage, { ...options, ranges, reason });
     answer(cli, reply, () => someLines(reply));
   });
 }
@@ -68,7 +68,7 @@ async function skip(cli: Cli, task_id: string, flags: VerbFlags): Promise<void> 
   const options = verbOptions(cli, flags);
   await withSession(cli, async ({ engine }) => {
     const before = await engine.task(task_id);
-    const reply = await engine.recovery.skipTask(task_id, reason, options);
+    const reply = await engine.operate.skipTask(task_id, { ...options, reason });
     const job = before.job_id === null ? null : await engine.status(before.job_id);
     answer(cli, reply, () => skipLines(reply, before, job));
   });

@@ -3,8 +3,8 @@
 import { printable, truncate } from "../core/printable.js";
 import { isTerminal } from "../core/statuses.js";
 import { verdictOf } from "../core/verdict.js";
+import type { Why } from "../engine/operator.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../engine/records.js";
-import type { Why } from "../engine/recovery_records.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count } from "./figures.js";
 import type { Io } from "./io.js";
@@ -30,7 +30,7 @@ async function showStatus(cli: Cli, job: string): Promise<void> {
   await withSession(cli, async (session) => {
     const status = await session.engine.status(job);
     const failed = await failedTasks(session, status.job_id, status.status);
-    const why = isTerminal(status.status) ? null : await session.engine.recovery.why(status.job_id);
+    const why = isTerminal(status.status) ? null : await session.engine.operate.why(status.job_id);
     answer(cli, status, () => statusLines(status, why, failed, cli.io));
   });
 }

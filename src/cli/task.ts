@@ -51,6 +51,6 @@ function* attemptLines(told: AttemptRecord): Generator<string> {
     const end = gives_up_at === null ? "" : `; given up ${moment(gives_up_at)} if it goes on failing`;
     yield `            tried again ${moment(retry_at)}${end}`;
   }
-  const process = detail?.process;
+  const process = (detail as { process?: unknown } | null)?.process;
   if (process !== undefined) yield `            its process: ${resultText(process)}`;
 }

@@ -1,7 +1,7 @@
 // Tasks of a stage as they are written on the command line: 0-99,200 are the first hundred and the one numbered 200.
 
 import { printable } from "../core/printable.js";
-import type { Selected } from "../engine/recovery_records.js";
+import type { RetriedTasks } from "../engine/operator.js";
 import { usage } from "./failure.js";
 import { tasks } from "./figures.js";
 
@@ -17,6 +17,6 @@ export function ordinalsOf(text: string): [number, number][] {
   });
 }
 
-export function* leftLines(left: Selected["left"]): Generator<string> {
+export function* leftLines(left: RetriedTasks["left"]): Generator<string> {
   for (const { tasks: count, text } of left) yield `  left as they are: ${tasks(count)}, ${text}`;
 }

@@ -1,6 +1,6 @@
 // What the operator's verbs share: who asks and why, and looking before acting.
 import type { Command } from "commander";
-import type { VerbOptions } from "../engine/recovery.js";
+import type { VerbOptions } from "../engine/operator.js";
 import type { Cli } from "./command.js";
 import { usage } from "./failure.js";
 

@@ -1,7 +1,7 @@
 // fanfold verify: proves a job from its rows and its spilled files.
 
 import { printable } from "../core/printable.js";
-import type { VerifyReport } from "../engine/recovery_records.js";
+import type { VerifyReport } from "../engine/operator.js";
 import { answer, type Cli, examples } from "./command.js";
 import { exit_codes } from "./failure.js";
 import { count } from "./figures.js";
@@ -26,7 +26,7 @@ export function addVerify(cli: Cli): void {
 async function verify(cli: Cli, job: string): Promise<void> {
   await withSession(cli, async ({ engine }) => {
     const bar = fileBar(cli.io);
-    const report = await engine.recovery.verify(job, bar.checked);
+    const report = await engine.operate.verify(job, bar.checked);
     bar.end();
     if (!report.ok) cli.exit_code = exit_codes.failed;
     answer(cli, report, () => reportLines(report, cli.io));

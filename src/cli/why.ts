@@ -1,7 +1,7 @@
 // fanfold why: the first reason a job or a task does not move, as the rows prove it, and the one command to run.
 
 import { printable } from "../core/printable.js";
-import type { Why } from "../engine/recovery_records.js";
+import type { Why } from "../engine/operator.js";
 import { answer, type Cli, examples } from "./command.js";
 import { count, seconds } from "./figures.js";
 import { withSession } from "./session.js";
@@ -26,7 +26,7 @@ export function addWhy(cli: Cli): void {
 
 async function explainWhy(cli: Cli, id: string): Promise<void> {
   await withSession(cli, async ({ engine }) => {
-    const why = await engine.recovery.why(id);
+    const why = await engine.operate.why(id);
     answer(cli, why, () => whyLines(why, cli.io.colour));
   });
 }

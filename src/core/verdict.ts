@@ -1,54 +1,30 @@
 // How a job stands, in one sentence: for the page of a job and for the command line. The words are the same in both. Pure: the
 // caller gives what it knows and says what time it is.
+import type { z } from "zod";
+import type { job_record } from "./api/job_records.js";
 import { count, took } from "./figures.js";
 import { doneOf, type Pace } from "./pace.js";
 
-export interface VerdictStage {
-  number: number;
-  name: string;
-  status: string;
-  importance: string;
-  skip_reason: string | null;
-  gate: { message: string } | null;
-  total: number | null;
-  completed: number;
-  failed: number;
-  skipped: number;
-  cancelled: number;
-  processing: number;
-  queued: number;
-  retrying: number;
-  eta_s: number | null;
-  error: Failure | null;
-}
+type Job = z.output<typeof job_record>;
+export type VerdictStage = Pick<
+  Job["stages"][number],
+  | ("number" | "name" | "importance" | "skip_reason" | "gate" | "total" | "eta_s")
+  | ("completed" | "failed" | "skipped" | "cancelled" | "processing" | "queued" | "retrying")
+> & { status: string; error: Failure | null };
 
-export interface VerdictJob {
+export type VerdictJob = Pick<
+  Job,
+  | ("epoch" | "waits_for" | "created_at" | "started_at" | "finished_at")
+  | ("paused_at" | "paused_by" | "pause_reason" | "cancelled_by")
+> & {
   status: string;
-  epoch: number;
-  waits_for: number;
-  depends_on: readonly {
-    job_id: string;
-    job_type: string | null;
-    status: string | null;
-    satisfied_at: string | null;
-  }[];
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  paused_at: string | null;
-  paused_by: string | null;
-  pause_reason: string | null;
-  cancelled_by: string | null;
+  depends_on: readonly Pick<Job["depends_on"][number], "job_id" | "job_type" | "status" | "satisfied_at">[];
   error: Failure | null;
-  deliverables: readonly { name: string; count: number; usable: boolean; at_least: boolean }[];
+  deliverables: readonly Pick<Job["deliverables"][number], "name" | "count" | "usable" | "at_least">[];
   stages: readonly VerdictStage[];
-}
+};
 
-interface Failure {
-  code?: string | undefined;
-  message?: string | null | undefined;
-  stage?: string | undefined;
-}
+type Failure = NonNullable<Job["error"]>;
 
 export interface VerdictFacts {
   now_ms: number;

@@ -1,5 +1,7 @@
 // A tenant's configurations of connectors, and the hosts they call. What is written is checked here: no secret by value, and
 // what the connector declares where this process knows it.
+import { connectors_api } from "../core/api/connectors.js";
+import type { ReplyOf } from "../core/api/endpoint.js";
 import { checkedConfig, config_name, connector_prefix } from "../core/connector_config.js";
 import { BadRequest } from "../core/errors.js";
 import { taskTypeProblem } from "../core/names.js";
@@ -8,41 +10,24 @@ import { quoted } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
+import { Noun } from "./verb.js";
 
-export interface ConnectorConfig {
-  /** "http.request": the task type without "connector." */
-  connector: string;
-  name: string;
-  config: Record<string, unknown>;
-  created_at: string;
-  updated_at: string;
-  updated_by: string;
-}
+export type ConnectorConfig = ReplyOf<typeof connectors_api.list>["connectors"][number];
+export type HostRecord = ReplyOf<typeof connectors_api.hosts>["hosts"][number];
 
-export interface HostRecord {
-  scope: string;
-  breaker: "closed" | "open" | "half_open";
-  open_until: string | null;
-  wait_until: string | null;
-  /** Under way now. */
-  calls: number;
-  failed_count: number;
-  ok_count: number;
-  mean_s: number;
-  used_at: string;
-}
-
-export class Connectors {
+export class Connectors extends Noun {
   constructor(
-    private readonly db: Queryable,
-    private readonly tenant: string,
+    db: Queryable,
+    tenant: string,
     private readonly registry: Registry,
     /** Where it is known, what it forbids is not kept. */
     private readonly outbound: OutboundPolicy | undefined,
-  ) {}
+  ) {
+    super(db, tenant);
+  }
 
-  list(connector: string | null = null): Promise<ConnectorConfig[]> {
-    return asked(this.db.sql`select app.list_connectors(${connector}::text, ${this.tenant}::text) as reply`);
+  async list(connector?: string): Promise<ConnectorConfig[]> {
+    return (await this.call(connectors_api.list, { connector })).connectors;
   }
 
   async set(connector: string, name: string, config: unknown, actor: string | null = null): Promise<ConnectorConfig> {
@@ -62,14 +47,11 @@ export class Connectors {
   }
 
   remove(connector: string, name: string, actor: string | null = null) {
-    return asked<{ connector: string; name: string; removed: boolean }>(
-      this.db
-        .sql`select app.remove_connector(${connector}::text, ${name}::text, ${this.tenant}::text, ${actor}::text) as reply`,
-    );
+    return this.call(connectors_api.remove, { connector, name, actor });
   }
 
-  hosts(): Promise<HostRecord[]> {
-    return asked(this.db.sql`select app.list_hosts(${this.tenant}::text) as reply`);
+  async hosts(): Promise<HostRecord[]> {
+    return (await this.call(connectors_api.hosts, {})).hosts;
   }
 }
 

@@ -1,49 +1,16 @@
 // What a submit would do, told without doing it: the same checks in the same order, and not a row written.
-import type { DeadlineFrom } from "../core/deadline.js";
+import type { WouldSubmit } from "../core/api/jobs.js";
 import type { Job } from "../core/declare.js";
 import { Conflict, NotAllowedNow } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
-import type { JobStatus } from "../core/statuses.js";
 import { blueprintText, submitOptions } from "./bulk.js";
 import type { Engine } from "./engine.js";
 import type { SubmitOptions } from "./records.js";
 import { asked } from "./reply.js";
 
-export interface ForeseenStage {
-  number: number;
-  name: string;
-  task: string;
-  parallelism: string;
-  importance: string;
-  after: number[];
-  /** A person is asked this before it opens. */
-  gate: string | null;
-  /** Whether it runs is decided on the way. */
-  conditional: boolean;
-  /** null: only the run will tell. */
-  tasks: number | null;
-  why: string | null;
-  /** There is a live worker for its tasks. */
-  served: boolean;
-}
+export type { WouldSubmit };
 
-export interface WouldSubmit {
-  dry_run: true;
-  would: "create" | "reuse" | "resume";
-  job_id: string;
-  job_type: string;
-  run: number;
-  exists: { job_id: string; run: number; status: JobStatus; created_at: string; finished_at: string | null } | null;
-  waits_for: number;
-  deadline_s: number | null;
-  deadline_from: DeadlineFrom;
-  parameters: Record<string, unknown>;
-  stages: ForeseenStage[];
-  /** Of the stages that tell how many they have. */
-  tasks: number;
-  resume: { from_stage: number; again: number; kept: number } | null;
-  hint: string;
-}
+type ForeseenStage = WouldSubmit["stages"][number];
 
 type Foreseen = Omit<WouldSubmit, "dry_run" | "parameters" | "tasks" | "resume" | "hint" | "stages"> & {
   stages: (ForeseenStage & { starts: boolean; counted: boolean })[];
@@ -58,7 +25,9 @@ export async function foresee(
 ): Promise<WouldSubmit> {
   const { canonical, identity_canonical: identity, parameters } = await validateParameters(known, input);
   const job = {
-    ...{ parameters: canonical, identity, ...submitOptions(options) },
+    parameters: canonical,
+    identity,
+    ...submitOptions(options),
     ...(deadline_s === null ? { no_deadline: true } : { deadline_s }),
   };
   const request = JSON.stringify({ tenant: engine.tenant, mode, jobs: [job] });
@@ -70,7 +39,11 @@ export async function foresee(
   const stages = told.stages.map(({ starts: _starts, counted: _counted, ...stage }) => stage);
   return {
     ...told,
-    ...{ dry_run: true, would, parameters, stages, resume },
+    dry_run: true,
+    would,
+    parameters,
+    stages,
+    resume,
     tasks: stages.reduce((sum, { tasks }) => sum + (tasks ?? 0), 0),
     hint: hintOf(would, told),
   };
@@ -79,7 +52,7 @@ export async function foresee(
 /** null: it could not go on, and submitting it would leave it as it is. */
 async function foreseenResume(engine: Engine, job_id: string): Promise<WouldSubmit["resume"]> {
   try {
-    const { from_stage, again, kept } = await engine.recovery.resume(job_id, { dry_run: true });
+    const { from_stage, again, kept } = await engine.operate.resume(job_id, { dry_run: true });
     return { from_stage, again, kept };
   } catch (error) {
     if (error instanceof Conflict || error instanceof NotAllowedNow) return null;

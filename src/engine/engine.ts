@@ -2,6 +2,7 @@
 // each; every decision is the database's.
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
+import type { ReplyOf, SqlEndpoint } from "../core/api/endpoint.js";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit, TooLarge } from "../core/errors.js";
 import { type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
@@ -14,7 +15,6 @@ import { validateTaskInput } from "../core/task_input.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { Zones, zonesBelow } from "../storage/zones.js";
 import { Assets } from "./assets.js";
-import { Audit } from "./audit.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
 import { blueprintText, mapped, pages, receivers, submitOptions } from "./bulk.js";
@@ -26,9 +26,9 @@ import { Groups } from "./groups.js";
 import { KeptBlueprints } from "./kept_blueprints.js";
 import { Keys } from "./keys.js";
 import { Limits } from "./limits.js";
+import { Operator, type VerbOptions } from "./operator.js";
 import { Queries } from "./queries.js";
 import type {
-  CancelReply,
   EnqueueItem,
   EnqueueOptions,
   EnqueueReply,
@@ -42,9 +42,7 @@ import type {
   TaskFilter,
   TaskPage,
   TaskRecord,
-  TaskVerbReply,
 } from "./records.js";
-import { Recovery, type VerbOptions } from "./recovery.js";
 import { RemoteWork } from "./remote_work.js";
 import { asked } from "./reply.js";
 import { Schedules } from "./schedules.js";
@@ -52,7 +50,7 @@ import { Sealer } from "./sealing.js";
 import { TaskPages } from "./task_pages.js";
 import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
-import { Views } from "./views.js";
+import { callVerb, type VerbFields } from "./verb.js";
 import { Webhooks } from "./webhooks.js";
 
 export interface EngineParts {
@@ -106,7 +104,7 @@ export class Engine {
   readonly log: Logger;
   readonly worker_commands = worker_commands;
   /** Resume, retry, skip, pause, approve, verify, why. */
-  readonly recovery: Recovery;
+  readonly operate: Operator;
   readonly keys: Keys;
   /** The verbs of workers that came over HTTP. */
   readonly work: RemoteWork;
@@ -123,10 +121,6 @@ export class Engine {
   /** One task looked at closely, and a job over time. */
   readonly task_pages: TaskPages;
   readonly groups: Groups;
-  /** Filters of the jobs list that people keep. */
-  readonly views: Views;
-  /** Who did what. */
-  readonly audit: Audit;
   readonly schedules: Schedules;
   /** What handlers may call, where this process knows it. */
   readonly outbound: OutboundPolicy | undefined;
@@ -145,11 +139,11 @@ export class Engine {
     this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
     this.leftovers_after_h = parts.leftovers_after_h ?? 24;
     this.assets = new Assets(parts.db, parts.tenant, this.zones);
-    this.recovery = new Recovery(parts.db, parts.tenant, this.store);
+    this.operate = new Operator(parts.db, parts.tenant, this.store);
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, this.store);
     this.limits = new Limits(parts.db, parts.tenant);
-    this.tenants = new Tenants(parts.db);
+    this.tenants = new Tenants(parts.db, parts.tenant);
     this.connectors = new Connectors(parts.db, parts.tenant, parts.registry, parts.outbound);
     this.sealer = parts.sealer ?? new Sealer();
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer, parts.outbound);
@@ -157,8 +151,6 @@ export class Engine {
     this.queries = new Queries(parts.db, parts.tenant);
     this.task_pages = new TaskPages(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant);
-    this.views = new Views(parts.db, parts.tenant);
-    this.audit = new Audit(parts.db, parts.tenant);
     this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
@@ -174,6 +166,11 @@ export class Engine {
   /** The same engine for another tenant; only the server's role may choose. Closing it is its lender's part. */
   forTenant(tenant: string): Engine {
     return new Engine({ ...this.#parts, tenant, kept: this.#kept, close: async () => {} });
+  }
+
+  /** Any verb that is one SQL function, typed by its endpoint. */
+  call<E extends SqlEndpoint>(verb: E, fields: VerbFields<E>): Promise<ReplyOf<E>> {
+    return callVerb(this, verb, fields);
   }
 
   async submit<J extends Job>(
@@ -381,40 +378,16 @@ export class Engine {
     return asked(this.db.sql`select app.list_events(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  cancelJob(
-    job_id: string,
-    reason: string | null = null,
-    { dry_run = false, actor = null }: { dry_run?: boolean; actor?: string | null } = {},
-  ): Promise<CancelReply> {
-    return asked(
-      this.db.sql`select app.cancel_job(
-        ${job_id}::text, ${reason}::text, ${this.tenant}::text, ${dry_run}::boolean, ${actor}::text) as reply`,
-    );
+  cancelJob(job_id: string, reason: string | null = null, options: Omit<VerbOptions, "reason"> = {}) {
+    return this.operate.cancel(job_id, { ...options, reason });
   }
 
-  cancelTask(
-    task_id: string,
-    reason: string | null = null,
-    { dry_run = false, actor = null }: { dry_run?: boolean; actor?: string | null } = {},
-  ): Promise<TaskVerbReply> {
-    return asked(
-      this.db.sql`select app.cancel_task(
-        ${task_id}::text, ${reason}::text, ${this.tenant}::text, ${dry_run}::boolean, ${actor}::text) as reply`,
-    );
+  cancelTask(task_id: string, reason: string | null = null, options: Omit<VerbOptions, "reason"> = {}) {
+    return this.operate.cancelTask(task_id, { ...options, reason });
   }
 
-  rescheduleTask(
-    task_id: string,
-    run_at: Date | string,
-    priority: number | null = null,
-    { reason = null, dry_run = false, actor = null }: VerbOptions = {},
-  ): Promise<TaskVerbReply & { run_at: string; priority: number }> {
-    const at = run_at instanceof Date ? run_at.toISOString() : run_at;
-    return asked(
-      this.db.sql`select app.reschedule_task(
-        ${task_id}::text, ${at}::text::timestamptz, ${priority}::integer, ${this.tenant}::text, ${reason}::text,
-        ${dry_run}::boolean, ${actor}::text) as reply`,
-    );
+  rescheduleTask(task_id: string, run_at: Date | string, priority: number | null = null, options: VerbOptions = {}) {
+    return this.operate.rescheduleTask(task_id, run_at, { ...options, priority });
   }
 
   /** The job's result, read from storage when it was too large for the database; TooLarge above `max_bytes`. */

@@ -1,46 +1,16 @@
 // Groups of jobs: opened, sealed, looked at, cancelled. A group ends by itself, in the transaction in which its last job does.
 import { performance } from "node:perf_hooks";
-import type { Queryable } from "./database.js";
+import type { ReplyOf } from "../core/api/endpoint.js";
+import { groups_api } from "../core/api/groups.js";
+import { operations_api } from "../core/api/operations.js";
 import type { JobPage } from "./records.js";
 import { asked } from "./reply.js";
+import { Noun } from "./verb.js";
 
-export type GroupStatus = "open" | "completed" | "partial_success" | "failed" | "cancelled";
-
-export interface GroupRecord {
-  group_id: string;
-  name: string | null;
-  status: GroupStatus;
-  created_at: string;
-  created_by: string;
-  /** So many jobs it will have. */
-  expected: number | null;
-  sealed_at: string | null;
-  sealed_by: string | null;
-  finished_at: string | null;
-  total: number;
-  open: number;
-  completed: number;
-  partial_success: number;
-  failed: number;
-  cancelled: number;
-  /** What it waits for, in one sentence. */
-  hint: string;
-}
-
-export interface GroupPage {
-  groups: GroupRecord[];
-  next: string | null;
-}
-
-export interface GroupCancelReply {
-  group_id: string;
-  /** Open jobs that were, or would be, cancelled. */
-  cancelled: number;
-  /** Open jobs that are left: call again. */
-  left: number;
-  dry_run: boolean;
-  changed: boolean;
-}
+export type GroupRecord = ReplyOf<typeof groups_api.get>;
+export type GroupStatus = GroupRecord["status"];
+export type GroupPage = ReplyOf<typeof groups_api.list>;
+export type GroupCancelReply = ReplyOf<typeof groups_api.cancel>;
 
 export interface NewGroup {
   group_id: string;
@@ -50,12 +20,12 @@ export interface NewGroup {
   actor?: string | null;
 }
 
-export class Groups {
-  constructor(
-    private readonly db: Queryable,
-    private readonly tenant: string,
-  ) {}
+interface Page {
+  limit?: number;
+  cursor?: string | null;
+}
 
+export class Groups extends Noun {
   /** Opens a group before its first job; the same again changes nothing. */
   create(group: NewGroup): Promise<{ created: boolean; group: GroupRecord }> {
     const request = JSON.stringify({ ...group, tenant: this.tenant });
@@ -63,40 +33,20 @@ export class Groups {
   }
 
   get(group_id: string): Promise<GroupRecord> {
-    return asked(this.db.sql`select app.get_group(${group_id}::text, ${this.tenant}::text) as reply`);
+    return this.call(groups_api.get, { group_id });
   }
 
-  list({
-    status = null,
-    limit = 50,
-    cursor = null,
-  }: {
-    status?: GroupStatus | null;
-    limit?: number;
-    cursor?: string | null;
-  } = {}): Promise<GroupPage> {
-    return asked(
-      this.db.sql`select app.list_groups(
-        ${status}::text, ${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`,
-    );
+  list(page: Page & { status?: GroupStatus | null } = {}): Promise<GroupPage> {
+    return this.call(groups_api.list, page);
   }
 
   /** No job joins it any more; it ends when all it has have ended. */
-  seal(
-    group_id: string,
-    { actor = null }: { actor?: string | null } = {},
-  ): Promise<{ changed: boolean; group: GroupRecord }> {
-    return asked(this.db.sql`select app.seal_group(${group_id}::text, ${this.tenant}::text, ${actor}::text) as reply`);
+  seal(group_id: string, given: { actor?: string | null } = {}) {
+    return this.call(groups_api.seal, { group_id, ...given });
   }
 
-  jobs(
-    group_id: string,
-    { open = false, limit = 50, cursor = null }: { open?: boolean; limit?: number; cursor?: string | null } = {},
-  ): Promise<JobPage> {
-    return asked(
-      this.db.sql`select app.list_group_jobs(
-        ${group_id}::text, ${open}::boolean, ${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`,
-    );
+  jobs(group_id: string, page: Page & { open?: boolean } = {}): Promise<JobPage> {
+    return this.call(groups_api.jobs, { group_id, ...page });
   }
 
   /**
@@ -132,11 +82,7 @@ export class Groups {
   /** One that ended by itself meanwhile needs no cancelling. */
   async #cancelJob(job_id: string, reason: string, actor: string | null): Promise<boolean> {
     try {
-      const { changed } = await asked<{ changed: boolean }>(
-        this.db.sql`select app.cancel_job(
-          ${job_id}::text, ${reason}::text, ${this.tenant}::text, false, ${actor}::text) as reply`,
-      );
-      return changed;
+      return (await this.call(operations_api.cancel, { job_id, reason, actor })).changed;
     } catch (error) {
       if ((error as { code?: unknown }).code === "not_allowed_now") return false;
       throw error;

@@ -105,11 +105,11 @@ async function touch(engine: Engine, request: BulkRequest, job_id: string, reply
 }
 
 function perform(engine: Engine, action: BulkAction, job_id: string, reason: string | null, actor: string | null) {
-  const { recovery } = engine;
+  const { operate } = engine;
   if (action === "cancel") return engine.cancelJob(job_id, reason, { actor });
-  if (action === "pause") return recovery.pauseJob(job_id, { reason, actor });
-  if (action === "continue") return recovery.continueJob(job_id, { reason, actor });
-  return recovery.resume(job_id, { reason, actor });
+  if (action === "pause") return operate.pause(job_id, { reason, actor });
+  if (action === "continue") return operate.continue(job_id, { reason, actor });
+  return operate.resume(job_id, { reason, actor });
 }
 
 function add(list: Refused[], one: Refused): void {

@@ -1,36 +1,18 @@
 // API keys: made here, so that the secret is never sent to the database, and looked up for the server.
 import { randomBytes } from "node:crypto";
-import type { Scope } from "../core/api/endpoint.js";
+import type { ReplyOf, Scope } from "../core/api/endpoint.js";
+import { keys_api } from "../core/api/keys.js";
 import { type KeyParts, keyText, makeKey, secretHash } from "../core/api_key.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
+import { Noun } from "./verb.js";
 
-export interface KeyRecord {
-  key_id: string;
-  tenant_id: string;
-  env: string;
-  name: string;
-  scopes: Scope[];
-  operator: boolean;
-  /** ending: rotated or revoked at a time that is still to come. */
-  status: "active" | "ending" | "expired" | "revoked";
-  created_at: string;
-  created_by: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-  revoked_at: string | null;
-  revoked_by: string | null;
-  rotated_from: string | null;
-}
-
+export type KeyRecord = ReplyOf<typeof keys_api.get>;
 /** `key` is the whole key; it is in no other answer. */
-export type CreatedKey = KeyRecord & { key: string };
-
-export interface RotatedKey {
-  /** Ends at its `revoked_at`. */
-  old: KeyRecord;
-  new: CreatedKey;
-}
+export type CreatedKey = ReplyOf<typeof keys_api.create>;
+/** The old one ends at its `revoked_at`. */
+export type RotatedKey = ReplyOf<typeof keys_api.rotate>;
+export type KeyPage = ReplyOf<typeof keys_api.list>;
 
 /** What the server must know to let a caller in. */
 export interface FoundKey {
@@ -43,11 +25,6 @@ export interface FoundKey {
   usable: boolean;
   /** null: for ever. */
   usable_for_s: number | null;
-}
-
-export interface KeyPage {
-  keys: KeyRecord[];
-  next: string | null;
 }
 
 /** What whoever asks may do themselves: they hand out no more. Left out by whoever has the database at hand. */
@@ -69,18 +46,16 @@ export interface NewKey extends KeyVerb {
   expires_at?: Date | string | null;
 }
 
-export class Keys {
-  constructor(
-    private readonly db: Queryable,
-    private readonly tenant: string,
-  ) {}
-
+export class Keys extends Noun {
   async create({ env = "live", expires_at = null, ...given }: NewKey): Promise<CreatedKey> {
     const made = makeKey(env, randomBytes(40));
     const request = {
       ...given,
-      ...{ env, expires_at: timeText(expires_at), tenant: this.tenant },
-      ...{ key_id: made.key_id, secret_hash: secretHash(made.secret) },
+      env,
+      expires_at: timeText(expires_at),
+      tenant: this.tenant,
+      key_id: made.key_id,
+      secret_hash: secretHash(made.secret),
     };
     return whole(
       await asked<KeyRecord>(this.db.sql`select app.create_key(${JSON.stringify(request)}::text::json) as reply`),
@@ -89,12 +64,12 @@ export class Keys {
   }
 
   get(key_id: string): Promise<KeyRecord> {
-    return asked(this.db.sql`select app.get_key(${key_id}::text, ${this.tenant}::text) as reply`);
+    return this.call(keys_api.get, { key_id });
   }
 
   /** Newest first. */
-  list({ limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {}): Promise<KeyPage> {
-    return asked(this.db.sql`select app.list_keys(${limit}::integer, ${cursor}::text, ${this.tenant}::text) as reply`);
+  list(page: { limit?: number; cursor?: string | null } = {}): Promise<KeyPage> {
+    return this.call(keys_api.list, page);
   }
 
   /** A new key with the same name and rights; the old one ends after the overlap (an hour, if not said). */
@@ -105,8 +80,11 @@ export class Keys {
     const made = makeKey("", randomBytes(40));
     const request = {
       ...given,
-      ...{ key_id, expires_at: timeText(expires_at), tenant: this.tenant },
-      ...{ new_key_id: made.key_id, secret_hash: secretHash(made.secret) },
+      key_id,
+      expires_at: timeText(expires_at),
+      tenant: this.tenant,
+      new_key_id: made.key_id,
+      secret_hash: secretHash(made.secret),
     };
     const reply = await asked<{ old: KeyRecord; new: KeyRecord }>(
       this.db.sql`select app.rotate_key(${JSON.stringify(request)}::text::json) as reply`,

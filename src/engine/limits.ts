@@ -1,24 +1,13 @@
 // What a tenant may use at most, and what it uses at present.
-import type { Queryable } from "./database.js";
+import type { z } from "zod";
+import type { ReplyOf } from "../core/api/endpoint.js";
+import { type limit_values, limits_api } from "../core/api/limits.js";
 import { asked } from "./reply.js";
+import { Noun } from "./verb.js";
 
 /** null: no limit. */
-export interface LimitValues {
-  /** Tasks in hand at once. */
-  concurrent_tasks: number | null;
-  /** Tasks that wait. */
-  queued_tasks: number | null;
-  /** Jobs and lone tasks submitted per second. */
-  submits_per_s: number | null;
-  /** How many of them at once after a pause; null: a second's worth. */
-  submit_burst: number | null;
-  /** Tasks of one stage. */
-  fan_out: number | null;
-  /** Bytes of parameters in one call. */
-  submit_bytes: number | null;
-  /** Bytes of the tasks that one plan makes; null: 64 MB. */
-  plan_bytes: number | null;
-}
+export type LimitValues = z.output<typeof limit_values>;
+export type LimitsRecord = ReplyOf<typeof limits_api.own>;
 
 export const limit_names = [
   "concurrent_tasks",
@@ -30,20 +19,9 @@ export const limit_names = [
   "plan_bytes",
 ] as const satisfies readonly (keyof LimitValues)[];
 
-export interface LimitsRecord {
-  tenant_id: string;
-  limits: LimitValues;
-  usage: { queued_tasks: number; concurrent_tasks: number; submits_left: number | null };
-}
-
-export class Limits {
-  constructor(
-    private readonly db: Queryable,
-    private readonly tenant: string,
-  ) {}
-
+export class Limits extends Noun {
   get(): Promise<LimitsRecord> {
-    return asked(this.db.sql`select app.get_limits(${this.tenant}::text) as reply`);
+    return this.call(limits_api.own, {});
   }
 
   /** Sets what is named; what is left out stays. Only the server's role may. */

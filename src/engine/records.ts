@@ -1,11 +1,27 @@
-// The records the engine gives and takes, with the names they have in SQL. Types only.
+// The records the engine gives and takes, with the names they have in SQL: what the schemas of the API describe is typed by those. Types
+// only.
+import type { z } from "zod";
+import type { dependency_record } from "../core/api/dependencies.js";
+import type { ReplyOf } from "../core/api/endpoint.js";
+import type { groups_api } from "../core/api/groups.js";
+import type {
+  deliverable,
+  job_record,
+  job_summary,
+  listed_job,
+  outcome,
+  stage_record,
+  task_error,
+} from "../core/api/job_records.js";
+import type { jobs_api } from "../core/api/jobs.js";
+import type { event } from "../core/api/operation_records.js";
+import type { operations_api } from "../core/api/operations.js";
+import type { attempt, task_record, task_summary, worker_place } from "../core/api/task_records.js";
 import type { DeadlineFrom } from "../core/deadline.js";
 import type { Retry } from "../core/retry.js";
-import type { JobStatus, StageStatus, TaskStatus } from "../core/statuses.js";
 import type { Ref } from "../core/store.js";
 import type { JobWebhook } from "../core/webhooks.js";
 import type { Queryable } from "./database.js";
-import type { GateDecision } from "./recovery_records.js";
 
 export interface SubmitOptions {
   /** reuse: the job there is, whatever its status; resume: that one, and it goes on if it did not end well; force: a new run. */
@@ -43,19 +59,6 @@ export interface SubmitOptions {
 
 export type SubmitItem<Parameters> = { parameters: Parameters } & Omit<SubmitOptions, "mode" | "db">;
 
-export interface SubmitReply {
-  job_id: string;
-  job_type: string;
-  run: number;
-  status: JobStatus;
-  created: boolean;
-  /** It had not ended well and goes on (mode resume). */
-  resumed: boolean;
-  epoch: number;
-  /** What can be done with it, in one sentence. */
-  hint: string;
-}
-
 export interface EnqueueOptions {
   idempotency_key?: string;
   run_at?: Date | string;
@@ -76,160 +79,6 @@ export type EnqueueItem = { parameters: Record<string, unknown> } & Omit<Enqueue
 export interface EnqueueReply {
   task_id: string;
   created: boolean;
-}
-
-export interface TaskError {
-  category?: string;
-  code: string;
-  message: string;
-  /** The error group it belongs to. */
-  signature?: string;
-  /** It crashed too often, and is not tried again by itself. */
-  quarantined?: boolean;
-  task_id?: string;
-}
-
-export interface StageRecord {
-  stage_id: number;
-  number: number;
-  name: string;
-  task_type: string;
-  parallelism: string;
-  importance: string;
-  status: StageStatus;
-  skip_reason: string | null;
-  /** The epoch of the job in which it was last opened. */
-  epoch: number;
-  description: string | null;
-  gate: { message: string } | null;
-  decision: GateDecision | null;
-  total: number | null;
-  completed: number;
-  failed: number;
-  skipped: number;
-  cancelled: number;
-  processing: number;
-  queued: number;
-  retrying: number;
-  /** The numbers of the stages it waits for, and of the one whose results it takes. */
-  after: number[];
-  of: number | null;
-  when: { path?: string; function?: string } | null;
-  /** How many failures it forgives; `allowed` once it is planned. */
-  budget: { count: number | null; percent: number | null; allowed: number | null } | null;
-  max_parallel: number | null;
-  /** null: nobody gave a number, and what fails decides how long it is tried. */
-  max_attempts: number | null;
-  retry: Omit<Retry, "attempts"> | null;
-  next_retry: NextRetry | null;
-  timeout_s: number | null;
-  /** Over the last minutes, by a bounded number of results; null when that cannot be told. */
-  rate_per_s: number | null;
-  eta_s: number | null;
-  opened_at: string | null;
-  closed_at: string | null;
-  error: TaskError | null;
-}
-
-/** The task of a stage that is tried again first. */
-export interface NextRetry {
-  task_id: string;
-  attempt: number;
-  /** null: their number is no limit. */
-  max_attempts: number | null;
-  run_at: string;
-  /** When it is given up if it goes on failing; null: time is no limit. */
-  gives_up_at: string | null;
-  error: TaskError | null;
-}
-
-export interface JobSummary {
-  job_id: string;
-  job_type: string;
-  run: number;
-  status: JobStatus;
-  priority: number;
-  labels: Record<string, string>;
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  error: { stage?: string; code?: string; message: string } | null;
-}
-
-export interface JobRecord extends JobSummary {
-  tenant_id: string;
-  parameters: Record<string, unknown>;
-  correlation_id: string | null;
-  group_id: string | null;
-  /** So many of the jobs it depends on have not ended well. */
-  waits_for: number;
-  depends_on: DependencyRecord[];
-  /** Null: none, or it does not count yet (see deadline_left_s). */
-  deadline_at: string | null;
-  deadline_s: number | null;
-  deadline_from: DeadlineFrom;
-  /** What is left of it where it stands still, or counts from the start of work and nothing has started. */
-  deadline_left_s: number | null;
-  hint: string;
-  /** 1, and one more for each repair. */
-  epoch: number;
-  resume_count: number;
-  paused_at: string | null;
-  paused_by: string | null;
-  pause_reason: string | null;
-  cancelled_by: string | null;
-  resumable: boolean;
-  resume_from_stage: number | null;
-  resume_hint: string | null;
-  outcomes: OutcomeRecord[];
-  deliverables: DeliverableRecord[];
-  /** The database's clock, for ages and rates. */
-  now: string;
-  /** Of the last stage, when that was one task. */
-  result: unknown;
-  result_spill: Ref | null;
-  stages: StageRecord[];
-}
-
-/** A job that another depends on. */
-export interface DependencyRecord {
-  job_id: string;
-  /** Null when that job is no more. */
-  job_type: string | null;
-  status: JobStatus | null;
-  /** How it must end. */
-  needs: "success" | "completed" | "end";
-  satisfied_at: string | null;
-}
-
-/** One objective: what succeeded, what failed, how to recover. */
-export interface OutcomeRecord {
-  stage: string;
-  number: number;
-  /** The stage's description, or its name. */
-  objective: string;
-  importance: string;
-  status: "succeeded" | "partly_succeeded" | "failed" | "skipped" | "cancelled" | "pending";
-  total: number;
-  completed: number;
-  failed: number;
-  skipped: number;
-  error: TaskError | null;
-  recovery: string | null;
-}
-
-/** What tasks said they delivered, added up by stage and name. */
-export interface DeliverableRecord {
-  name: string;
-  stage: string;
-  count: number;
-  /** The one location they share; null when there are none or several. */
-  location: string | null;
-  locations: string[] | null;
-  usable: boolean;
-  tasks: number;
-  /** Only the first 10,000 tasks that delivered were added up. */
-  at_least: boolean;
 }
 
 export interface JobFilter {
@@ -271,58 +120,6 @@ export interface JobListing extends JobFilter {
   cursor?: string | null | undefined;
 }
 
-export interface JobCounts {
-  counts: Record<JobStatus, number>;
-  /** The statuses of which there may be more. */
-  at_least: JobStatus[];
-  /** So many were looked at. */
-  examined: number;
-  /** When they were counted, by the database's clock. */
-  now: string;
-}
-
-export interface JobFacets {
-  types: string[];
-  labels: { key: string; values: string[] }[];
-}
-
-export interface ListedProgress {
-  stages: number;
-  stages_ended: number;
-  stage: number | null;
-  stage_name: string | null;
-  approval: boolean;
-  retrying: boolean;
-  total: number;
-  completed: number;
-  failed: number;
-  skipped: number;
-  open_stages: { stage_id: number; total: number; completed: number; failed: number; skipped: number }[];
-}
-
-export interface ListedJob extends JobSummary {
-  group_id: string | null;
-  correlation_id: string | null;
-  paused_at: string | null;
-  waits_for: number;
-  /** When it was asked for. */
-  progress: ListedProgress | null;
-}
-
-export interface ListedJobs {
-  jobs: ListedJob[];
-  next: string | null;
-  /** So many were looked at. */
-  examined: number;
-  /** Of a page that ended before it was full: what was created before is yet to be looked at. */
-  looked_back_to: string | null;
-}
-
-export interface JobPage {
-  jobs: JobSummary[];
-  next: string | null;
-}
-
 export interface TaskFilter {
   job_id?: string | null;
   /** By name or number; of a job. */
@@ -338,137 +135,31 @@ export interface TaskFilter {
   cursor?: string | null;
 }
 
-export interface TaskSummary {
-  task_id: string;
-  job_id: string | null;
-  stage: string;
-  task_type: string;
-  ordinal: number;
-  index: string;
-  status: TaskStatus;
-  attempt: number | null;
-  priority: number | null;
-  run_at: string | null;
-  worker_id: string | null;
-  created_at: string;
-  finished_at: string | null;
-  duration_ms: number | null;
-  error: TaskError | null;
-}
+export type SubmitReply = ReplyOf<typeof jobs_api.submit>;
+export type TaskError = z.output<typeof task_error>;
+export type StageRecord = z.output<typeof stage_record>;
+export type JobSummary = z.output<typeof job_summary>;
+/** A job that another depends on. */
+export type DependencyRecord = z.output<typeof dependency_record>;
+/** One objective: what succeeded, what failed, how to recover. */
+export type OutcomeRecord = z.output<typeof outcome>;
+/** What tasks said they delivered, added up by stage and name. */
+export type DeliverableRecord = z.output<typeof deliverable>;
 
-export interface TaskPage {
-  tasks: TaskSummary[];
-  next: string | null;
-}
+/** The server adds what it counts from the stages, and where the catalogue has what the job made. */
+type Shown = "stage" | "total_stages" | "progress" | "stage_results" | "items_url";
+export type JobRecord = Omit<z.output<typeof job_record>, Shown | "result_spill"> & { result_spill: Ref | null };
 
-export interface AttemptRecord {
-  attempt: number;
-  /** Of the job: one more for each repair. */
-  epoch: number;
-  outcome: "failed" | "lost" | "released" | "refused" | "superseded";
-  category: string | null;
-  code: string | null;
-  message: string | null;
-  /** The error group it belongs to. */
-  signature: string | null;
-  /** Stack, problems, and of a crashed process its end and last lines. */
-  detail: Record<string, unknown> | null;
-  duration_ms: number | null;
-  worker_id: string | null;
-  worker: WorkerPlace | null;
-  /** null: not known. */
-  started_at: string | null;
-  ended_at: string;
-  retry_at: string | null;
-  /** Of how many it was one; null: their number is no limit. */
-  max_attempts: number | null;
-  /** When the task is given up if it goes on failing; null: time is no limit. */
-  gives_up_at: string | null;
-}
+export type JobCounts = ReplyOf<typeof jobs_api.counts>;
+export type ListedJob = z.output<typeof listed_job>;
+export type ListedJobs = ReplyOf<typeof jobs_api.list>;
+export type JobPage = ReplyOf<typeof groups_api.jobs>;
 
-export interface TaskLogRecord {
-  at: string;
-  attempt: number;
-  level: string;
-  message: string;
-  data: unknown;
-}
-
+export type TaskSummary = z.output<typeof task_summary>;
+export type TaskPage = { tasks: TaskSummary[]; next: string | null };
+export type AttemptRecord = z.output<typeof attempt>;
 /** A worker, as the story of a task names it. */
-export interface WorkerPlace {
-  worker_id: string;
-  /** It serves every tenant: where it runs is told only to whoever runs the service. */
-  shared: boolean;
-  status: string | null;
-  host: string | null;
-  pid: number | null;
-}
-
-export interface RunningAttempt {
-  attempt: number;
-  claimed_at: string;
-  /** As its worker said with a heartbeat. */
-  started_at: string | null;
-  heartbeat_at: string | null;
-  elapsed_s: number | null;
-  progress: unknown;
-  progress_age_s: number | null;
-  worker: WorkerPlace | null;
-}
-
-export interface TaskRecord extends TaskSummary {
-  parameters: Record<string, unknown> | null;
-  metadata: Record<string, unknown> | null;
-  result: unknown;
-  spill: Ref | null;
-  next_stage_params: unknown;
-  deliverables: unknown;
-  /** null: it stands alone. */
-  stage_number: number | null;
-  stage_opened_at: string | null;
-  /** null: nobody gave a number, and what fails decides how long it is tried. */
-  max_attempts: number | null;
-  retry: Omit<Retry, "attempts"> | null;
-  timeout_s: number | null;
-  parent: string | null;
-  bbox: number[] | null;
-  /** Of its values as JSON text. */
-  bytes: Record<"parameters" | "metadata" | "result" | "next_stage_params" | "deliverables", number | null>;
-  /** Values that were larger than the caller wanted. */
-  left_out: string[];
-  /** Who finished it, or has it. */
-  worker: WorkerPlace | null;
-  running: RunningAttempt | null;
-  /** Those that did not simply succeed, the newest 500. */
-  attempts: AttemptRecord[];
-  attempts_left_out: number;
-  /** The last hundred lines it logged. */
-  logs: TaskLogRecord[];
-}
-
-export interface EventRecord {
-  event_id: number;
-  at: string;
-  kind: string;
-  actor: string;
-  stage_id: number | null;
-  reason: string | null;
-  data: Record<string, unknown> | null;
-}
-
-export interface CancelReply {
-  job_id: string;
-  status: string;
-  /** What was, or would be, taken out of the queue and away from workers. */
-  queued: number;
-  running: number;
-  dry_run: boolean;
-  changed: boolean;
-}
-
-export interface TaskVerbReply {
-  task_id: string;
-  status: string;
-  dry_run: boolean;
-  changed: boolean;
-}
+export type WorkerPlace = z.output<typeof worker_place>;
+export type TaskRecord = Omit<z.output<typeof task_record>, "spill"> & { spill: Ref | null };
+export type EventRecord = z.output<typeof event>;
+export type CancelReply = ReplyOf<typeof operations_api.cancel>;

@@ -1,4 +1,5 @@
 // Schedules as people see them: made, changed, paused, run by hand, previewed. The scheduler submits their jobs.
+import { schedules_api } from "../core/api/schedules.js";
 import { cronProblems, nextTimes, timesOf } from "../core/cron.js";
 import { cronInWords } from "../core/cron_words.js";
 import { BadRequest, Conflict, isFanfoldError } from "../core/errors.js";
@@ -7,10 +8,10 @@ import { formatProblems, type Problem } from "../core/problems.js";
 import { fillTick } from "../core/schedule.js";
 import type { Queryable } from "./database.js";
 import type { Engine } from "./engine.js";
+import type { VerbOptions } from "./operator.js";
 import type { SubmitReply } from "./records.js";
-import type { VerbOptions } from "./recovery.js";
 import { asked } from "./reply.js";
-import type { RecentTick, ScheduleGiven, ScheduleRecord, TickRecord } from "./schedule_records.js";
+import type { RecentTick, ScheduleGiven, ScheduleRecord } from "./schedule_records.js";
 import { submitFor } from "./scheduler.js";
 
 type Stored = Omit<ScheduleRecord, "words">;
@@ -121,11 +122,8 @@ export class Schedules {
   }
 
   /** Its history goes too; its jobs stay. */
-  delete(name: string, { reason = null, actor = null }: VerbOptions = {}): Promise<{ name: string; deleted: boolean }> {
-    return asked(
-      this.#db.sql`select app.delete_schedule(
-        ${name}::text, ${reason}::text, ${this.engine.tenant}::text, ${actor}::text) as reply`,
-    );
+  delete(name: string, options: Omit<VerbOptions, "dry_run"> = {}) {
+    return this.engine.call(schedules_api.delete, { name, ...options });
   }
 
   pause(name: string, options: VerbOptions = {}): Promise<{ changed: boolean; schedule: ScheduleRecord }> {
@@ -175,14 +173,8 @@ export class Schedules {
   }
 
   /** Newest first; the last thousand are kept. */
-  ticks(
-    name: string,
-    { limit = 50, cursor = null }: { limit?: number; cursor?: string | null } = {},
-  ): Promise<{ ticks: TickRecord[]; next: string | null }> {
-    return asked(
-      this.#db.sql`select app.list_ticks(
-        ${name}::text, ${limit}::integer, ${cursor}::text, ${this.engine.tenant}::text) as reply`,
-    );
+  ticks(name: string, page: { limit?: number; cursor?: string | null } = {}) {
+    return this.engine.call(schedules_api.ticks, { name, ...page });
   }
 
   /** The next times of a pattern, by the database's clock, and the pattern in words. */

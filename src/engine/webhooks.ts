@@ -1,6 +1,8 @@
 // Webhook endpoints and their deliveries: secrets are made and sealed here, so that the database never sees one; everything else
 // is the database's to decide.
 import { randomBytes } from "node:crypto";
+import type { ReplyOf } from "../core/api/endpoint.js";
+import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import { NotAllowedNow } from "../core/errors.js";
 import { type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
 import {
@@ -13,56 +15,13 @@ import {
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
 import { type Sealer, sealedFor } from "./sealing.js";
+import { Noun, type VerbFields } from "./verb.js";
 
-export interface WebhookRecord {
-  endpoint_id: string;
-  url: string;
-  description: string | null;
-  events: WebhookEvent[];
-  timeout_s: number;
-  status: "enabled" | "paused" | "disabled";
-  disabled_at: string | null;
-  disabled_reason: string | null;
-  failure_streak: number;
-  failing_since: string | null;
-  paused_until: string | null;
-  secrets: { kept: string; since: string; until: string | null }[];
-  created_at: string;
-  created_by: string;
-}
-
+export type WebhookRecord = ReplyOf<typeof webhooks_api.get>;
 /** `secret` is the one made here, and in no other answer; null where the caller named one. */
-export type WebhookWithSecret = WebhookRecord & { secret: string | null };
-
-export interface DeliveryRecord {
-  delivery_id: string;
-  endpoint_id: string | null;
-  url: string | null;
-  event_type: string;
-  job_id: string | null;
-  epoch: number | null;
-  status: DeliveryStatus;
-  reason: string | null;
-  series: number;
-  attempts: number;
-  next_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-  created_at: string;
-  ended_at: string | null;
-}
-
-export interface DeliveryTry {
-  at: string;
-  series: number;
-  duration_ms: number | null;
-  status: number | null;
-  bytes: number | null;
-  error: string | null;
-  body: string | null;
-}
-
-export type DeliveryWithTries = DeliveryRecord & { payload: string; tries: DeliveryTry[] };
+export type WebhookWithSecret = ReplyOf<typeof webhooks_api.rotate>;
+export type DeliveryRecord = ReplyOf<typeof deliveries_api.list>["deliveries"][number];
+export type DeliveryWithTries = ReplyOf<typeof deliveries_api.get>;
 
 interface WebhookSettings {
   url?: string | undefined;
@@ -83,31 +42,16 @@ export interface DeliveryFilter {
   cursor?: string | null | undefined;
 }
 
-export interface ReplayRange {
-  endpoint_id: string;
-  from?: string | undefined;
-  to?: string | undefined;
-  statuses?: readonly DeliveryStatus[] | undefined;
-  dry_run?: boolean | undefined;
-  actor?: string | undefined;
-}
-
-export interface ReplayReply {
-  endpoint_id: string;
-  deliveries: number;
-  dry_run: boolean;
-  more: boolean;
-  next_from: string | null;
-}
-
-export class Webhooks {
+export class Webhooks extends Noun {
   constructor(
-    private readonly db: Queryable,
-    private readonly tenant: string,
+    db: Queryable,
+    tenant: string,
     private readonly sealer: Sealer,
     /** Where it is known, what it forbids is not kept. */
     private readonly outbound: OutboundPolicy | undefined,
-  ) {}
+  ) {
+    super(db, tenant);
+  }
 
   async create({ secret: named, ...given }: NewWebhook): Promise<WebhookWithSecret> {
     refuseAddresses([{ path: "url", url: given.url }], this.outbound);
@@ -120,12 +64,12 @@ export class Webhooks {
     return { ...record, secret };
   }
 
-  list(): Promise<WebhookRecord[]> {
-    return asked(this.db.sql`select app.list_webhooks(${this.tenant}::text) as reply`);
+  async list(): Promise<WebhookRecord[]> {
+    return (await this.call(webhooks_api.list, {})).endpoints;
   }
 
   get(endpoint_id: string): Promise<WebhookRecord> {
-    return asked(this.db.sql`select app.get_webhook(${endpoint_id}::text, ${this.tenant}::text) as reply`);
+    return this.call(webhooks_api.get, { endpoint_id });
   }
 
   async update(endpoint_id: string, change: WebhookChange): Promise<WebhookRecord> {
@@ -134,13 +78,8 @@ export class Webhooks {
     return asked(this.db.sql`select app.update_webhook(${JSON.stringify(request)}::text::json) as reply`);
   }
 
-  remove(
-    endpoint_id: string,
-    actor: string | null = null,
-  ): Promise<{ endpoint_id: string; deleted: boolean; discarded: number }> {
-    return asked(
-      this.db.sql`select app.delete_webhook(${endpoint_id}::text, ${this.tenant}::text, ${actor}::text) as reply`,
-    );
+  remove(endpoint_id: string, actor: string | null = null) {
+    return this.call(webhooks_api.remove, { endpoint_id, actor });
   }
 
   async rotate(
@@ -156,42 +95,27 @@ export class Webhooks {
   }
 
   ping(endpoint_id: string, actor: string | null = null): Promise<DeliveryRecord> {
-    return asked(
-      this.db.sql`select app.ping_webhook(${endpoint_id}::text, ${this.tenant}::text, ${actor}::text) as reply`,
-    );
+    return this.call(webhooks_api.ping, { endpoint_id, actor });
   }
 
-  deliveries({ endpoint_id, job_id, status, limit = 50, cursor }: DeliveryFilter = {}): Promise<{
-    deliveries: DeliveryRecord[];
-    next: string | null;
-  }> {
-    return asked(
-      this.db.sql`select app.list_deliveries(
-        ${endpoint_id ?? null}::text, ${job_id ?? null}::text, ${status ?? null}::text, ${limit}::integer,
-        ${cursor ?? null}::text, ${this.tenant}::text) as reply`,
-    );
+  deliveries(filter: DeliveryFilter = {}) {
+    return this.call(deliveries_api.list, filter);
   }
 
   delivery(delivery_id: string): Promise<DeliveryWithTries> {
-    return asked(this.db.sql`select app.get_delivery(${delivery_id}::text, ${this.tenant}::text) as reply`);
+    return this.call(deliveries_api.get, { delivery_id });
   }
 
   replay(delivery_id: string, actor: string | null = null): Promise<DeliveryRecord> {
-    return asked(
-      this.db.sql`select app.replay_delivery(${delivery_id}::text, ${this.tenant}::text, ${actor}::text) as reply`,
-    );
+    return this.call(deliveries_api.replay, { delivery_id, actor });
   }
 
-  replayRange(range: ReplayRange): Promise<ReplayReply> {
-    const request = JSON.stringify({ ...range, tenant: this.tenant });
-    return asked(this.db.sql`select app.replay_deliveries(${request}::text::json) as reply`);
+  replayRange(range: VerbFields<typeof webhooks_api.replay>) {
+    return this.call(webhooks_api.replay, range);
   }
 
   discard(delivery_id: string, reason: string | null = null, actor: string | null = null): Promise<DeliveryRecord> {
-    return asked(
-      this.db.sql`select app.discard_delivery(
-        ${delivery_id}::text, ${reason}::text, ${this.tenant}::text, ${actor}::text) as reply`,
-    );
+    return this.call(deliveries_api.discard, { delivery_id, reason, actor });
   }
 
   /** A name is kept as it is; without one a secret is made, shown to whoever asked, and sealed for this endpoint alone. */

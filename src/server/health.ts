@@ -78,7 +78,7 @@ export class Health {
   }
 
   async #janitor(): Promise<Finding> {
-    const { age_s, late } = await this.engine.recovery.janitorHealth();
+    const { age_s, late } = await this.engine.operate.janitorHealth();
     if (!late) return { name: "janitor", level: "ok", message: `ran ${age_s} s ago` };
     const when = age_s === null ? "has never run" : `last ran ${age_s} s ago`;
     return {
@@ -91,8 +91,8 @@ export class Health {
 
   async #look(): Promise<Vitals> {
     try {
-      const { db, recovery } = this.engine;
-      const [janitor, workers] = await Promise.all([recovery.janitorHealth(), readWorkerFacts(db)]);
+      const { db, operate } = this.engine;
+      const [janitor, workers] = await Promise.all([operate.janitorHealth(), readWorkerFacts(db)]);
       return {
         database_reachable: true,
         schema_current: await this.#isCurrent(),

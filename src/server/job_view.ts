@@ -20,14 +20,12 @@ export function jobView(job: JobRecord, items_url: string | null): View {
     resume_hint: job.resumable ? `POST /api/jobs/${job.job_id}/resume` : null,
     outcomes: job.outcomes.map((outcome) => ({
       ...outcome,
-      importance: outcome.importance as View["outcomes"][number]["importance"],
       recovery: callFor(outcome.recovery) ?? outcome.recovery,
     })),
-    result_spill: job.result_spill === null ? null : { ...job.result_spill },
+    result_spill: job.result_spill && { ...job.result_spill },
     items_url,
     progress: progressOf(job),
     stage_results: Object.fromEntries(ended.map((stage) => [String(stage.number), stageResult(stage)])),
-    stages: stages as View["stages"],
   };
 }
 

@@ -31,7 +31,7 @@ export class JwtAuthenticator implements CredentialKind {
     private readonly settings: JwtSettings,
     { now = steady_clock, log }: JwtOptions = {},
   ) {
-    const tenants = new Tenants(db);
+    const tenants = new Tenants(db, "");
     this.#tenants = new Remembered(
       async (tenant_id) => ({ value: await tenants.get(tenant_id), usable_for_s: null }),
       now,

@@ -1,8 +1,9 @@
 // Binds an endpoint of the contract to the function that answers it.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from "../core/api/endpoint.js";
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf, SqlEndpoint } from "../core/api/endpoint.js";
 import type { Engine } from "../engine/engine.js";
+import { callVerb } from "../engine/verb.js";
 import type { Principal } from "./auth.js";
 import type { CallPlace } from "./call_places.js";
 import type { Metrics } from "./metrics.js";
@@ -55,12 +56,29 @@ export function asText<Reply>(text: string): Reply {
   return new JsonText(text) as Reply;
 }
 
-/** One function for each endpoint of a noun: none can be forgotten. */
+/** One function for each endpoint of a noun that is not one SQL function: none can be forgotten. */
+type Answers<Api> = {
+  [Name in keyof Api as Api[Name] extends SqlEndpoint ? never : Name]: Answering<Api[Name]>;
+};
+
+/** An endpoint that is one SQL function is passed on to it, unless an answer is written for it all the same. */
 export function routes<Api extends Record<string, Endpoint>>(
   api: Api,
-  answers: { [Name in keyof Api]: Answering<Api[Name]> },
+  answers: Answers<Api> & { [Name in keyof Api]?: Answering<Api[Name]> },
 ): Route[] {
-  return Object.entries(api).map(([name, one]) => ({ endpoint: one, answer: answers[name] as Answering<Endpoint> }));
+  const written = answers as Partial<Record<string, Answering<Endpoint>>>;
+  return Object.entries(api).map(([name, endpoint]) => ({
+    endpoint,
+    answer: written[name] ?? passedOn(endpoint as SqlEndpoint),
+  }));
+}
+
+function passedOn(endpoint: SqlEndpoint): Answering<Endpoint> {
+  return ({ engine, params, query, body, actor }) => {
+    if (endpoint.method === "GET") return callVerb(engine, endpoint, { ...query, ...params });
+    const { actor: person, ...fields } = { ...query, ...(body as { actor?: string } | undefined), ...params };
+    return callVerb(engine, endpoint, { ...fields, actor: actor(person) });
+  };
 }
 
 /** A tenant has only so many long calls at a time, so that it does not keep the others from the database. */

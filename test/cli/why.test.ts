@@ -92,8 +92,8 @@ describe("why", () => {
 
   test("shows control characters of job text instead of obeying them", async () => {
     const { job_id } = await submitWide();
-    const { recovery } = bound(database.db);
-    await recovery.pauseJob(job_id, { reason: "\u001b[2Jgone\r\n\u202ereversed", actor: "\u0007bell" });
+    const { operate } = bound(database.db);
+    await operate.pause(job_id, { reason: "\u001b[2Jgone\r\n\u202ereversed", actor: "\u0007bell" });
     const { out } = await fanfold(["why", job_id]);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left but line ends
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);

@@ -103,7 +103,7 @@ describeInBrowser(
       await dashboard.open(`/jobs/${job_id}`);
       await button("Resume").click();
       await dialog().getByText("2 tasks would run again").waitFor();
-      await scene.engine.recovery.resume(job_id, { actor: "grace" });
+      await scene.engine.operate.resume(job_id, { actor: "grace" });
       dashboard.allow(/409 POST .*\/resume$/);
       await act();
       await dialog()

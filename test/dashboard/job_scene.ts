@@ -140,7 +140,7 @@ export class Scene {
   async published(mode = "fine", n = 6): Promise<string> {
     const job_id = await this.atlas(mode, n);
     await this.until(job_id, "publish", "waiting_approval");
-    await this.engine.recovery.approve(job_id, "publish", { actor: "ada", reason: "fine" });
+    await this.engine.operate.approve(job_id, { stage: "publish", actor: "ada", reason: "fine" });
     await this.engine.wait(job_id);
     return job_id;
   }

@@ -148,7 +148,7 @@ describe("limits", () => {
     expect((await engine.status(by_data.job_id)).status).toBe("failed");
     // The limit raised, it goes on.
     await engine.limits.change({ fan_out: 4 });
-    await engine.recovery.resume(by_data.job_id);
+    await engine.operate.resume(by_data.job_id);
     await drain(db, worker, ["t.list", "t.each", "#plan"], () => ({ result: { items: [1, 2, 3, 4] } }));
     expect((await engine.status(by_data.job_id)).status).toBe("completed");
   });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Store } from "../../src/core/store.js";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
-import { Recovery } from "../../src/engine/recovery.js";
+import { Operator } from "../../src/engine/operator.js";
 import { bothDatabases } from "../postgres.js";
 import {
   claim,
@@ -25,7 +25,7 @@ bothDatabases("operating", (open) => {
   async function floor() {
     const db = (await open()) as Database;
     const worker = await register(db, [], 3600);
-    const recovery = new Recovery(db, "default", {} as Store);
+    const operate = new Operator(db, "default", {} as Store);
     const run = (fate?: (task: Held) => Fate) => drain(db, worker, types, fate);
     const taskId = async (job_id: string, ordinal: number) => {
       const [row] = await db.sql<{ id: string }>`
@@ -33,11 +33,11 @@ bothDatabases("operating", (open) => {
       return row!.id;
     };
     const events = async (kind: string) => (await db.sql`select 1 from app.events where kind = ${kind}`).length;
-    return { db, worker, recovery, run, taskId, events };
+    return { db, worker, operate, run, taskId, events };
   }
 
   test("a waiting task, a running one and a failed one are skipped for a reason, once", async () => {
-    const { db, worker, recovery, run, taskId, events } = await floor();
+    const { db, worker, operate, run, taskId, events } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 4 } },
       { name: "end", task: "t.end", parallelism: "fan_in" },
@@ -45,17 +45,17 @@ bothDatabases("operating", (open) => {
     const held = await claim(db, worker, types, 2);
     await finish(db, worker, held.slice(0, 1), fails);
     const [failed, running, waiting] = await Promise.all([0, 1, 3].map((ordinal) => taskId(job_id, ordinal)));
-    expect(await recovery.skipTask(waiting!, "not wanted", { dry_run: true })).toMatchObject({
+    expect(await operate.skipTask(waiting!, { reason: "not wanted", dry_run: true })).toMatchObject({
       changed: false,
       status: "queued",
     });
-    await expect(recovery.skipTask(waiting!, " ")).rejects.toMatchObject({ code: "bad_request" });
+    await expect(operate.skipTask(waiting!, { reason: " " })).rejects.toMatchObject({ code: "bad_request" });
     for (const id of [failed, running, waiting]) {
-      expect(await recovery.skipTask(id!, "not wanted", { actor: "ada" })).toMatchObject({
+      expect(await operate.skipTask(id!, { reason: "not wanted", actor: "ada" })).toMatchObject({
         changed: true,
         status: "skipped",
       });
-      expect(await recovery.skipTask(id!, "not wanted")).toMatchObject({ changed: false });
+      expect(await operate.skipTask(id!, { reason: "not wanted" })).toMatchObject({ changed: false });
     }
     await expectSound(db);
     expect(await finish(db, worker, held.slice(1))).toMatchObject({
@@ -70,39 +70,39 @@ bothDatabases("operating", (open) => {
   });
 
   test("skipping the last waiting task closes the stage; a failed one of an ended job is skipped and resume goes on", async () => {
-    const { db, worker, recovery, run, taskId } = await floor();
+    const { db, worker, operate, run, taskId } = await floor();
     const stages = [
       { name: "make", task: "t.make", plan: { count: 2 } },
       { name: "end", task: "t.end", parallelism: "fan_in" },
     ];
     const first = await submit(db, stages, { n: 1 });
     await finish(db, worker, await claim(db, worker, types, 1));
-    await recovery.skipTask(await taskId(first.job_id, 1), "gone");
+    await operate.skipTask(await taskId(first.job_id, 1), { reason: "gone" });
     expect((await status(db, first.job_id)).stage("make").status).toBe("completed");
     const second = await submit(db, stages, { n: 2 });
     await run(({ ordinal, stage }) => (stage === "make" && ordinal === 1 ? fails() : {}));
     expect(await statuses(db, second.job_id)).toEqual(["failed", "failed", "cancelled"]);
-    await recovery.skipTask(await taskId(second.job_id, 1), "the source is gone for good");
+    await operate.skipTask(await taskId(second.job_id, 1), { reason: "the source is gone for good" });
     expect((await status(db, second.job_id)).status).toBe("failed");
-    await recovery.resume(second.job_id);
+    await operate.resume(second.job_id);
     expect((await run()).map(({ stage }) => stage)).toEqual(["end"]);
     expect((await status(db, second.job_id)).status).toBe("completed");
     await expectSound(db);
   });
 
   test("nothing of a paused job is claimed, not even what opens meanwhile, until it is continued", async () => {
-    const { db, worker, recovery, run, events } = await floor();
+    const { db, worker, operate, run, events } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 3 } },
       { name: "end", task: "t.end", parallelism: "fan_in" },
     ]);
     const held = await claim(db, worker, types, 1);
-    expect(await recovery.pauseJob(job_id, { dry_run: true })).toMatchObject({ changed: false, queued: 2 });
-    expect(await recovery.pauseJob(job_id, { reason: "storage is down", actor: "ada" })).toMatchObject({
+    expect(await operate.pause(job_id, { dry_run: true })).toMatchObject({ changed: false, queued: 2 });
+    expect(await operate.pause(job_id, { reason: "storage is down", actor: "ada" })).toMatchObject({
       changed: true,
       paused: true,
     });
-    expect(await recovery.pauseJob(job_id)).toMatchObject({ changed: false, paused: true });
+    expect(await operate.pause(job_id)).toMatchObject({ changed: false, paused: true });
     expect(await status(db, job_id)).toMatchObject({
       paused_by: "ada",
       pause_reason: "storage is down",
@@ -113,8 +113,8 @@ bothDatabases("operating", (open) => {
     expect(await claim(db, worker, types)).toEqual([]);
     expect((await status(db, job_id)).stage("make")).toMatchObject({ queued: 3 });
     await expectSound(db);
-    expect(await recovery.continueJob(job_id)).toMatchObject({ changed: true, paused: false });
-    expect(await recovery.continueJob(job_id)).toMatchObject({ changed: false });
+    expect(await operate.continue(job_id)).toMatchObject({ changed: true, paused: false });
+    expect(await operate.continue(job_id)).toMatchObject({ changed: false });
     expect((await status(db, job_id)) as object).toMatchObject({ deadline_at: expect.any(String), paused_at: null });
     expect((await run()).length).toBe(4);
     expect([await events("job.paused"), await events("job.continued")]).toEqual([1, 1]);
@@ -122,35 +122,35 @@ bothDatabases("operating", (open) => {
   });
 
   test("a stage that opens while its job is paused waits too", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make" },
       { name: "end", task: "t.end" },
     ]);
     const held = await claim(db, worker, types);
-    await recovery.pauseJob(job_id);
+    await operate.pause(job_id);
     await finish(db, worker, held);
     expect(await claim(db, worker, types)).toEqual([]);
-    await recovery.continueJob(job_id);
+    await operate.continue(job_id);
     await run();
     expect((await status(db, job_id)).status).toBe("completed");
   });
 
   test("a paused task type is passed over, others run", async () => {
-    const { db, worker, recovery } = await floor();
+    const { db, worker, operate } = await floor();
     await submit(db, [{ name: "make", task: "t.make", plan: { count: 2 } }]);
     await submit(db, [{ name: "other", task: "t.next" }], {}, { type: "other" });
-    expect(await recovery.pauseType("t.make", { dry_run: true })).toMatchObject({ changed: false, queued: 2 });
-    expect(await recovery.pauseType("t.make", { reason: "bad release" })).toMatchObject({ changed: true });
-    expect(await recovery.pauseType("t.make")).toMatchObject({ changed: false });
+    expect(await operate.pauseType("t.make", { dry_run: true })).toMatchObject({ changed: false, queued: 2 });
+    expect(await operate.pauseType("t.make", { reason: "bad release" })).toMatchObject({ changed: true });
+    expect(await operate.pauseType("t.make")).toMatchObject({ changed: false });
     expect((await claim(db, worker, types)).map(({ stage }) => stage)).toEqual(["other"]);
-    expect(await recovery.continueType("t.make")).toMatchObject({ changed: true, queued: 2 });
+    expect(await operate.continueType("t.make")).toMatchObject({ changed: true, queued: 2 });
     expect((await claim(db, worker, types)).length).toBe(2);
-    await expect(recovery.pauseType("No Type")).rejects.toMatchObject({ code: "bad_request" });
+    await expect(operate.pauseType("No Type")).rejects.toMatchObject({ code: "bad_request" });
   });
 
   test("a gate waits for a person, stops the deadline, and says who approved and why", async () => {
-    const { db, recovery, run, events } = await floor();
+    const { db, operate, run, events } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make" },
       { name: "end", task: "t.end", gate: { message: "Publish?" } },
@@ -158,13 +158,15 @@ bothDatabases("operating", (open) => {
     await run();
     expect(await statuses(db, job_id)).toEqual(["processing", "completed", "waiting_approval"]);
     expect((await status(db, job_id)) as object).toMatchObject({ deadline_at: null });
-    expect(await recovery.approve(job_id, null, { dry_run: true })).toMatchObject({ changed: false, stage: "end" });
-    expect(await recovery.approve(job_id, null, { actor: "ada", reason: "looks good" })).toMatchObject({
+    expect(await operate.approve(job_id, { dry_run: true })).toMatchObject({ changed: false, stage: "end" });
+    expect(await operate.approve(job_id, { actor: "ada", reason: "looks good" })).toMatchObject({
       changed: true,
       decision: { approved: true, by: "ada", why: "looks good" },
     });
-    expect(await recovery.approve(job_id, "end")).toMatchObject({ changed: false, decision: { by: "ada" } });
-    await expect(recovery.reject(job_id, "end", "no")).rejects.toMatchObject({ code: "not_allowed_now" });
+    expect(await operate.approve(job_id, { stage: "end" })).toMatchObject({ changed: false, decision: { by: "ada" } });
+    await expect(operate.reject(job_id, { stage: "end", reason: "no" })).rejects.toMatchObject({
+      code: "not_allowed_now",
+    });
     expect((await status(db, job_id)) as object).toMatchObject({ deadline_at: expect.any(String) });
     await run();
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed"]);
@@ -172,27 +174,27 @@ bothDatabases("operating", (open) => {
   });
 
   test("a rejected gate fails its stage with who and why, and asks again after resume", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make" },
       { name: "end", task: "t.end", gate: { message: "Publish?" } },
     ]);
     await run();
-    await expect(recovery.reject(job_id, "end", "")).rejects.toMatchObject({ code: "bad_request" });
-    await recovery.reject(job_id, "end", "wrong colours", { actor: "bob" });
+    await expect(operate.reject(job_id, { stage: "end", reason: "" })).rejects.toMatchObject({ code: "bad_request" });
+    await operate.reject(job_id, { stage: "end", reason: "wrong colours", actor: "bob" });
     expect(await status(db, job_id)).toMatchObject({
       status: "failed",
       error: { code: "rejected", message: "bob rejected it: wrong colours" },
     });
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect(await statuses(db, job_id)).toEqual(["processing", "completed", "waiting_approval"]);
-    await recovery.approve(job_id);
+    await operate.approve(job_id);
     await run();
     expect((await status(db, job_id)).status).toBe("completed");
   });
 
   test("fail_fast ends the stage at the first failure beyond the budget, and what was held is refused", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 20 }, failure_budget: { count: 1 }, on_task_failure: "fail_fast" },
       { name: "end", task: "t.end", parallelism: "fan_in" },
@@ -211,7 +213,7 @@ bothDatabases("operating", (open) => {
     expect(await finish(db, worker, held.slice(3))).toMatchObject({ accepted: 0 });
     expect(await claim(db, worker, types)).toEqual([]);
     await expectSound(db);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect((await run()).length).toBe(21);
     expect((await status(db, job_id)).status).toBe("completed");
     await expectSound(db);
@@ -231,7 +233,7 @@ bothDatabases("operating", (open) => {
   });
 
   test("a tenant at its limit, or with a paused type, does not keep a worker from others", async () => {
-    const { db, worker, recovery } = await floor();
+    const { db, worker, operate } = await floor();
     await db.sql`select app.create_tenant('b')`;
     const stage = { name: "make", task: "t.make", plan: { count: 3 } };
     await submit(db, [stage]);
@@ -248,7 +250,7 @@ bothDatabases("operating", (open) => {
     expect(served.sort()).toEqual(["b", "default", "default", "default"]);
     await db.sql`select app.set_limits('b', null)`;
     await submit(db, [stage], { again: 1 });
-    await recovery.pauseType("t.make");
+    await operate.pauseType("t.make");
     served.length = 0;
     for (let round = 0; round < 4; round++) await next();
     expect(served).toEqual(["b", "b"]);
@@ -268,7 +270,7 @@ bothDatabases("operating", (open) => {
   });
 
   test("a task whose process crashes spends attempts and is quarantined at the third crash", async () => {
-    const { db, worker, recovery } = await floor();
+    const { db, worker, operate } = await floor();
     const { job_id } = await submit(db, [{ name: "make", task: "t.make", max_attempts: 10 }]);
     for (let crash = 1; crash <= 3; crash++) {
       const held = await claim(db, worker, types);
@@ -280,17 +282,17 @@ bothDatabases("operating", (open) => {
       failed: 1,
       error: { code: "killed", quarantined: true },
     });
-    expect((await recovery.errorGroups(job_id))[0]).toMatchObject({ quarantined: true, category: "crash", tasks: 1 });
+    expect((await operate.errorGroups(job_id))[0]).toMatchObject({ quarantined: true, category: "crash", tasks: 1 });
   });
 
   test("a lone task that failed is run again on request, and keeps its story", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const [row] = await db.sql<{ reply: { task_id: string } }>`select app.enqueue('t.make', '{}') as reply`;
     const { task_id } = row!.reply;
-    await expect(recovery.retryTask(task_id)).rejects.toMatchObject({ code: "not_allowed_now" });
+    await expect(operate.retryTask(task_id)).rejects.toMatchObject({ code: "not_allowed_now" });
     await finish(db, worker, await claim(db, worker, types), fails);
-    expect(await recovery.retryTask(task_id, { dry_run: true })).toMatchObject({ changed: false });
-    expect(await recovery.retryTask(task_id)).toMatchObject({ changed: true, status: "queued" });
+    expect(await operate.retryTask(task_id, { dry_run: true })).toMatchObject({ changed: false });
+    expect(await operate.retryTask(task_id)).toMatchObject({ changed: true, status: "queued" });
     await run();
     const [task] = await db.sql<{ reply: { status: string; attempts: { outcome: string }[] } }>`
       select app.get_task(${task_id}) as reply`;

@@ -3,12 +3,12 @@
 import type { Store } from "../../src/core/store.js";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
-import { Recovery } from "../../src/engine/recovery.js";
+import { Operator } from "../../src/engine/operator.js";
 import type { Held } from "./floor.js";
 
-function recoveryOn(db: Database): Recovery {
+function operatorOn(db: Database): Operator {
   const refuse = () => Promise.reject(new Error("no storage in this test"));
-  return new Recovery(db, "default", {
+  return new Operator(db, "default", {
     put: refuse,
     putStream: refuse,
     get: refuse,
@@ -51,6 +51,6 @@ export function beat(db: Database, worker_id: string, tasks: Held[], facts: obje
 }
 
 export function bound(db: Database) {
-  const recovery = recoveryOn(db);
-  return { recovery, why: (id: string) => recovery.why(id) };
+  const operate = operatorOn(db);
+  return { operate, why: (id: string) => operate.why(id) };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Store } from "../../src/core/store.js";
 import type { Database } from "../../src/engine/database.js";
-import { Recovery } from "../../src/engine/recovery.js";
+import { Operator } from "../../src/engine/operator.js";
 import { bothDatabases } from "../postgres.js";
 import {
   claim,
@@ -34,26 +34,26 @@ bothDatabases("repair", (open) => {
   async function floor() {
     const db = (await open()) as Database;
     const worker = await register(db, [], 3600);
-    const recovery = new Recovery(db, "default", {} as Store);
+    const operate = new Operator(db, "default", {} as Store);
     const run = (fate?: (task: Held) => Fate) => drain(db, worker, types, fate);
-    return { db, worker, recovery, run };
+    return { db, worker, operate, run };
   }
 
   test("a job that has not ended is not repaired, and is told why in whole sentences", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     const id = job_id.slice(0, 12);
-    await expect(recovery.retryStage(job_id, "make")).rejects.toMatchObject({
+    await expect(operate.retryStage(job_id, "make")).rejects.toMatchObject({
       message: `job ${id} is queued: what has not ended cannot be run again`,
       hint: `follow it: fanfold watch ${id}`,
     });
     await run(({ stage }) => (stage === "make" ? fails() : {}));
-    await recovery.resume(job_id, { actor: "mara" });
-    await expect(recovery.retryStage(job_id, "make")).rejects.toThrow(/: mara opened epoch 2 at \d{4}-/);
+    await operate.resume(job_id, { actor: "mara" });
+    await expect(operate.retryStage(job_id, "make")).rejects.toThrow(/: mara opened epoch 2 at \d{4}-/);
   });
 
   test("a partial success resumed runs the failed tasks and, downstream, exactly what covers them", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     await run(({ stage, ordinal }) =>
       stage === "make" && [1, 9].includes(ordinal) ? fails() : { result: { ordinal } },
@@ -66,7 +66,7 @@ bothDatabases("repair", (open) => {
       "completed",
     ]);
     expect(await status(db, job_id)).toMatchObject({ resumable: true, resume_from_stage: 1 });
-    const plan = await recovery.resume(job_id, { dry_run: true });
+    const plan = await operate.resume(job_id, { dry_run: true });
     expect(plan).toMatchObject({ dry_run: true, changed: false, again: 2, from_stage: 1, epoch: 1 });
     expect(plan.stages.map(({ stage, at_most }) => [stage, at_most])).toEqual([
       ["make", 2],
@@ -74,7 +74,7 @@ bothDatabases("repair", (open) => {
       ["fold", 2],
       ["end", 1],
     ]);
-    expect(await recovery.resume(job_id, { reason: "fixed", actor: "ada" })).toMatchObject({
+    expect(await operate.resume(job_id, { reason: "fixed", actor: "ada" })).toMatchObject({
       again: 2,
       kept: 8 + 8 + 3 + 1,
       epoch: 2,
@@ -93,11 +93,11 @@ bothDatabases("repair", (open) => {
   });
 
   test("what fails again changes nobody's input", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     const stubborn = ({ stage, ordinal }: Held) => (stage === "make" && ordinal === 5 ? fails() : {});
     await run(stubborn);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect(names(await run(stubborn))).toEqual(["make 5"]);
     expect(await statuses(db, job_id)).toEqual([
       "partial_success",
@@ -110,24 +110,24 @@ bothDatabases("repair", (open) => {
   });
 
   test("a failed critical stage resumed goes on with what never ran", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     await run(({ stage, ordinal }) => (stage === "make" && ordinal < 5 ? fails() : {}));
     expect(await statuses(db, job_id)).toEqual(["failed", "failed", "cancelled", "cancelled", "cancelled"]);
-    expect(await recovery.resume(job_id)).toMatchObject({ again: 5, from_stage: 1, kept: 5 });
+    expect(await operate.resume(job_id)).toMatchObject({ again: 5, from_stage: 1, kept: 5 });
     expect((await run()).length).toBe(5 + 10 + 3 + 1);
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed", "completed", "completed"]);
     await expectSound(db);
   });
 
   test("a cancelled job resumed runs what had not run, and what was held", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     const first = await claim(db, worker, types, 4);
     await finish(db, worker, first.slice(0, 2));
     await db.sql`select app.cancel_job(${job_id}, 'too early')`;
     await expectSound(db);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     // The zombie's finish is refused: it held the task in another epoch.
     expect(await finish(db, worker, first.slice(2))).toMatchObject({ accepted: 0 });
     const ran = await run();
@@ -139,39 +139,39 @@ bothDatabases("repair", (open) => {
   });
 
   test("cancelled while a repair was half way, the next resume still knows whose input changed", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     await run(({ stage, ordinal }) => (stage === "make" && [0, 8].includes(ordinal) ? fails() : {}));
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     await finish(db, worker, await claim(db, worker, types, 1));
     await db.sql`select app.cancel_job(${job_id})`;
     await expectSound(db);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect(names(await run())).toEqual(["end 0", "fold 0", "fold 2", "make 8", "next 0", "next 8"]);
     expect((await status(db, job_id)).status).toBe("completed");
     await expectSound(db);
   });
 
   test("retry-stage runs the whole stage again, and what follows it", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain);
     await run();
     expect((await status(db, job_id)).status).toBe("completed");
-    expect(await recovery.retryStage(job_id, "fold", { dry_run: true })).toMatchObject({ again: 3, from_stage: 3 });
-    await recovery.retryStage(job_id, 3);
+    expect(await operate.retryStage(job_id, "fold", { dry_run: true })).toMatchObject({ again: 3, from_stage: 3 });
+    await operate.retryStage(job_id, 3);
     expect(names(await run())).toEqual(["end 0", "fold 0", "fold 1", "fold 2"]);
     expect((await status(db, job_id)).status).toBe("completed");
-    await recovery.retryStage(job_id, "make");
+    await operate.retryStage(job_id, "make");
     expect((await run()).length).toBe(10 + 10 + 3 + 1);
     await expectSound(db);
-    await expect(recovery.retryStage(job_id, "nothing")).rejects.toMatchObject({
+    await expect(operate.retryStage(job_id, "nothing")).rejects.toMatchObject({
       code: "not_found",
       hint: expect.stringContaining("1 make"),
     });
   });
 
   test("only the tasks of one error group run again; numbers, ids and paths do not make a group of their own", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 6 }, importance: "important" },
       { name: "end", task: "t.end", parallelism: "fan_in" },
@@ -181,23 +181,23 @@ bothDatabases("repair", (open) => {
       return ordinal === 3 ? fails("no_crs", "the file has no CRS") : {};
     });
     expect(await statuses(db, job_id)).toEqual(["partial_success", "failed", "skipped"]);
-    const groups = await recovery.errorGroups(job_id);
+    const groups = await operate.errorGroups(job_id);
     expect(groups.map(({ code, tasks, stages, message }) => [code, tasks, stages, message])).toEqual([
       ["bad_file", 3, ["make"], "cannot open <path> <n> after <n> s"],
       ["no_crs", 1, ["make"], "the file has no CRS"],
     ]);
-    await recovery.retryGroup(job_id, groups[1]!.signature);
+    await operate.retryGroup(job_id, groups[1]!.signature);
     expect(names(await run())).toEqual(["make 3"]);
     expect(await statuses(db, job_id)).toEqual(["partial_success", "failed", "skipped"]);
-    await recovery.retryGroup(job_id, groups[0]!.signature);
+    await operate.retryGroup(job_id, groups[0]!.signature);
     expect(names(await run())).toEqual(["end 0", "make 0", "make 1", "make 2"]);
     expect(await statuses(db, job_id)).toEqual(["completed", "completed", "completed"]);
-    await expect(recovery.retryGroup(job_id, "ffffffffffff")).rejects.toMatchObject({ code: "not_allowed_now" });
+    await expect(operate.retryGroup(job_id, "ffffffffffff")).rejects.toMatchObject({ code: "not_allowed_now" });
     await expectSound(db);
   });
 
   test("a fan-out by data is planned again and merged by index: known kept, new appended, altered run, vanished skipped", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 2 }, failure_budget: { count: 1 } },
       { name: "next", task: "t.next", parallelism: "fan_out", plan: { each: "$.tiles[*]", index: "tile-{item.x}" } },
@@ -210,13 +210,13 @@ bothDatabases("repair", (open) => {
       return ordinal === 0 ? tiles([0], [1], [2]) : fails();
     });
     expect((await status(db, job_id)).stage("next")).toMatchObject({ total: 3, completed: 3 });
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     const ran = await run(({ stage }) => (stage === "make" ? tiles([7], [8]) : {}));
     expect(names(ran)).toEqual(["end 0", "fold 3", "fold 4", "make 1", "next 3", "next 4"]);
     expect((await status(db, job_id)).status).toBe("completed");
     await expectSound(db);
 
-    await recovery.retryStage(job_id, "make");
+    await operate.retryStage(job_id, "make");
     const again = await run(({ stage, ordinal }) => {
       if (stage !== "make") return {};
       return ordinal === 0 ? tiles([0], [1, "b"], [9]) : tiles([7], [8]);
@@ -230,7 +230,7 @@ bothDatabases("repair", (open) => {
   });
 
   test("of a diamond, only the branch that was repaired and what joins it run again", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make" },
       { name: "next", task: "t.next", after: [1], plan: { count: 3 }, importance: "important" },
@@ -239,14 +239,14 @@ bothDatabases("repair", (open) => {
     ]);
     await run(({ stage, ordinal }) => (stage === "next" && ordinal === 1 ? fails() : {}));
     expect(await statuses(db, job_id)).toEqual(["partial_success", "completed", "failed", "completed", "skipped"]);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect(names(await run())).toEqual(["end 0", "next 1"]);
     expect((await status(db, job_id)).status).toBe("completed");
     await expectSound(db);
   });
 
   test("a stage does not open on a repaired branch while another before it has failed", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", after: [] },
       { name: "other", task: "t.other", after: [] },
@@ -254,36 +254,36 @@ bothDatabases("repair", (open) => {
     ]);
     await run(({ stage }) => fails(stage));
     expect(await statuses(db, job_id)).toEqual(["failed", "failed", "failed", "cancelled"]);
-    const group = (await recovery.errorGroups(job_id)).find(({ code }) => code === "make")!;
-    await recovery.retryGroup(job_id, group.signature);
+    const group = (await operate.errorGroups(job_id)).find(({ code }) => code === "make")!;
+    await operate.retryGroup(job_id, group.signature);
     expect(names(await run())).toEqual(["make 0"]);
     expect(await statuses(db, job_id)).toEqual(["failed", "completed", "failed", "skipped"]);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     expect(names(await run())).toEqual(["end 0", "other 0"]);
     expect((await status(db, job_id)).status).toBe("completed");
   });
 
   test("what has vanished from a plan stays out, also when the whole stage runs again", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make" },
       { name: "next", task: "t.next", parallelism: "fan_out", plan: { each: "$.tiles[*]", index: "tile-{item.x}" } },
     ]);
     const tiles = (...list: number[]) => ({ result: { tiles: list.map((x) => ({ x })) } });
     await run(({ stage }) => (stage === "make" ? tiles(1, 2, 3) : {}));
-    await recovery.retryStage(job_id, "make");
+    await operate.retryStage(job_id, "make");
     await run(({ stage }) => (stage === "make" ? tiles(1, 2) : {}));
-    await recovery.retryStage(job_id, "next");
+    await operate.retryStage(job_id, "next");
     expect(names(await run())).toEqual(["next 0", "next 1"]);
     const [gone] = await db.sql<{ id: string }>`
       select stage_id || '-' || ordinal as id from app.results where error ->> 'code' = 'vanished'`;
-    await expect(recovery.retryTask(gone!.id)).rejects.toMatchObject({ code: "not_allowed_now" });
+    await expect(operate.retryTask(gone!.id)).rejects.toMatchObject({ code: "not_allowed_now" });
     expect((await status(db, job_id)).stage("next")).toMatchObject({ total: 3, completed: 2, skipped: 1 });
     await expectSound(db);
   });
 
   test("a partial success whose failed task is skipped becomes completed; a skip stands while its stage waits", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const budget = { failure_budget: { count: 1 } };
     const { job_id } = await submit(db, [
       { name: "make", task: "t.make", plan: { count: 2 }, ...budget },
@@ -292,13 +292,13 @@ bothDatabases("repair", (open) => {
     await run(({ ordinal }) => (ordinal === 1 ? fails() : {}));
     const failed = await db.sql<{ id: string }>`
       select stage_id || '-' || ordinal as id from app.results where status = 'failed' order by stage_id`;
-    await recovery.skipTask(failed[0]!.id, "gone for good");
-    await recovery.resume(job_id);
+    await operate.skipTask(failed[0]!.id, { reason: "gone for good" });
+    await operate.resume(job_id);
     // The first stage had nothing to do; the second runs its failed task again, because nobody has skipped that.
     expect(names(await run(() => fails()))).toEqual(["next 1"]);
     expect(await statuses(db, job_id)).toEqual(["partial_success", "completed", "partial_success"]);
-    await recovery.retryStage(job_id, "make");
-    await recovery.skipTask(failed[1]!.id, "gone too");
+    await operate.retryStage(job_id, "make");
+    await operate.skipTask(failed[1]!.id, { reason: "gone too" });
     expect(names(await run())).toEqual(["make 0", "make 1", "next 0"]);
     expect((await status(db, job_id)).status).toBe("completed");
     expect((await status(db, job_id)).stage("next")).toMatchObject({ completed: 1, skipped: 1 });
@@ -306,9 +306,9 @@ bothDatabases("repair", (open) => {
   });
 
   test("resume says no to what runs or is done, and mode resume of a submit does what is left to do", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, chain, {}, { mode: "resume" });
-    await expect(recovery.resume(job_id)).rejects.toMatchObject({
+    await expect(operate.resume(job_id)).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringContaining("queued"),
     });
@@ -325,7 +325,7 @@ bothDatabases("repair", (open) => {
       resumed: true,
       epoch: 2,
     });
-    await expect(recovery.resume(job_id)).rejects.toMatchObject({
+    await expect(operate.resume(job_id)).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringContaining("epoch 2"),
     });
@@ -335,11 +335,11 @@ bothDatabases("repair", (open) => {
       resumed: false,
       status: "completed",
     });
-    await expect(recovery.resume(job_id)).rejects.toMatchObject({ code: "not_allowed_now" });
+    await expect(operate.resume(job_id)).rejects.toMatchObject({ code: "not_allowed_now" });
   });
 
   test("attempts are counted anew in each epoch, and history keeps them apart", async () => {
-    const { db, worker, recovery, run } = await floor();
+    const { db, worker, operate, run } = await floor();
     const { job_id } = await submit(db, [{ name: "make", task: "t.make", max_attempts: 2 }]);
     const late = async () => {
       await db.sql`update app.ready set run_at = now()`;
@@ -348,7 +348,7 @@ bothDatabases("repair", (open) => {
     await late();
     await late();
     expect((await status(db, job_id)).status).toBe("failed");
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     await late();
     await late();
     expect((await status(db, job_id)).status).toBe("failed");
@@ -359,13 +359,13 @@ bothDatabases("repair", (open) => {
       { epoch: 2, attempt: 1, outcome: "failed" },
       { epoch: 2, attempt: 2, outcome: "failed" },
     ]);
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     await run();
     expect((await status(db, job_id)).status).toBe("completed");
   });
 
   test("a deadline is given anew to a resumed job; two hours without an own value, none when null", async () => {
-    const { db, recovery, run } = await floor();
+    const { db, operate, run } = await floor();
     const { job_id } = await submit(db, [{ name: "make", task: "t.make" }], { n: 1 });
     await submit(db, [{ name: "make", task: "t.make" }], { n: 2 }, { options: { deadline_s: null } });
     await submit(db, [{ name: "make", task: "t.make" }], { n: 3 }, { options: { deadline_s: 60 } });
@@ -374,7 +374,7 @@ bothDatabases("repair", (open) => {
     expect(left.map((row) => row.left)).toEqual([7200, null, 60]);
     await run(() => fails());
     await db.sql`update app.jobs set deadline_at = now() - interval '1 hour'`;
-    await recovery.resume(job_id);
+    await operate.resume(job_id);
     const [again] = await db.sql<{ ahead: boolean }>`
       select deadline_at > now() + interval '1 hour' as ahead from app.jobs where job_id = ${job_id}`;
     expect(again!.ahead).toBe(true);

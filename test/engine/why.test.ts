@@ -49,9 +49,9 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
 
   test("JOB_PAUSED: who, why and how to go on, for the job and for its queued tasks, put aside or not", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { job_id } = await submit(db, [fan(3)]);
-    await recovery.pauseJob(job_id, { reason: "wrong\u001b[31m data", actor: "ada" });
+    await operate.pause(job_id, { reason: "wrong\u001b[31m data", actor: "ada" });
     const paused = {
       code: "JOB_PAUSED",
       reason: expect.stringContaining("paused by ada: wrong\u001b[31m data"),
@@ -70,28 +70,28 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     }>`select task_type, stage_id::integer from app.ready`;
     expect(row!.task_type).toBe("#paused:raster.cog");
     expect(await why(`${row!.stage_id}-1`)).toMatchObject({ ...paused, status: "queued" });
-    await recovery.continueJob(job_id);
+    await operate.continue(job_id);
     expect((await why(job_id)).code).toBe("STARTING");
   });
 
   test("JOB_PAUSED: a task that runs on is not what the pause keeps", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { job_id } = await submit(db, [fan(3)]);
     const worker = await register(db, ["raster.cog"]);
     const tasks = await claim(db, worker, ["raster.cog"], 1);
     await beat(db, worker, tasks);
-    await recovery.pauseJob(job_id);
+    await operate.pause(job_id);
     expect(await why(idOf(tasks[0]!))).toMatchObject({ code: "RUNNING" });
     expect(await why(job_id)).toMatchObject({ code: "JOB_PAUSED", evidence: { queued: 2, held: 1 } });
   });
 
   test("QUEUE_PAUSED: a paused task type is told with who and why, for jobs and for lone tasks", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { job_id } = await submit(db, [fan(3)]);
     const lone = await one(db.sql<{ reply: { task_id: string } }>`select app.enqueue('raster.cog', '{}') as reply`);
-    await recovery.pauseType("raster.cog", { reason: "licence ran out", actor: "bob" });
+    await operate.pauseType("raster.cog", { reason: "licence ran out", actor: "bob" });
     const paused = {
       code: "QUEUE_PAUSED",
       reason: expect.stringContaining("paused by bob: licence ran out"),
@@ -492,7 +492,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
 
   test("WAITING_STAGE: what is left in the stage before, its slowest tasks, and why that one does not move", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { job_id } = await submit(db, [fan(7), { name: "middle", task: "t.middle", parallelism: "fan_in" }, last]);
     const worker = await register(db, ["raster.cog", "t.middle", "raster.publish"]);
     const ran = await drain(db, worker, ["raster.cog", "t.middle", "raster.publish"], ({ stage }) =>
@@ -500,7 +500,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     );
     const publish = ran.find(({ stage }) => stage === "publish")!;
     expect((await why(job_id)).code).toBe("UPSTREAM_FAILED");
-    await recovery.retryStage(job_id, "cog");
+    await operate.retryStage(job_id, "cog");
     const tasks = await claim(db, worker, ["raster.cog"], 6);
     const running = tasks.map(({ claim_id, stage_id, ordinal }, position) => {
       return { claim_id, stage_id, ordinal, elapsed_s: position + 1, progress: null };
@@ -523,7 +523,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
 
   test("a failed task that a repair of another leaves alone is failed, though its stage waits", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const follow = { name: "follow", task: "t.follow", parallelism: "match_previous", failure_budget: { count: 1 } };
     const { job_id } = await submit(db, [{ ...fan(2), failure_budget: { count: 1 } }, follow]);
     const worker = await register(db);
@@ -532,7 +532,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     );
     const of = (stage: string, ordinal: number) =>
       idOf(ran.find((task) => task.stage === stage && task.ordinal === ordinal)!);
-    await recovery.retryTask(of("cog", 1));
+    await operate.retryTask(of("cog", 1));
     expect((await why(job_id)).code).toBe("RUNNING");
     expect(await why(of("follow", 0))).toMatchObject({ code: "FAILED", command: null });
   });
@@ -594,7 +594,7 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
     expect(await why(job_id)).toMatchObject(gated);
     await worker_commands.stop_worker(db, { worker_id: worker });
     expect(await why(job_id)).toMatchObject(gated);
-    await bound(db).recovery.approve(job_id);
+    await bound(db).operate.approve(job_id);
     expect(await why(job_id)).toMatchObject({ code: "NO_WORKER_FOR_TYPE", evidence: { stage: "gated" } });
   });
 

@@ -84,9 +84,9 @@ bothDatabases("why an ended job or task is as it is", (open) => {
 
   test("UPSTREAM_FAILED: a rejected gate says who rejected it", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { job_id } = await submit(db, [{ name: "publish", task: "t.p", gate: { message: "ok?" } }]);
-    await recovery.reject(job_id, null, "blurred", { actor: "eve" });
+    await operate.reject(job_id, { reason: "blurred", actor: "eve" });
     expect(await why(job_id)).toMatchObject({
       code: "UPSTREAM_FAILED",
       reason: expect.stringContaining("eve rejected it: blurred"),
@@ -299,9 +299,9 @@ bothDatabases("why an ended job or task is as it is", (open) => {
 
   test("SKIPPED: by whom and why", async () => {
     const db = await open();
-    const { why, recovery } = bound(db);
+    const { why, operate } = bound(db);
     const { reply } = await one(db.sql<{ reply: { task_id: string } }>`select app.enqueue('t.odd', '{}') as reply`);
-    await recovery.skipTask(reply.task_id, "not needed", { actor: "ada" });
+    await operate.skipTask(reply.task_id, { reason: "not needed", actor: "ada" });
     expect(await why(reply.task_id)).toMatchObject({
       status: "skipped",
       code: "SKIPPED",

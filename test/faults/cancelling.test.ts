@@ -176,7 +176,7 @@ function cancelAndCount(scene: Scene, job_id: string): Promise<number> {
 /** Opened again, the plan is made again from its start, whatever was there. */
 async function resumes(scene: Scene, job_id: string): Promise<void> {
   scene.repairing(job_id, completedWith(tasks_of_pages));
-  await scene.engine.recovery.resume(job_id);
+  await scene.engine.operate.resume(job_id);
   await scene.settle();
   expect(await plannedTasks(scene.db, job_id)).toBe(tasks_of_pages);
 }

@@ -30,6 +30,6 @@ async function answered(asked: Engine, { verb, args }: Question): Promise<Answer
 
 function call(asked: Engine, verb: Question["verb"], args: unknown[]): Promise<unknown> {
   const given = args as never[];
-  if (verb === "resume" || verb === "retryStage") return asked.recovery[verb](given[0]!, given[1]!, given[2]!);
+  if (verb === "resume" || verb === "retryStage") return asked.operate[verb](given[0]!, given[1]!, given[2]!);
   return asked[verb](given[0]!, given[1]!, given[2]!);
 }

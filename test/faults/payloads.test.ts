@@ -135,5 +135,5 @@ fault("F19 results of 1 MB, a byte less and a byte more, of 200,000 keys, and to
   expect([depth!.status, depth!.stages[0]!.status]).toEqual(["failed", "failed"]);
   const [task] = (await scene.engine.tasks({ job_id: bad.job_id, stage: "make" })).tasks;
   expect(JSON.stringify(task)).toMatch(/nested deeper than 100 levels/);
-  for (const id of [job_id, many.job_id]) expect(await scene.engine.recovery.verify(id)).toMatchObject({ ok: true });
+  for (const id of [job_id, many.job_id]) expect(await scene.engine.operate.verify(id)).toMatchObject({ ok: true });
 });

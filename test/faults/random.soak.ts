@@ -82,11 +82,11 @@ fault(
         },
       ],
       [3, "cancel", () => verb((job_id) => engine.cancelJob(job_id, by.reason, { actor: by.actor }))],
-      [4, "resume", () => verb((job_id) => engine.recovery.resume(job_id, by))],
+      [4, "resume", () => verb((job_id) => engine.operate.resume(job_id, by))],
       [
         3,
         "retry-stage",
-        () => verb((job_id) => engine.recovery.retryStage(job_id, pick(["make", "double", "sum"])!, by)),
+        () => verb((job_id) => engine.operate.retryStage(job_id, pick(["make", "double", "sum"])!, by)),
       ],
       [
         3,
@@ -94,9 +94,9 @@ fault(
         async () => {
           const chosen = pick(jobs.slice(-20));
           if (chosen === undefined) return;
-          await verb(() => engine.recovery.pauseJob(chosen, by));
+          await verb(() => engine.operate.pause(chosen, by));
           await sleep(chance(100, 3000));
-          await verb(() => engine.recovery.continueJob(chosen, by));
+          await verb(() => engine.operate.continue(chosen, by));
         },
       ],
     ];
@@ -116,9 +116,9 @@ fault(
     await eventually(async () => {
       const records = await Promise.all(jobs.map((job_id) => scene.patiently(() => engine.status(job_id))));
       for (const job of records.filter(needsHelp)) {
-        if (job.paused_at !== null) await verb(() => engine.recovery.continueJob(job.job_id, by));
+        if (job.paused_at !== null) await verb(() => engine.operate.continue(job.job_id, by));
         else if (isTerminal(job.status)) {
-          await verb(() => engine.recovery.resume(job.job_id, by));
+          await verb(() => engine.operate.resume(job.job_id, by));
           resumed++;
         }
       }
@@ -127,7 +127,7 @@ fault(
     scene.notes.push(`${resumed} resumed in the end`);
     await scene.settle();
     for (const job_id of jobs) {
-      const { problems } = await engine.recovery.verify(job_id);
+      const { problems } = await engine.operate.verify(job_id);
       expect([job_id, problems]).toEqual([job_id, []]);
     }
     // Each kind of fault had its turn, or the run proves less than it says.

@@ -64,10 +64,10 @@ fault("2,000 tasks, 7 that fail, two kills and a database crash", async (scene) 
     ["mosaic", "completed"],
   ]);
   expect(before).toMatchObject({ resumable: true, resume_from_stage: 1, result: { value: total(good) } });
-  const [group, ...more] = await scene.engine.recovery.errorGroups(job_id);
+  const [group, ...more] = await scene.engine.operate.errorGroups(job_id);
   expect(more).toEqual([]);
   expect(group).toMatchObject({ code: "input_missing", tasks: missing.length, stages: ["tile"] });
-  expect(await scene.engine.recovery.verify(job_id)).toMatchObject({ ok: true, problems: [] });
+  expect(await scene.engine.operate.verify(job_id)).toMatchObject({ ok: true, problems: [] });
 
   // The inputs arrive. Exactly the seven run, and downstream exactly what has another input then.
   const executed = scene.effects().length;
@@ -90,7 +90,7 @@ fault("2,000 tasks, 7 that fail, two kills and a database crash", async (scene) 
     ...missing.map((ordinal) => ["tile", ordinal]),
   ]);
   expect(batches).toEqual([...new Set(missing.map((ordinal) => Math.floor(ordinal / batch)))]);
-  expect(await scene.engine.recovery.verify(job_id)).toMatchObject({
+  expect(await scene.engine.operate.verify(job_id)).toMatchObject({
     ok: true,
     problems: [],
     status: "completed",

@@ -27,7 +27,7 @@ const bands = (item: StacItem) => item.assets.data!.bands as any[];
 
 /** With what went wrong, if it did. */
 async function expectCompleted({ job_id, status }: JobRecord): Promise<void> {
-  const told = await world.engine.recovery.errorGroups(job_id);
+  const told = await world.engine.operate.errorGroups(job_id);
   expect({ status, told }).toEqual({ status: "completed", told: [] });
 }
 
@@ -53,13 +53,13 @@ for (const [engine, why] of engines) {
         });
         expect(first).toMatchObject({ status: "partial_success", result: { item_count: 1 } });
         world.put(`bronze:in-${engine}/b.tif`, scene({ seed: 8, origin: [501_920, 100_000] }));
-        await world.engine.recovery.resume(first.job_id);
+        await world.engine.operate.resume(first.job_id);
         const second = await world.ended(first.job_id);
         expect(second).toMatchObject({ status: "completed", result: { item_count: 2, items_in_collection: 2 } });
         const items = await world.items(collection);
         expect(items.map(({ id }) => id)).toEqual(["a", "b"]);
         expect(items[0]!.properties["fanfold:engine"]).toMatch(engine === "wasm" ? /^gdal-wasm / : /^gdal /);
-        expect(await world.engine.recovery.verify(first.job_id)).toMatchObject({ ok: true, problems: [] });
+        expect(await world.engine.operate.verify(first.job_id)).toMatchObject({ ok: true, problems: [] });
       });
 
       test("a picture is compressed as the engine can, or refused", async () => {
@@ -72,7 +72,7 @@ for (const [engine, why] of engines) {
         });
         if (engine === "wasm") {
           expect(lossy.status).toBe("failed");
-          expect(JSON.stringify(await world.engine.recovery.errorGroups(lossy.job_id))).toContain(
+          expect(JSON.stringify(await world.engine.operate.errorGroups(lossy.job_id))).toContain(
             "jpeg needs system GDAL",
           );
           return;

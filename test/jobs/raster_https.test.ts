@@ -68,7 +68,7 @@ beforeAll(async () => {
   await world.worker({ outbound, raster: { engine: "wasm", source_max_mb: raster.source_max_mb } });
   for (const [key, job_id] of ids) {
     ended.set(key, await world.ended(job_id));
-    const [group] = await world.engine.recovery.errorGroups(job_id);
+    const [group] = await world.engine.operate.errorGroups(job_id);
     if (group !== undefined) refusals.set(key, `${group.code}: ${group.sample}`);
   }
 });
@@ -135,6 +135,6 @@ test.skipIf(skip)(
     expect((await world.items("mixed")).map(({ id }) => id)).toEqual(["mixed-own", "neighbour", "scene"]);
     const { tasks } = await world.engine.tasks({ job_id: job.job_id, stage: "validate", status: "failed", limit: 10 });
     expect(tasks.map(({ index }) => index)).toEqual(["page"]);
-    expect(await world.engine.recovery.verify(job.job_id)).toMatchObject({ ok: true, problems: [] });
+    expect(await world.engine.operate.verify(job.job_id)).toMatchObject({ ok: true, problems: [] });
   },
 );

@@ -28,7 +28,7 @@ const recorded = async () =>
   (
     await world.db.sql<{ ref: string }>`select zone || ':' || key as ref from app.assets where retracted_at is null`
   ).map(({ ref }) => ref);
-const errors = async (job_id: string) => JSON.stringify(await world.engine.recovery.errorGroups(job_id));
+const errors = async (job_id: string) => JSON.stringify(await world.engine.operate.errorGroups(job_id));
 
 test.skipIf(skip)(`a collection is refused with every difference, or told of them and made${name}`, async () => {
   world.put("bronze:mixed/a.tif", scene());
@@ -250,18 +250,18 @@ test.skipIf(skip)(
     const bytes = readFileSync(world.path("bronze", "sums/scene.tif"));
     expect(item!.properties["fanfold:source_sha256"]).toBe(createHash("sha256").update(bytes).digest("hex"));
     world.put("bronze:sums/scene.tif", scene({ seed: 99 }));
-    await world.engine.recovery.retryStage(made.job_id, "cog");
+    await world.engine.operate.retryStage(made.job_id, "cog");
     const changed = await world.ended(made.job_id);
     expect(changed.status).toBe("failed");
     expect(await errors(made.job_id)).toMatch(/source_changed.*--stage validate/);
-    await world.engine.recovery.retryStage(made.job_id, "validate");
+    await world.engine.operate.retryStage(made.job_id, "validate");
     expect((await world.ended(made.job_id)).status).toBe("completed");
     const [after] = await world.items("sums");
     expect(after!.properties["fanfold:source_sha256"]).not.toBe(item!.properties["fanfold:source_sha256"]);
     // The file of the first epoch went with the item that named it.
     await eventually(() => files(item!).filter(there).length === 0);
     expect(files(after!).filter(there)).toHaveLength(2);
-    expect(await world.engine.recovery.verify(made.job_id)).toMatchObject({ ok: true, problems: [] });
+    expect(await world.engine.operate.verify(made.job_id)).toMatchObject({ ok: true, problems: [] });
   },
 );
 
@@ -285,7 +285,7 @@ test.skipIf(skip)(
       deliverables: [{ name: "cogs", count: 2, usable: true }],
     });
     expect(await world.items("later")).toEqual([]);
-    await world.engine.recovery.resume(first.job_id);
+    await world.engine.operate.resume(first.job_id);
     const second = await world.ended(first.job_id);
     expect(second).toMatchObject({ status: "completed", result: { item_count: 2 } });
     const items = await world.items("later");

@@ -33,7 +33,7 @@ test.skipIf(skip)(`a broken scene costs itself only, and a resume adds it${name}
   const first = await world.run("process_raster_collection", wanted);
   expect(first).toMatchObject({ status: "partial_success", resumable: true, result: { item_count: 2 } });
   put("bronze:in/c.tif", 3);
-  await world.engine.recovery.resume(first.job_id);
+  await world.engine.operate.resume(first.job_id);
   const second = await world.ended(first.job_id);
   expect(second).toMatchObject({ status: "completed", result: { item_count: 3, items_in_collection: 3 } });
   const items = await world.items("dem");
@@ -47,7 +47,7 @@ test.skipIf(skip)(`a broken scene costs itself only, and a resume adds it${name}
   const [counts] = await world.db.sql<{ theirs: number; ours: number }>`
     select (select count(*)::integer from pgstac.items) as theirs, (select count(*)::integer from stac.items) as ours`;
   expect(counts).toEqual({ theirs: 3, ours: 0 });
-  expect(await world.engine.recovery.verify(first.job_id)).toMatchObject({ ok: true, problems: [] });
+  expect(await world.engine.operate.verify(first.job_id)).toMatchObject({ ok: true, problems: [] });
 });
 
 test.skipIf(skip)(`items are committed with the task that registers them, or neither is there${name}`, async () => {
@@ -63,7 +63,7 @@ test.skipIf(skip)(`items are committed with the task that registers them, or nei
     deliverables: [{ name: "cogs", count: 2, usable: true }],
   });
   expect(await world.items("later")).toEqual([]);
-  await world.engine.recovery.resume(first.job_id);
+  await world.engine.operate.resume(first.job_id);
   expect(await world.ended(first.job_id)).toMatchObject({ status: "completed", result: { item_count: 2 } });
   const [writers] = await world.db.sql<{ items: string[]; results: string[] }>`
     select (select array_agg(distinct i.xmin::text) from pgstac.items i where i.collection = 'later') as items,

@@ -98,7 +98,7 @@ export class RasterStory {
   }
 
   resume(job_id: string): Promise<unknown> {
-    return this.engine.recovery.resume(job_id, { reason: "the scenes were mended" });
+    return this.engine.operate.resume(job_id, { reason: "the scenes were mended" });
   }
 
   /** Asks again while the server is down. */
@@ -138,7 +138,7 @@ export class RasterStory {
   }
 
   errorGroups(job_id: string) {
-    return this.engine.recovery.errorGroups(job_id);
+    return this.engine.operate.errorGroups(job_id);
   }
 
   failures(job_id: string) {
@@ -174,7 +174,7 @@ export class RasterStory {
       select count(*)::integer as n from app.results join app.stages using (stage_id)
        where job_id = ${job_id} and name = 'cog' and app.results.status = 'completed'`;
     expect(ledger!.n).toBe(numbers.length);
-    expect(await this.engine.recovery.verify(job_id)).toMatchObject({ ok: true, problems: [] });
+    expect(await this.engine.operate.verify(job_id)).toMatchObject({ ok: true, problems: [] });
   }
 
   private async items(): Promise<StacItem[]> {

@@ -163,7 +163,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   }),
   post_jobs_job_id_retry_group: async (world) => {
     const job_id = await world.job("mixed");
-    const [group] = await world.engine.recovery.errorGroups(job_id);
+    const [group] = await world.engine.operate.errorGroups(job_id);
     return { path: { job_id }, body: { signature: group!.signature } };
   },
   post_jobs_job_id_stages_stage_tasks_retry: async (world) => ({

@@ -48,7 +48,7 @@ beforeAll(async () => {
   await submit("held", "never");
   await submit("after", "never", { depends_on: [ids.stuck!] });
   await submit("flaky", "flaky");
-  await engine.recovery.pauseJob(ids.held!, { reason: "not now" });
+  await engine.operate.pause(ids.held!, { reason: "not now" });
   for (const name of ["plain", "high", "broken", "worse"]) await engine.wait(ids[name]!);
   await until(async () => (await found("retrying=true")).length === 1);
   await until(async () => (await found("approval=true")).length === 1);
@@ -212,7 +212,7 @@ describe("counts", () => {
     for (let n = 0; n < 12; n++) doomed.push((await engine.submit("mosaic", { n })).job_id);
     for (const job_id of doomed) await engine.wait(job_id);
     await exact();
-    for (const job_id of doomed.slice(0, 6)) await engine.recovery.resume(job_id);
+    for (const job_id of doomed.slice(0, 6)) await engine.operate.resume(job_id);
     await db.sql`select app.fold_counts()`;
     for (const job_id of doomed) await engine.wait(job_id);
     await exact();

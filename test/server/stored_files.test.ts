@@ -10,7 +10,7 @@ import { defineHandler, defineJob } from "../../src/core/declare.js";
 import type { Ref } from "../../src/core/store.js";
 import { worker_commands } from "../../src/engine/commands.js";
 import type { Database } from "../../src/engine/database.js";
-import { Recovery } from "../../src/engine/recovery.js";
+import { Operator } from "../../src/engine/operator.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
 import { claim, register } from "../engine/floor.js";
@@ -233,7 +233,7 @@ describe("a stored result", () => {
     await finishedWith(job_id, await own("results/pieces.json", `"${"x".repeat(3_000_000)}"`));
     const folder = openFolderStore(service.storage_dir);
     let largest = 0;
-    const recovery = new Recovery(service.engine.db, "a", {
+    const operate = new Operator(service.engine.db, "a", {
       ...folder,
       get: () => Promise.reject(new Error("read whole")),
       async *getStream(ref) {
@@ -243,7 +243,7 @@ describe("a stored result", () => {
         }
       },
     });
-    expect(await recovery.verify(job_id)).toMatchObject({ ok: true, files: 1 });
+    expect(await operate.verify(job_id)).toMatchObject({ ok: true, files: 1 });
     expect(largest).toBeLessThanOrEqual(1024 * 1024);
   });
 });

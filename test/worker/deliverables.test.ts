@@ -68,7 +68,7 @@ test("the status of a partial success says what can be used, what failed and how
   // What a failed task told of is not there.
   expect(partial.deliverables).toEqual([cogs, previews]);
   broken = false;
-  await shop.engine.recovery.resume(job_id);
+  await shop.engine.operate.resume(job_id);
   expect(await shop.engine.wait(job_id)).toMatchObject({
     status: "completed",
     deliverables: [cogs, previews, { name: "stac_items", count: 20, location: null, locations: null }],

@@ -88,7 +88,7 @@ test("a handler that needs more than the worker has is left to others, and why s
   await shop.start({ memory_mb: 1300, log });
   expect(lines.filter((line) => line.includes("declare more memory_mb"))).toHaveLength(1);
   const { task_id } = await shop.engine.enqueue("huge", {});
-  const why = await shop.engine.recovery.why(task_id);
+  const why = await shop.engine.operate.why(task_id);
   expect(why).toMatchObject({
     code: "NO_WORKER_FOR_TYPE",
     evidence: { needed_mb: 100_000, most_memory_mb: 1300 },

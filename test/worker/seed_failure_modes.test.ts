@@ -130,7 +130,7 @@ test("failure mode 4, a fan-in as a single point of failure: one bad batch costs
   });
   broken = false;
   registered.length = 0;
-  await shop.engine.recovery.resume(job_id);
+  await shop.engine.operate.resume(job_id);
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
   expect(registered).toEqual([19]);
 });
@@ -164,7 +164,7 @@ test("failure mode 5, no checkpoint: the status knows what succeeded, and only t
     .sql`select stage_id, ordinal, finished_at from app.results where status = 'completed' order by 1, 2`;
   expect(finished.length).toBe(COGS + 1);
   broken = false;
-  expect(await shop.engine.recovery.resume(job_id)).toMatchObject({ from_stage: 3, again: 1 });
+  expect(await shop.engine.operate.resume(job_id)).toMatchObject({ from_stage: 3, again: 1 });
   await shop.engine.wait(job_id);
   const after = await shop.db
     .sql`select stage_id, ordinal, finished_at from app.results where status = 'completed' order by 1, 2`;

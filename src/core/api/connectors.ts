@@ -42,6 +42,7 @@ export const connectors_api = {
     path: "/api/connectors",
     tag: "connectors",
     cli: "connectors",
+    sql: { name: "list_connectors", list: "connectors" },
     summary: "List the configurations of connectors",
     description: "They hold references to secrets (secret://name), never values.",
     scope: "read",
@@ -82,6 +83,7 @@ export const connectors_api = {
     path: "/api/connector-hosts",
     tag: "connectors",
     cli: "connectors hosts",
+    sql: { name: "list_hosts", list: "hosts" },
     summary: "What connectors have called lately, the troubled first",
     description:
       "A host, or a configuration whose calls share limits: calls under way, and whether the circuit is open.",

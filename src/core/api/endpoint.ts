@@ -23,6 +23,8 @@ export interface SqlNamed {
   also?: Readonly<Record<string, boolean | null>>;
   /** It takes them all in one argument, `request json`, where `limit` is `rows`. */
   request?: true;
+  /** It returns a bare list, which the reply has under this name. */
+  list?: string;
 }
 
 /** An answer that is not an error: its JSON, or another media type. */

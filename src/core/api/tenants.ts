@@ -30,6 +30,7 @@ export const tenants_api = {
     method: "POST",
     path: "/api/tenants",
     cli: "tenants create {tenant_id}",
+    sql: { name: "add_tenant", request: true },
     summary: "Make a tenant",
     body: z.strictObject({ tenant_id, name: name.default(null), actor }),
     reply: made_tenant,

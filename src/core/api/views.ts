@@ -27,6 +27,7 @@ export const views_api = {
     method: "GET",
     path: "/api/views",
     tag: "views",
+    sql: { name: "list_views", list: "views" },
     summary: "The saved views of the jobs list, by name",
     scope: "read",
     reply: z.object({ views: z.array(view) }),

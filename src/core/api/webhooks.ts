@@ -130,6 +130,7 @@ export const webhooks_api = {
     path: "/api/webhooks",
     tag,
     cli: "webhooks",
+    sql: { name: "list_webhooks", list: "endpoints" },
     summary: "List webhook endpoints",
     scope: "admin",
     reply: z.object({ endpoints: z.array(webhook) }),

@@ -17,8 +17,6 @@ export const blueprintsRoutes = () =>
       const { problems, warnings } = await engine.blueprints.validate(type, declaration);
       return { ok: problems.length === 0, problems: problems.slice(0, max_problems), warnings };
     },
-    remove: ({ engine, params, body: { reason, actor: person }, actor }) =>
-      engine.blueprints.remove(params.job_type, { reason: reason ?? null, actor: actor(person) }),
   });
 
 function shown({ stages, ...blueprint }: BlueprintRecord) {

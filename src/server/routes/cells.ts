@@ -19,18 +19,6 @@ export const cellsRoutes = () => {
       reply.header("content-encoding", "gzip");
       return cells.zipped();
     },
-    retry: ({ engine, params, body: { ranges, status, ...body }, actor }) =>
-      engine.recovery.retryTasks(
-        params.job_id,
-        params.stage,
-        { ranges, status },
-        { ...body, actor: actor(body.actor) },
-      ),
-    skip: ({ engine, params, body: { ranges, status, reason, dry_run, ...body }, actor }) =>
-      engine.recovery.skipTasks(params.job_id, params.stage, { ranges, status }, reason, {
-        dry_run,
-        actor: actor(body.actor),
-      }),
   });
 };
 

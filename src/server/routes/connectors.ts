@@ -15,11 +15,8 @@ function unknownConnector(connector: string, { handlers }: Registry): string[] {
 
 export const connectorsRoutes = () =>
   routes(connectors_api, {
-    list: async ({ engine, query }) => ({ connectors: await engine.connectors.list(query.connector ?? null) }),
     async set({ engine, params, body, actor }) {
       const written = await engine.connectors.set(params.connector, params.name, body.config, actor(body.actor));
       return { ...written, warnings: unknownConnector(params.connector, engine.registry) };
     },
-    remove: ({ engine, params, actor }) => engine.connectors.remove(params.connector, params.name, actor()),
-    hosts: async ({ engine }) => ({ hosts: await engine.connectors.hosts() }),
   });

@@ -21,10 +21,6 @@ export const groupsRoutes = () =>
       const { changed, group } = await engine.groups.seal(params.group_id, { actor: actor(body.actor) });
       return { changed, group: told(group) };
     },
-    async jobs({ engine, params, query: { open = false, limit, cursor } }) {
-      const { jobs, next } = await engine.groups.jobs(params.group_id, { open, limit, cursor: cursor ?? null });
-      return { jobs: jobs.map((job) => ({ ...job, error: job.error && { ...job.error } })), next };
-    },
     cancel: ({ engine, params, body: { reason = null, dry_run, actor: person }, actor }) =>
       engine.groups.cancel(params.group_id, { reason, dry_run, actor: actor(person) }),
   });

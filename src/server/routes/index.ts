@@ -1,7 +1,10 @@
 // Every route there is.
-import { inTurn, type Route } from "../route.js";
+import { audit_api } from "../../core/api/audit.js";
+import { queues_api } from "../../core/api/queues.js";
+import { views_api } from "../../core/api/views.js";
+import { workers_api } from "../../core/api/workers.js";
+import { inTurn, type Route, routes } from "../route.js";
 import { assetsRoutes } from "./assets.js";
-import { auditRoutes } from "./audit.js";
 import { blueprintsRoutes } from "./blueprints.js";
 import { cellsRoutes } from "./cells.js";
 import { connectorsRoutes } from "./connectors.js";
@@ -15,7 +18,6 @@ import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
-import { queuesRoutes } from "./queues.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -23,11 +25,9 @@ import { streamRoutes } from "./stream.js";
 import { taskPagesRoutes } from "./task_pages.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
-import { viewsRoutes } from "./views.js";
 import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
-import { workersRoutes } from "./workers.js";
 
 export function allRoutes(): Route[] {
   const described = [
@@ -35,9 +35,9 @@ export function allRoutes(): Route[] {
     ...jobsRoutes(),
     ...jobBulkRoutes(),
     ...operationsRoutes(),
-    ...viewsRoutes(),
-    ...queuesRoutes(),
-    ...workersRoutes(),
+    ...routes(views_api, {}),
+    ...routes(queues_api, {}),
+    ...routes(workers_api, {}),
     ...vitalsRoutes(),
     ...tasksRoutes(),
     ...cellsRoutes(),
@@ -54,7 +54,7 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...sessionsRoutes(),
     ...limitsRoutes(),
-    ...auditRoutes(),
+    ...routes(audit_api, {}),
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ].map((route) => (route.endpoint.long ? inTurn(route) : route));

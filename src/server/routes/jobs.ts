@@ -55,7 +55,6 @@ export const jobsRoutes = () =>
     list: ({ engine, query: { limit, cursor, progress, ...wishes } }) =>
       engine.jobs({ ...jobFilter(wishes), limit, cursor, progress }),
     counts: ({ engine, service, query }) => service.counts.of(engine, jobFilter(query)),
-    facets: ({ engine }) => engine.queries.jobFacets(),
     async result({ engine, params, reply }) {
       const { job_id, status } = await engine.queries.jobState(params.job_id);
       if (!isTerminal(status)) {

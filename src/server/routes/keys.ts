@@ -10,10 +10,8 @@ export function mayOf({ scopes, operator }: Principal): May {
 
 export const keysRoutes = () =>
   routes(keys_api, {
-    list: ({ engine, query: { limit, cursor } }) => engine.keys.list({ limit, cursor: cursor ?? null }),
     create: ({ engine, body: { actor: person, ...given }, principal, actor }) =>
       engine.keys.create({ ...given, actor: actor(person), may: mayOf(principal) }),
-    get: ({ engine, params }) => engine.keys.get(params.key_id),
     rotate: ({ engine, params, body: { actor: person, ...given }, principal, actor }) =>
       engine.keys.rotate(params.key_id, { ...given, actor: actor(person), may: mayOf(principal) }),
     revoke: ({ engine, params, query: { reason, actor: person }, principal, actor }) =>

@@ -3,8 +3,6 @@ import { routes } from "../route.js";
 
 export const limitsRoutes = () =>
   routes(limits_api, {
-    own: ({ engine }) => engine.limits.get(),
-    get: ({ engine, params }) => engine.forTenant(params.tenant_id).limits.get(),
     async change({ engine, params, body: { actor: person, ...limits }, actor }) {
       const theirs = engine.forTenant(params.tenant_id).limits;
       await theirs.change(limits, actor(person));

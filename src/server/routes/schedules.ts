@@ -24,7 +24,6 @@ export const schedulesRoutes = () =>
       const given = change as Partial<ScheduleGiven>;
       return told(await engine.schedules.patch(params.name, given, { if_version, actor: actor(person) }));
     },
-    delete: ({ engine, params, actor }) => engine.schedules.delete(params.name, { actor: actor() }),
     async pause({ engine, params, body: { reason = null, actor: person }, actor }) {
       const { changed, schedule } = await engine.schedules.pause(params.name, { reason, actor: actor(person) });
       return { changed, schedule: told(schedule) };
@@ -37,8 +36,6 @@ export const schedulesRoutes = () =>
       const ran = await engine.schedules.runNow(params.name, { reason, actor: actor(person) });
       return { ...ran, hint: withCalls(ran.hint) };
     },
-    ticks: ({ engine, params, query: { limit, cursor } }) =>
-      engine.schedules.ticks(params.name, { limit, cursor: cursor ?? null }),
     async preview({ engine, params, query }) {
       const { cron, time_zone } = await engine.schedules.get(params.name);
       return engine.schedules.preview(cron, time_zone, query.count);

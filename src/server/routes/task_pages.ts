@@ -21,7 +21,6 @@ export const taskPagesRoutes = () => [
       if (!isReadableBy(found.ref, principal.tenant_id)) throw new NotFound("this task's result is not there");
       return sendFile(engine, { name, media_type: "application/json", ref: found.ref }, request, reply);
     },
-    lineage: ({ engine, params }) => engine.task_pages.lineage(params.task_id),
   }),
   ...routes(timeline_api, {
     async of_job({ engine, params, query: { limit, ...query }, principal }) {

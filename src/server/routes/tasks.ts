@@ -60,13 +60,5 @@ export const tasksRoutes = () =>
     },
     get: async ({ engine, params, query, principal }) =>
       asText(await engine.task_pages.text(params.task_id, { ...query, machines: principal.operator })),
-    cancel: ({ engine, params, body: { reason, dry_run, ...body }, actor }) =>
-      engine.cancelTask(params.task_id, reason ?? null, { dry_run, actor: actor(body.actor) }),
-    reschedule: ({ engine, params, body: { run_at, priority, ...body }, actor }) =>
-      engine.rescheduleTask(params.task_id, run_at, priority ?? null, { ...body, actor: actor(body.actor) }),
-    retry: ({ engine, params, body, actor }) =>
-      engine.recovery.retryTask(params.task_id, { ...body, actor: actor(body.actor) }),
-    skip: ({ engine, params, body, actor }) =>
-      engine.recovery.skipTask(params.task_id, body.reason, { dry_run: body.dry_run, actor: actor(body.actor) }),
-    why: async ({ engine, params, principal }) => explained(await engine.recovery.why(params.task_id), principal),
+    why: async ({ engine, params, principal }) => explained(await engine.operate.why(params.task_id), principal),
   });

@@ -22,8 +22,8 @@ export const vitalsRoutes = () =>
     },
     async janitor({ engine, query: { limit, cursor }, principal }) {
       const [health, page] = await Promise.all([
-        engine.recovery.janitorHealth(),
-        engine.recovery.janitorActions({ limit, cursor: cursor ?? null }),
+        engine.operate.janitorHealth(),
+        engine.operate.janitorActions({ limit, cursor: cursor ?? null }),
       ]);
       const { last_error, ...told } = health;
       // It may name another tenant's job.
