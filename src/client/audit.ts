@@ -1,7 +1,7 @@
 // Who did what.
 import { audit_api } from "../core/api/audit.js";
 import type { QueryIn, ReplyOf } from "../core/api/endpoint.js";
-import { type Paged, paged } from "./pages.js";
+import { listed, type Paged } from "./pages.js";
 import type { Transport } from "./transport.js";
 
 export type DeedRecord = ReplyOf<typeof audit_api.list>["deeds"][number];
@@ -15,17 +15,8 @@ export class Audit {
   constructor(private readonly transport: Transport) {}
 
   /** What people and keys did, newest first. */
-  list({ signal, submits, ...query }: AuditFilter = {}): Paged<DeedRecord> {
-    return paged(async (cursor) => {
-      const { deeds, next } = await this.transport.call(audit_api.list, {
-        query: {
-          ...query,
-          ...(submits === undefined ? {} : { submits: submits ? "true" : "false" }),
-          ...(cursor === undefined ? {} : { cursor }),
-        },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: deeds, next };
-    });
+  list({ submits, ...filter }: AuditFilter = {}): Paged<DeedRecord> {
+    const only = submits === undefined ? {} : { submits: String(submits) };
+    return listed(this.transport, audit_api.list, "deeds", { ...filter, ...only });
   }
 }

@@ -5,7 +5,7 @@ export interface CallOptions<E> {
   params?: ParamsOf<E>;
   query?: QueryIn<E>;
   body?: BodyIn<E>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   headers?: Record<string, string>;
   /** Sending this very call twice does no more than once, though the endpoint in general cannot promise it. */
   repeatable?: boolean;

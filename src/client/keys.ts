@@ -4,7 +4,7 @@ import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";
 import { tenants_api } from "../core/api/tenants.js";
 import type { Asking, Listing } from "./operate.js";
-import { type Paged, paged } from "./pages.js";
+import { listed, type Paged } from "./pages.js";
 import type { Transport } from "./transport.js";
 
 export type KeyRecord = ReplyOf<typeof keys_api.get>;
@@ -15,14 +15,8 @@ export class Keys {
   constructor(private readonly transport: Transport) {}
 
   /** Newest first. */
-  list({ signal, ...query }: Listing = {}): Paged<KeyRecord> {
-    return paged(async (cursor) => {
-      const { keys, next } = await this.transport.call(keys_api.list, {
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: keys, next };
-    });
+  list(options: Listing = {}): Paged<KeyRecord> {
+    return listed(this.transport, keys_api.list, "keys", options);
   }
 
   /** The whole key is in this answer and in no other. */
@@ -68,14 +62,8 @@ export class Limits {
 export class Tenants {
   constructor(private readonly transport: Transport) {}
 
-  list({ signal, ...query }: Listing = {}): Paged<TenantRecord> {
-    return paged(async (cursor) => {
-      const { tenants, next } = await this.transport.call(tenants_api.list, {
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: tenants, next };
-    });
+  list(options: Listing = {}): Paged<TenantRecord> {
+    return listed(this.transport, tenants_api.list, "tenants", options);
   }
 
   create(tenant_id: string, more: Omit<BodyIn<typeof tenants_api.create>, "tenant_id"> = {}, options: Asking = {}) {

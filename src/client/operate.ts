@@ -9,9 +9,11 @@ import { tasks_api } from "../core/api/tasks.js";
 import { workers_api } from "../core/api/workers.js";
 import { type Cells, decodeCells } from "../core/cells.js";
 import { NotAllowedNow } from "../core/errors.js";
-import { type Paged, paged } from "./pages.js";
+import { defineVerbs, type OperatorMethods } from "../core/operator_verbs.js";
+import { listed, type Paged } from "./pages.js";
 import { retryAfter } from "./retries.js";
 import { Submitter } from "./submit.js";
+import type { Transport } from "./transport.js";
 import { type JobRecord, type WaitOptions, waitForJob } from "./wait.js";
 
 export interface Asking {
@@ -46,7 +48,17 @@ export interface Listing extends Asking {
   limit?: number;
 }
 
-export class Operator extends Submitter {
+/** A method for each verb of an operator; those whose arguments are others are written below. */
+type Verbs = Omit<OperatorMethods<VerbOptions>, "retryGroup" | "rescheduleTask">;
+const WithVerbs = Submitter as unknown as new (transport: Transport) => Submitter & Verbs;
+
+export class Operator extends WithVerbs {
+  static {
+    defineVerbs(Operator.prototype, (self, verb, about, options) =>
+      self.verb(verb as Endpoint, about as never, options as never),
+    );
+  }
+
   status(job_id: string, options: Asking = {}): Promise<JobRecord> {
     return this.ask(jobs_api.status, { job_id }, options);
   }
@@ -65,60 +77,30 @@ export class Operator extends Submitter {
   }
 
   /** Newest first. */
-  jobs({ signal, ...filter }: JobFilter = {}): Paged<JobSummary> {
-    return paged(async (cursor) => {
-      const { jobs, next } = await this.transport.call(jobs_api.list, {
-        query: { ...filter, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: jobs, next };
-    });
+  jobs(filter: JobFilter = {}): Paged<JobSummary> {
+    return listed(this.transport, jobs_api.list, "jobs", filter);
   }
 
   /** By status, of those that fit. */
   counts({ signal, ...query }: JobWishes & Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
-    return this.transport.call(jobs_api.counts, { query, ...(signal === undefined ? {} : { signal }) });
+    return this.transport.call(jobs_api.counts, { query, signal });
   }
 
   /** One page of a verb for all jobs that fit: send its `next` as `cursor` until it is null. */
   bulk({ signal, ...body }: BodyIn<typeof job_bulk_api.bulk> & Asking): Promise<ReplyOf<typeof job_bulk_api.bulk>> {
-    return this.transport.call(job_bulk_api.bulk, { body, ...(signal === undefined ? {} : { signal }) });
+    return this.transport.call(job_bulk_api.bulk, { body, signal });
   }
 
   /** Those of a job, or those that stand alone. */
   tasks(filter: TaskFilter | JobTaskFilter = {}): Paged<TaskSummary> {
-    return paged(async (cursor) => {
-      const { signal, ...rest } = filter;
-      const more = { ...(cursor === undefined ? {} : { cursor }) };
-      const asking = signal === undefined ? {} : { signal };
-      if ("job_id" in rest) {
-        const { job_id, ...query } = rest;
-        const page = await this.transport.call(tasks_api.of_job, {
-          params: { job_id },
-          query: { ...query, ...more },
-          ...asking,
-        });
-        return { items: page.tasks, next: page.next };
-      }
-      const page = await this.transport.call(tasks_api.list, { query: { ...rest, ...more }, ...asking });
-      return { items: page.tasks, next: page.next };
-    });
+    if (!("job_id" in filter)) return listed(this.transport, tasks_api.list, "tasks", filter);
+    const { job_id, ...rest } = filter;
+    return listed(this.transport, tasks_api.of_job, "tasks", rest, { job_id });
   }
 
   /** The tasks of a job with what they were given and what they produced. */
-  results({
-    job_id,
-    signal,
-    ...filter
-  }: JobTaskFilter): Paged<ReplyOf<typeof tasks_api.with_results>["tasks"][number]> {
-    return paged(async (cursor) => {
-      const { tasks, next } = await this.transport.call(tasks_api.with_results, {
-        params: { job_id },
-        query: { ...filter, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: tasks, next };
-    });
+  results({ job_id, ...filter }: JobTaskFilter): Paged<ReplyOf<typeof tasks_api.with_results>["tasks"][number]> {
+    return listed(this.transport, tasks_api.with_results, "tasks", filter, { job_id });
   }
 
   task(task_id: string, options: Asking = {}): Promise<TaskRecord> {
@@ -126,60 +108,13 @@ export class Operator extends Submitter {
   }
 
   /** What happened to a job, oldest first unless asked otherwise. */
-  events(job_id: string, { signal, ...query }: EventFilter = {}): Paged<EventRecord> {
-    return paged(async (cursor) => {
-      const { events, next } = await this.transport.call(operations_api.events, {
-        params: { job_id },
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: events, next };
-    });
-  }
-
-  cancel(job_id: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.cancel, { job_id }, options);
-  }
-
-  pause(job_id: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.pause, { job_id }, options);
-  }
-
-  continue(job_id: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.continue, { job_id }, options);
-  }
-
-  /** A failed, cancelled or partial job goes on, under the same id. */
-  resume(job_id: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.resume, { job_id }, options);
-  }
-
-  /** Every task of the stage (name or number) of an ended job runs again, and what follows it. */
-  retryStage(job_id: string, stage: string | number, options: VerbOptions = {}) {
-    return this.verb(operations_api.retry_stage, { job_id, stage: String(stage) }, options);
+  events(job_id: string, filter: EventFilter = {}): Paged<EventRecord> {
+    return listed(this.transport, operations_api.events, "events", filter, { job_id });
   }
 
   /** The tasks that failed with this signature (see errors) run again, and what follows them. */
   retryGroup(job_id: string, signature: string, options: VerbOptions = {}) {
     return this.verb(operations_api.retry_group, { job_id }, { ...options, signature });
-  }
-
-  /** Of these tasks of a stage, those that failed, were skipped or never ran run again, and what follows them. */
-  retryTasks(
-    job_id: string,
-    stage: string | number,
-    options: VerbOptions & TaskSelection<typeof cells_api.retry>,
-  ): Promise<ReplyOf<typeof cells_api.retry>> {
-    return this.verb(cells_api.retry, { job_id, stage: String(stage) }, options);
-  }
-
-  /** Of these tasks of a stage, those that wait, failed or never ran count as done without a result. */
-  skipTasks(
-    job_id: string,
-    stage: string | number,
-    options: VerbOptions & { reason: string } & TaskSelection<typeof cells_api.skip>,
-  ): Promise<ReplyOf<typeof cells_api.skip>> {
-    return this.verb(cells_api.skip, { job_id, stage: String(stage) }, options);
   }
 
   /** All tasks of a stage, four bytes for each; above 20,000 tasks, for each so many of them. */
@@ -190,39 +125,14 @@ export class Operator extends Submitter {
     return decodeCells(new Uint8Array(await answer.arrayBuffer()));
   }
 
-  /** `stage` may be left out when one stage waits. */
-  approve(job_id: string, options: VerbOptions & { stage?: string } = {}) {
-    return this.verb(operations_api.approve, { job_id }, options);
-  }
-
-  reject(job_id: string, options: VerbOptions & { reason: string; stage?: string }) {
-    return this.verb(operations_api.reject, { job_id }, options);
-  }
-
   /** A task counts as done without a result. */
   skip(task_id: string, options: VerbOptions & { reason: string }) {
     return this.verb(tasks_api.skip, { task_id }, options);
   }
 
-  cancelTask(task_id: string, options: VerbOptions = {}) {
-    return this.verb(tasks_api.cancel, { task_id }, options);
-  }
-
   rescheduleTask(task_id: string, run_at: Date | string, options: VerbOptions & { priority?: number } = {}) {
     const at = run_at instanceof Date ? run_at.toISOString() : run_at;
     return this.verb(tasks_api.reschedule, { task_id }, { ...options, run_at: at });
-  }
-
-  retryTask(task_id: string, options: VerbOptions = {}) {
-    return this.verb(tasks_api.retry, { task_id }, options);
-  }
-
-  pauseType(task_type: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.pause_type, { task_type }, options);
-  }
-
-  continueType(task_type: string, options: VerbOptions = {}) {
-    return this.verb(operations_api.continue_type, { task_type }, options);
   }
 
   /** Why a job or a task does not move, or ended as it did. */
@@ -243,20 +153,17 @@ export class Operator extends Submitter {
   }
 
   async alerts({ limit, ...options }: Listing = {}) {
-    const query = limit === undefined ? {} : { limit };
-    return (await this.transport.call(operations_api.alerts, { query, ...options })).alerts;
+    return (await this.transport.call(operations_api.alerts, { query: { limit }, ...options })).alerts;
   }
 
   /** What waits of each task type, who serves it and what was done of it, problems first. */
   async queues({ minutes, ...options }: Asking & { minutes?: number } = {}) {
-    const query = minutes === undefined ? {} : { minutes };
-    return (await this.transport.call(queues_api.list, { query, ...options })).queues;
+    return (await this.transport.call(queues_api.list, { query: { minutes }, ...options })).queues;
   }
 
   /** What a worker holds of this tenant. */
   workerTasks(worker_id: string, { limit, ...options }: Listing = {}) {
-    const query = limit === undefined ? {} : { limit };
-    return this.transport.call(workers_api.tasks, { params: { worker_id }, query, ...options });
+    return this.transport.call(workers_api.tasks, { params: { worker_id }, query: { limit }, ...options });
   }
 
   async workers(options: Asking = {}) {
@@ -273,10 +180,6 @@ export class Operator extends Submitter {
     options: NonNullable<BodyIn<E>> & Asking,
   ): Promise<ReplyOf<E>> {
     const { signal, ...body } = options;
-    return this.transport.call(endpoint, {
-      params,
-      body: body as unknown as BodyIn<E>,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    return this.transport.call(endpoint, { params, body: body as unknown as BodyIn<E>, signal });
   }
 }

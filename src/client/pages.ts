@@ -1,4 +1,6 @@
 // Lists that come in pages, read one after the other as they are needed.
+import type { Endpoint, ParamsOf, ReplyOf } from "../core/api/endpoint.js";
+import type { Caller, CallOptions } from "./call.js";
 
 export interface Page<Item> {
   items: readonly Item[];
@@ -34,4 +36,21 @@ export function paged<Item>(read: (cursor: string | undefined) => Promise<Page<I
       return found;
     },
   };
+}
+
+type ListOf<Reply> = { [Name in keyof Reply]: Reply[Name] extends readonly unknown[] ? Name : never }[keyof Reply];
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
+
+/** The list of this name in the replies of an endpoint, over all its pages. */
+export function listed<E extends Endpoint, Name extends ListOf<ReplyOf<E>>>(
+  { call }: { call: Caller },
+  endpoint: E,
+  name: Name,
+  { signal, ...query }: { signal?: AbortSignal } & object,
+  params?: ParamsOf<E>,
+): Paged<ItemOf<ReplyOf<E>[Name]>> {
+  return paged(async (cursor) => {
+    const reply = await call(endpoint, { params, query: { ...query, cursor }, signal } as unknown as CallOptions<E>);
+    return { items: reply[name] as ItemOf<ReplyOf<E>[Name]>[], next: (reply as { next: string | null }).next };
+  });
 }

@@ -5,7 +5,7 @@ import { schedules_api } from "../core/api/schedules.js";
 import type { Job } from "../core/declare.js";
 import { pause } from "./abort.js";
 import type { Asking, Listing } from "./operate.js";
-import { type Paged, paged } from "./pages.js";
+import { listed, type Paged } from "./pages.js";
 import { type JobInput, typeOf } from "./submit.js";
 import type { Transport } from "./transport.js";
 
@@ -25,14 +25,8 @@ export class Schedules {
   constructor(private readonly transport: Transport) {}
 
   /** By name. */
-  list({ signal, ...query }: Listing = {}): Paged<ScheduleRecord> {
-    return paged(async (cursor) => {
-      const { schedules, next } = await this.transport.call(schedules_api.list, {
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: schedules, next };
-    });
+  list(options: Listing = {}): Paged<ScheduleRecord> {
+    return listed(this.transport, schedules_api.list, "schedules", options);
   }
 
   get(name: string, options: Asking = {}): Promise<ScheduleRecord> {
@@ -62,31 +56,21 @@ export class Schedules {
   }
 
   pause(name: string, { signal, ...body }: Verb = {}) {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(schedules_api.pause, { params: { name }, body, ...asking });
+    return this.transport.call(schedules_api.pause, { params: { name }, body, signal });
   }
 
   continue(name: string, { signal, ...body }: Verb = {}) {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(schedules_api.continue, { params: { name }, body, ...asking });
+    return this.transport.call(schedules_api.continue, { params: { name }, body, signal });
   }
 
   /** Submits its job now, whatever the clock says. */
   run(name: string, { signal, ...body }: Verb = {}) {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(schedules_api.run, { params: { name }, body, ...asking });
+    return this.transport.call(schedules_api.run, { params: { name }, body, signal });
   }
 
   /** Its times and what became of them, newest first. */
-  ticks(name: string, { signal, ...query }: Listing = {}): Paged<TickRecord> {
-    return paged(async (cursor) => {
-      const { ticks, next } = await this.transport.call(schedules_api.ticks, {
-        params: { name },
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: ticks, next };
-    });
+  ticks(name: string, options: Listing = {}): Paged<TickRecord> {
+    return listed(this.transport, schedules_api.ticks, "ticks", options, { name });
   }
 
   /** The next times of a schedule. */
@@ -104,17 +88,8 @@ export class Groups {
   constructor(private readonly transport: Transport) {}
 
   /** Newest first. */
-  list({
-    signal,
-    ...query
-  }: Omit<QueryIn<typeof groups_api.list>, "limit" | "cursor"> & Listing = {}): Paged<GroupRecord> {
-    return paged(async (cursor) => {
-      const { groups, next } = await this.transport.call(groups_api.list, {
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: groups, next };
-    });
+  list(filter: Omit<QueryIn<typeof groups_api.list>, "limit" | "cursor"> & Listing = {}): Paged<GroupRecord> {
+    return listed(this.transport, groups_api.list, "groups", filter);
   }
 
   /** Opens it before its first job; one also opens by itself when a job names it. */
@@ -128,36 +103,24 @@ export class Groups {
 
   /** No more jobs join it: it ends when all it has have ended. */
   seal(group_id: string, { signal, ...body }: Asking & { actor?: string } = {}) {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(groups_api.seal, { params: { group_id }, body, ...asking });
+    return this.transport.call(groups_api.seal, { params: { group_id }, body, signal });
   }
 
   /** Newest first. */
-  jobs(group_id: string, { signal, open, ...query }: Listing & { open?: boolean } = {}): Paged<GroupJob> {
-    return paged(async (cursor) => {
-      const { jobs, next } = await this.transport.call(groups_api.jobs, {
-        params: { group_id },
-        query: {
-          ...query,
-          ...(open === undefined ? {} : { open: open ? "true" : "false" }),
-          ...(cursor === undefined ? {} : { cursor }),
-        },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: jobs, next };
-    });
+  jobs(group_id: string, { open, ...options }: Listing & { open?: boolean } = {}): Paged<GroupJob> {
+    const only = open === undefined ? {} : { open: String(open) };
+    return listed(this.transport, groups_api.jobs, "jobs", { ...options, ...only }, { group_id });
   }
 
   /** Cancels its open jobs; of very many it says how many are left. */
   cancel(group_id: string, { signal, ...body }: Verb & { dry_run?: boolean } = {}) {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(groups_api.cancel, { params: { group_id }, body, ...asking });
+    return this.transport.call(groups_api.cancel, { params: { group_id }, body, signal });
   }
 
   /** Resolves with the group at its end; one that nobody seals does not end. */
   async wait(group_id: string, { signal }: Asking = {}): Promise<GroupRecord> {
     for (let pause_ms = 100; ; pause_ms = Math.min(pause_ms * 1.5, 2_000)) {
-      const group = await this.get(group_id, signal === undefined ? {} : { signal });
+      const group = await this.get(group_id, { signal });
       if (group.status !== "open") return group;
       await pause(pause_ms, signal);
     }

@@ -2,7 +2,7 @@
 import type { BodyIn, QueryIn, ReplyOf } from "../core/api/endpoint.js";
 import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
 import type { Asking, Listing } from "./operate.js";
-import { type Paged, paged } from "./pages.js";
+import { listed, type Paged } from "./pages.js";
 import type { Transport } from "./transport.js";
 
 export type WebhookRecord = ReplyOf<typeof webhooks_api.get>;
@@ -63,14 +63,8 @@ class Deliveries {
   constructor(private readonly transport: Transport) {}
 
   /** Newest first. */
-  list({ signal, ...query }: DeliveryFilter = {}): Paged<DeliveryRecord> {
-    return paged(async (cursor) => {
-      const { deliveries, next } = await this.transport.call(deliveries_api.list, {
-        query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { items: deliveries, next };
-    });
+  list(filter: DeliveryFilter = {}): Paged<DeliveryRecord> {
+    return listed(this.transport, deliveries_api.list, "deliveries", filter);
   }
 
   /** With its payload and every try. */
@@ -87,7 +81,6 @@ class Deliveries {
     delivery_id: string,
     { signal, ...body }: Asking & { reason?: string; actor?: string } = {},
   ): Promise<DeliveryRecord> {
-    const asking = signal === undefined ? {} : { signal };
-    return this.transport.call(deliveries_api.discard, { params: { delivery_id }, body, ...asking });
+    return this.transport.call(deliveries_api.discard, { params: { delivery_id }, body, signal });
   }
 }
