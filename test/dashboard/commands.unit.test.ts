@@ -4,14 +4,10 @@ import { describe, expect, test } from "vitest";
 import {
   cliLine,
   curlLine,
-  jobVerbCommands,
   plainJson,
-  retryGroupCommands,
-  retryStageCommands,
   shellWord,
   submitCommands,
-  taskVerbCommands,
-  typeVerbCommands,
+  verbCommands,
 } from "../../dashboard/src/api/commands.js";
 
 const base = "https://maps.example/fanfold";
@@ -66,25 +62,25 @@ describe("a word of the shell", () => {
 
 describe("the command line of a verb", () => {
   test.each(hostile.filter((text) => text !== ""))("gives the reason as one word: %j", (reason) => {
-    const got = words(jobVerbCommands(base, "cancel", { job_id }, { reason }).cli as string, "fanfold");
+    const got = words(verbCommands(base, "cancel", { job_id, reason }).cli as string, "fanfold");
     const expected = reason.startsWith("-") ? [`--reason=${reason}`] : ["--reason", reason];
     expect(got).toEqual(["cancel", "ab12cd34ef56", ...expected]);
   });
 
   test("leaves out a reason that is empty, and says when nothing is to be changed", () => {
-    expect(jobVerbCommands(base, "resume", { job_id }, { reason: "", dry_run: true }).cli).toBe(
+    expect(verbCommands(base, "resume", { job_id, reason: "", dry_run: true }).cli).toBe(
       "fanfold resume ab12cd34ef56 --dry-run",
     );
   });
 
   test("is that of fanfold for every verb", () => {
     const lines = [
-      jobVerbCommands(base, "approve", { job_id, stage: "publish" }),
-      retryStageCommands(base, { job_id, stage: "tiles" }),
-      retryGroupCommands(base, { job_id, signature: "5be0a1c2d3e4" }),
-      taskVerbCommands(base, "retry", "17-0"),
-      taskVerbCommands(base, "skip", "17-3", { reason: "lost" }),
-      typeVerbCommands(base, "pause", "raster.cog"),
+      verbCommands(base, "approve", { job_id, stage: "publish" }),
+      verbCommands(base, "retry_stage", { job_id, stage: "tiles" }),
+      verbCommands(base, "retry_group", { job_id, signature: "5be0a1c2d3e4" }),
+      verbCommands(base, "tasks.retry", { task_id: "17-0" }),
+      verbCommands(base, "tasks.skip", { task_id: "17-3", reason: "lost" }),
+      verbCommands(base, "pause_type", { task_type: "raster.cog" }),
       submitCommands(base, "hello_world", {
         parameters: { n: 3 },
         mode: "force",
@@ -108,7 +104,7 @@ describe("curl", () => {
   test.each(hostile.filter((text) => text !== ""))(
     "sends the reason as it is, to the page's own address: %j",
     (reason) => {
-      const line = retryGroupCommands(base, { job_id, signature: "abc" }, { reason }).curl;
+      const line = verbCommands(base, "retry_group", { job_id, signature: "abc", reason }).curl;
       const [silent, x, method, url, h, auth, h2, type, d, body] = words(line, "curl");
       expect([silent, x, method, h, h2, d]).toEqual(["-sS", "-X", "POST", "-H", "-H", "-d"]);
       expect(url).toBe(`${base}/api/jobs/${job_id}/retry-group`);
@@ -126,7 +122,7 @@ describe("curl", () => {
   });
 
   test.each(hostile.filter((text) => text !== ""))("names a thing in the path as one step of it: %j", (stage) => {
-    const url = words(retryStageCommands(base, { job_id, stage }).curl, "curl")[3] as string;
+    const url = words(verbCommands(base, "retry_stage", { job_id, stage }).curl, "curl")[3] as string;
     const { pathname, origin } = new URL(url);
     expect(origin).toBe("https://maps.example");
     expect(decodeURIComponent(pathname.split("/").at(-1) as string)).toBe(stage);

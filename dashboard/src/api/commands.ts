@@ -1,15 +1,12 @@
 // What a button does, as a command line and as curl: for whoever wants it in a script. Whatever stands in an id, a name or a reason
 // stays one word of the shell, and what a terminal would obey instead of show is written as an escape. Pure.
 
+import { type VerbName, verb_words } from "../../../src/core/verb_words.js";
+
 export interface Commands {
   /** null: the command line has no such command. */
   cli: string | null;
   curl: string;
-}
-
-export interface VerbGiven {
-  reason?: string | undefined;
-  dry_run?: boolean | undefined;
 }
 
 /** What a terminal acts on when it is pasted, or what turns text around: everything but a line feed, which quotes hold. */
@@ -92,98 +89,42 @@ export function curlLine(base: string, { method, path, params = {}, query = {}, 
   return parts.join(" ");
 }
 
-export type JobVerb = "resume" | "cancel" | "pause" | "continue" | "approve" | "reject";
-const short = (job_id: string) => job_id.slice(0, 12);
-const verbBody = ({ reason, dry_run }: VerbGiven) => ({
-  ...(reason === undefined || reason === "" ? {} : { reason }),
-  ...(dry_run === true ? { dry_run } : {}),
-});
-const verbFlags = ({ reason, dry_run }: VerbGiven) => ({ reason, "dry-run": dry_run });
+type Fields = Readonly<Record<string, unknown>>;
+const named = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+const without = (fields: Fields, names: readonly string[]) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => !names.includes(name) && !absent.has(value as string)),
+  );
+const absent = new Set<unknown>([undefined, "", false]);
 
-/** The verbs of an operator; `stage` is for approve and reject. */
-export function jobVerbCommands(
-  base: string,
-  verb: JobVerb,
-  { job_id, stage }: { job_id: string; stage?: string | undefined },
-  given: VerbGiven = {},
-): Commands {
-  const at = stage === undefined ? {} : { stage };
+/**
+ * A verb as its words say it: fields that neither its path nor its command names are the body and the options. `shown`: fields that the
+ * command line writes in another way.
+ */
+export function verbCommands(base: string, name: VerbName, fields: Fields, shown: Fields = {}): Commands {
+  const { method, path, cli } = verb_words[name];
+  const params = Object.fromEntries(named(path).map((field) => [field, String(fields[field])]));
+  const rest = without(fields, named(path));
+  const sent = method === "GET" || method === "DELETE" ? { query: rest as CurlRequest["query"] } : { body: rest };
   return {
-    cli: cliLine([verb, short(job_id)], { ...at, ...verbFlags(given) }),
-    curl: curlLine(base, {
-      method: "POST",
-      path: `/api/jobs/{job_id}/${verb}`,
-      params: { job_id },
-      body: { ...at, ...verbBody(given) },
-    }),
+    cli: cli === null ? null : verbLine(cli, { ...fields, ...shown }),
+    curl: curlLine(base, { method, path, params, ...sent }),
   };
 }
 
-export function retryStageCommands(
-  base: string,
-  { job_id, stage }: { job_id: string; stage: string },
-  given: VerbGiven = {},
-): Commands {
-  return {
-    cli: cliLine(["retry", short(job_id)], { stage, ...verbFlags(given) }),
-    curl: curlLine(base, {
-      method: "POST",
-      path: "/api/jobs/retry-stage/{job_id}/{stage}",
-      params: { job_id, stage },
-      body: verbBody(given),
-    }),
-  };
-}
-
-export function retryGroupCommands(
-  base: string,
-  { job_id, signature }: { job_id: string; signature: string },
-  given: VerbGiven = {},
-): Commands {
-  return {
-    cli: cliLine(["retry", short(job_id)], { group: signature, ...verbFlags(given) }),
-    curl: curlLine(base, {
-      method: "POST",
-      path: "/api/jobs/{job_id}/retry-group",
-      params: { job_id },
-      body: { signature, ...verbBody(given) },
-    }),
-  };
-}
-
-export function taskVerbCommands(
-  base: string,
-  verb: "retry" | "skip" | "cancel",
-  task_id: string,
-  given: VerbGiven = {},
-): Commands {
-  const words = { retry: ["retry"], skip: ["skip", task_id], cancel: ["tasks", "cancel", task_id] }[verb];
-  return {
-    cli: cliLine(words, { ...(verb === "retry" ? { task: task_id } : {}), ...verbFlags(given) }),
-    curl: curlLine(base, {
-      method: "POST",
-      path: `/api/tasks/{task_id}/${verb}`,
-      params: { task_id },
-      body: verbBody(given),
-    }),
-  };
-}
-
-export function typeVerbCommands(
-  base: string,
-  verb: "pause" | "continue",
-  task_type: string,
-  given: VerbGiven = {},
-): Commands {
-  return {
-    cli: cliLine([verb], { type: task_type, ...verbFlags(given) }),
-    curl: curlLine(base, {
-      method: "POST",
-      path: `/api/task-types/{task_type}/${verb}`,
-      params: { task_type },
-      body: verbBody(given),
-    }),
-  };
+function verbLine(cli: string, fields: Fields): string {
+  const value = (field: string) => (field === "job_id" ? String(fields[field]).slice(0, 12) : String(fields[field]));
+  const options: Record<string, string | boolean> = {};
+  const words: string[] = [];
+  for (const [place, word] of cli.split(" ").entries()) {
+    const [field] = named(word);
+    const [, option] = /^--(.+)$/.exec(cli.split(" ")[place - 1] ?? "") ?? [];
+    if (option !== undefined && field !== undefined) options[option] = value(field);
+    else if (!word.startsWith("--")) words.push(field === undefined ? word : value(field));
+  }
+  for (const [field, given] of Object.entries(without(fields, named(cli))))
+    options[field.replaceAll("_", "-")] = given === true || String(given);
+  return cliLine(words, options);
 }
 
 /** What an action is for at all: the filter of somebody who means every job. */
@@ -205,7 +146,7 @@ export function bulkCommands(
   const body = {
     action,
     ...(of_filter ? { filter: target.filter, before } : { job_ids: target.job_ids }),
-    ...verbBody({ reason }),
+    ...without({ reason }, []),
   };
   return {
     cli: of_filter
@@ -245,12 +186,10 @@ export function submitCommands(
   };
 }
 
-/** A question: the page that shows the answer shows it too. */
-export function askCommands(
-  base: string,
-  command: readonly string[],
-  path: string,
-  params: Record<string, string>,
-): Commands {
-  return { cli: cliLine(command), curl: curlLine(base, { method: "GET", path, params }) };
+/** As a dialog takes them, which asks for the reason. */
+export function shown(commands: (reason: string | undefined) => Commands) {
+  return {
+    cli: (reason: string | undefined) => commands(reason).cli,
+    curl: (reason: string | undefined) => commands(reason).curl,
+  };
 }

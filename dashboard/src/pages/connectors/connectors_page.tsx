@@ -3,7 +3,7 @@
 import type { connectors_api } from "../../../../src/core/api/connectors.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import { count } from "../../../../src/core/figures.js";
-import { askCommands } from "../../api/commands.js";
+import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import {
@@ -36,7 +36,7 @@ export function ConnectorsPage() {
 
 function Hosts() {
   const { data, error } = useGet<typeof connectors_api.hosts>("/api/connector-hosts", {}, { every_ms: AGAIN_MS });
-  const commands = askCommands(pageBase(), ["connectors", "hosts"], "/api/connector-hosts", {});
+  const commands = verbCommands(pageBase(), "connectors.hosts", {});
   return (
     <section className="stack" aria-label="Hosts">
       <h2>Hosts that were called lately</h2>

@@ -6,7 +6,7 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { groups_api } from "../../../../src/core/api/groups.js";
 import { count } from "../../../../src/core/figures.js";
 import { call } from "../../api/call.js";
-import { askCommands, cliLine, curlLine } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -57,7 +57,7 @@ export function GroupPage({ group_id }: { group_id: string }) {
     );
   }
   const ended = group.status === "open" ? null : "It has ended.";
-  const commands = askCommands(pageBase(), ["groups", "show", group_id], "/api/groups/{group_id}", { group_id });
+  const commands = verbCommands(pageBase(), "groups.get", { group_id });
   return (
     <Page
       title={group_id}
@@ -174,10 +174,7 @@ function SealDialog({ group_id, onClose }: DialogProps) {
         call<typeof groups_api.seal>("POST", "/api/groups/{group_id}/seal", { params: { group_id }, body: {} })
       }
       tell={({ changed }) => <p>{changed ? "No more jobs can join." : "It was sealed already: nothing changed."}</p>}
-      cli={() => cliLine(["groups", "seal", group_id])}
-      curl={() =>
-        curlLine(pageBase(), { method: "POST", path: "/api/groups/{group_id}/seal", params: { group_id }, body: {} })
-      }
+      {...shown(() => verbCommands(pageBase(), "groups.seal", { group_id }))}
       onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
@@ -205,8 +202,7 @@ function CancelDialog({ group_id, onClose }: DialogProps) {
           {left > 0 && ` ${count(left)} are left: do it again.`}
         </p>
       )}
-      cli={(reason) => cliLine(["groups", "cancel", group_id], { reason })}
-      curl={(reason) => curlLine(pageBase(), { method: "POST", path, params: { group_id }, body: why(reason) })}
+      {...shown((reason) => verbCommands(pageBase(), "groups.cancel", { group_id, reason }))}
       onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >

@@ -1,5 +1,5 @@
 // A selection in words that the command line and the API take. Pure.
-import { type Commands, cliLine, curlLine } from "../../api/commands.js";
+import { type Commands, verbCommands } from "../../api/commands.js";
 import type { Range } from "../../selection.js";
 
 /** More than this the API does not take in one call. */
@@ -43,10 +43,6 @@ export function selectionCommands(
   reason: string | undefined,
 ): Commands {
   const tasks = tasksText(ranges);
-  const path = `/api/jobs/{job_id}/stages/{stage}/tasks/${verb}`;
-  const body = { ranges, ...(reason === undefined ? {} : { reason }) };
-  return {
-    cli: tasks.length > longest_line ? null : cliLine([verb, job_id.slice(0, 12)], { stage, tasks, reason }),
-    curl: curlLine(base, { method: "POST", path, params: { job_id, stage }, body }),
-  };
+  const commands = verbCommands(base, `cells.${verb}`, { job_id, stage, ranges, reason }, { ranges: tasks });
+  return tasks.length > longest_line ? { ...commands, cli: null } : commands;
 }

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/figures.js";
 import { isTerminal } from "../../../../src/core/statuses.js";
-import { askCommands } from "../../api/commands.js";
+import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -65,9 +65,7 @@ function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
   const { data, error } = useErrorGroups(job, true);
   const [{ signature }, setQuery] = useQueryState({ signature: "" });
   const operate = useForbidden("operate");
-  const commands = askCommands(pageBase(), ["errors", job.job_id.slice(0, 12)], "/api/jobs/{job_id}/errors", {
-    job_id: job.job_id,
-  });
+  const commands = verbCommands(pageBase(), "errors", { job_id: job.job_id });
   if (error !== null && data === undefined) return <ProblemNote error={error} />;
   if (data === undefined || data.job_id !== job.job_id) return <Skeleton lines={4} />;
   if (data.groups.length === 0) {

@@ -4,12 +4,12 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { call } from "../../api/call.js";
-import { jobVerbCommands, submitCommands } from "../../api/commands.js";
+import { shown, submitCommands, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import { Safe, VerbDialog } from "../../ui/index.js";
 import type { Job, Repaired } from "./records.js";
-import { bodyOf, shown, useReadAgain } from "./verb_asking.js";
+import { bodyOf, useReadAgain } from "./verb_asking.js";
 import { CancelTold, PauseTold, RepairTold } from "./verb_told.js";
 
 export type JobVerbName = "resume" | "pause" | "continue" | "cancel";
@@ -42,7 +42,7 @@ export function JobVerbDialog({ verb, job_id, onClose }: { verb: JobVerbName; jo
     ...words,
     onClose,
     onDone: readAgain,
-    ...shown((reason) => jobVerbCommands(pageBase(), verb, { job_id }, { reason })),
+    ...shown((reason) => verbCommands(pageBase(), verb, { job_id, reason })),
   };
   switch (verb) {
     case "resume":
@@ -130,7 +130,7 @@ export function DecideDialog({
                 : "has failed."}
         </p>
       )}
-      {...shown((reason) => jobVerbCommands(pageBase(), verb, { job_id, stage }, { reason }))}
+      {...shown((reason) => verbCommands(pageBase(), verb, { job_id, stage, reason }))}
       onDone={readAgain}
       onClose={onClose}
     >

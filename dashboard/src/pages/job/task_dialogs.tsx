@@ -4,11 +4,11 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { call } from "../../api/call.js";
-import { retryGroupCommands, retryStageCommands, taskVerbCommands } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { Select, VerbDialog } from "../../ui/index.js";
 import type { Job, Repaired } from "./records.js";
-import { bodyOf, shown, useReadAgain } from "./verb_asking.js";
+import { bodyOf, useReadAgain } from "./verb_asking.js";
 import { whyNotThisStage } from "./verb_rules.js";
 import { RepairTold } from "./verb_told.js";
 
@@ -66,7 +66,7 @@ export function RetryStage({
         })
       }
       tell={(told) => <RepairTold told={told} />}
-      {...shown((reason) => retryStageCommands(pageBase(), { job_id, stage }, { reason }))}
+      {...shown((reason) => verbCommands(pageBase(), "retry_stage", { job_id, stage, reason }))}
       onDone={readAgain}
       onClose={onClose}
     >
@@ -96,7 +96,7 @@ export function RetryGroupDialog({
         })
       }
       tell={(told) => <RepairTold told={told} />}
-      {...shown((reason) => retryGroupCommands(pageBase(), { job_id, signature }, { reason }))}
+      {...shown((reason) => verbCommands(pageBase(), "retry_group", { job_id, signature, reason }))}
       onDone={readAgain}
       onClose={onClose}
     >
@@ -145,7 +145,7 @@ export function TaskVerbDialog({
           </p>
         )
       }
-      {...shown((reason) => taskVerbCommands(pageBase(), verb, task_id, { reason }))}
+      {...shown((reason) => verbCommands(pageBase(), `tasks.${verb}`, { task_id, reason }))}
       onDone={readAgain}
       onClose={onClose}
     >

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/figures.js";
 import { call } from "../../api/call.js";
-import { askCommands } from "../../api/commands.js";
+import { verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, StatusBadge } from "../../ui/index.js";
 import type { Verified } from "./records.js";
@@ -17,7 +17,7 @@ export function VerifyDialog({ job_id, onClose }: { job_id: string; onClose(): v
     // Proved when it is asked for, and not kept: a proof is of its moment.
     ...{ gcTime: 0, staleTime: Number.POSITIVE_INFINITY, retry: false },
   });
-  const commands = askCommands(pageBase(), ["verify", job_id.slice(0, 12)], "/api/jobs/{job_id}/verify", { job_id });
+  const commands = verbCommands(pageBase(), "verify", { job_id });
   return (
     <Dialog title="Verify the job" onClose={onClose} wide>
       <p className="muted">

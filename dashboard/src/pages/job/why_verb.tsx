@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { call } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, VerbDialog } from "../../ui/index.js";
@@ -107,15 +107,7 @@ function RunNow({ task_id, onClose }: { task_id: string; onClose(): void }) {
         })
       }
       tell={({ dry_run }) => <p>{dry_run ? "It would be due at once." : "It is due now."}</p>}
-      cli={(reason) => cliLine(["tasks", "reschedule", task_id, run_at], { reason })}
-      curl={(reason) =>
-        curlLine(pageBase(), {
-          method: "POST",
-          path: "/api/tasks/{task_id}/reschedule",
-          params: { task_id },
-          body: body(reason),
-        })
-      }
+      {...shown((reason) => verbCommands(pageBase(), "tasks.reschedule", { task_id, run_at, reason }))}
       onDone={readAgain}
       onClose={onClose}
     >

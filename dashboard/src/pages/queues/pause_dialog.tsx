@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
 import { call } from "../../api/call.js";
-import { typeVerbCommands } from "../../api/commands.js";
+import { verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { VerbDialog } from "../../ui/index.js";
 
@@ -19,7 +19,7 @@ export function PauseDialog({
   onClose(): void;
 }) {
   const client = useQueryClient();
-  const commands = (reason: string | undefined) => typeVerbCommands(pageBase(), verb, task_type, { reason });
+  const commands = (reason: string | undefined) => verbCommands(pageBase(), `${verb}_type`, { task_type, reason });
   const pauses = verb === "pause";
   return (
     <VerbDialog<Paused>

@@ -5,31 +5,30 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { tasks } from "../../../../src/core/figures.js";
 import { call } from "../../api/call.js";
-import { cliLine, curlLine, taskVerbCommands } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Input, Safe, VerbDialog } from "../../ui/index.js";
 import type { Task } from "./reading.js";
-import { refusal, type Verb } from "./verb_rules.js";
+import { refusal, task_verbs, type Verb } from "./verb_rules.js";
 
 export function TaskVerbs({ task }: { task: Task }) {
-  const [shown, setShown] = useState<Verb | null>(null);
+  const [open, setOpen] = useState<Verb | null>(null);
   const forbidden = useForbidden("operate");
-  const lone = task.job_id === null;
-  const verbs: Verb[] = lone ? ["retry", "skip", "reschedule", "cancel"] : ["retry", "skip"];
-  const words: Record<Verb, string> = { retry: "Retry", skip: "Skip", reschedule: "Move", cancel: "Cancel" };
-  const close = () => setShown(null);
+  const all = Object.keys(task_verbs) as Verb[];
+  const verbs = all.filter((verb) => task.job_id === null || !task_verbs[verb].lone);
+  const close = () => setOpen(null);
   return (
     <>
       {verbs.map((verb) => (
-        <Button key={verb} forbidden={forbidden ?? refusal(verb, task)} onClick={() => setShown(verb)}>
-          {words[verb]}
+        <Button key={verb} forbidden={forbidden ?? refusal(verb, task)} onClick={() => setOpen(verb)}>
+          {task_verbs[verb].label}
         </Button>
       ))}
-      {shown === "retry" && <Retry task={task} onClose={close} />}
-      {shown === "skip" && <Skip task={task} onClose={close} />}
-      {shown === "cancel" && <Cancel task={task} onClose={close} />}
-      {shown === "reschedule" && <Reschedule task={task} onClose={close} />}
+      {open !== null && task_verbs[open].again && <Again verb={open} task={task} onClose={close} />}
+      {open === "skip" && <Skip task={task} onClose={close} />}
+      {open === "cancel" && <Cancel task={task} onClose={close} />}
+      {open === "reschedule" && <Reschedule task={task} onClose={close} />}
     </>
   );
 }
@@ -46,16 +45,17 @@ function useRefresh(): () => void {
 
 const pathOf = (verb: Verb) => `/api/tasks/{task_id}/${verb}`;
 
-function Retry({ task, onClose }: Parts) {
+function Again({ verb, task, onClose }: Parts & { verb: Verb }) {
   const refresh = useRefresh();
   const { task_id, job_id } = task;
+  const { label, again: [of_lone, of_job] = ["", ""] } = task_verbs[verb];
   type Answer = ReplyOf<typeof tasks_api.retry>;
   return (
     <VerbDialog<Answer>
-      title={`Retry task ${task.index}`}
-      verb="Retry"
+      title={`${label} task ${task.index}`}
+      verb={label}
       run={({ dry_run, reason }) =>
-        call<typeof tasks_api.retry>("POST", pathOf("retry"), {
+        call<typeof tasks_api.retry>("POST", pathOf(verb), {
           params: { task_id },
           body: { dry_run, ...(reason === undefined ? {} : { reason }) },
         })
@@ -76,14 +76,11 @@ function Retry({ task, onClose }: Parts) {
           .
         </>
       )}
-      cli={(reason) => taskVerbCommands(pageBase(), "retry", task_id, { reason }).cli}
-      curl={(reason) => taskVerbCommands(pageBase(), "retry", task_id, { reason }).curl}
+      {...shown((reason) => verbCommands(pageBase(), `tasks.${verb}`, { task_id, reason }))}
       onDone={refresh}
       onClose={onClose}
     >
-      {job_id === null
-        ? "It goes back into the queue with all its attempts."
-        : "Its job is opened again, and goes on from this task."}
+      {job_id === null ? of_lone : of_job}
     </VerbDialog>
   );
 }
@@ -106,8 +103,7 @@ function Skip({ task, onClose }: Parts) {
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be skipped.</> : <>It is skipped.</>
       }
-      cli={(reason) => taskVerbCommands(pageBase(), "skip", task_id, { reason: reason ?? "…" }).cli}
-      curl={(reason) => taskVerbCommands(pageBase(), "skip", task_id, { reason: reason ?? "…" }).curl}
+      {...shown((reason) => verbCommands(pageBase(), "tasks.skip", { task_id, reason: reason ?? "…" }))}
       onDone={refresh}
       onClose={onClose}
     >
@@ -133,8 +129,7 @@ function Cancel({ task, onClose }: Parts) {
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be cancelled.</> : <>It is cancelled.</>
       }
-      cli={(reason) => taskVerbCommands(pageBase(), "cancel", task_id, { reason }).cli}
-      curl={(reason) => taskVerbCommands(pageBase(), "cancel", task_id, { reason }).curl}
+      {...shown((reason) => verbCommands(pageBase(), "tasks.cancel", { task_id, reason }))}
       onDone={refresh}
       onClose={onClose}
     >
@@ -166,13 +161,7 @@ function Reschedule({ task, onClose }: Parts) {
         </>
       )}
       dry_run={false}
-      cli={() => cliLine(["tasks", "reschedule", task_id, run_at])}
-      curl={(reason) =>
-        curlLine(pageBase(), {
-          ...{ method: "POST", path: pathOf("reschedule"), params: { task_id } },
-          body: { run_at, ...(reason === undefined ? {} : { reason }) },
-        })
-      }
+      {...shown((reason) => verbCommands(pageBase(), "tasks.reschedule", { task_id, run_at, reason }))}
       onDone={refresh}
       onClose={onClose}
     >
