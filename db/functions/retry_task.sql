@@ -12,7 +12,6 @@ declare
   v_found record := app.find_task(v_tenant, task_id);
   v_stage app.stages := v_found.stage;
   v_result app.results;
-  v_bytes integer;
 begin
   if exists (
     select from app.results r
@@ -28,17 +27,6 @@ begin
     raise exception 'task "%" is %', task_id, coalesce(v_result.status::text, 'queued or running')
       using errcode = 'FF006', hint = 'only what failed, was skipped or cancelled is run again';
   end if;
-  if dry_run is not true then
-    perform app.put_results_back(v_stage, int8multirange(int8range(v_found.ordinal, v_found.ordinal + 1)));
-    select coalesce(octet_length(t.parameters::text), 0) into v_bytes
-      from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal = v_found.ordinal;
-    insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
-    values (v_stage.stage_id, v_found.ordinal, v_found.ordinal + 1, v_tenant, v_stage.task_type, v_stage.priority, v_bytes,
-      app.ring_turn(null, v_stage.stage_id));
-    perform app.note(v_tenant, 'task.retried', null, v_stage.stage_id, reason, jsonb_build_object('task_id', task_id), actor);
-    perform app.wake(array[v_stage.task_type]);
-  end if;
-  return json_build_object('task_id', task_id, 'status', case when dry_run then v_result.status::text else 'queued' end, 'again', 1,
-    'dry_run', coalesce(dry_run, false), 'changed', dry_run is not true);
+  return app.run_lone_again(v_stage, v_found.ordinal, v_result.status::text, reason, coalesce(dry_run, false), actor);
 end $$;
 grant execute on function app.retry_task(text, text, boolean, text, text) to fanfold_api, fanfold_admin;
