@@ -5,6 +5,7 @@ language plpgsql stable
 as $$
 declare
   v_problems jsonb;
+  v_too_large boolean;
 begin
   if json_typeof(tasks) is distinct from 'array' or json_array_length(tasks) not between 1 and 10000 then
     raise exception 'a call enqueues 1 to 10,000 tasks' using errcode = 'FF002', hint = 'split it into several';
@@ -16,10 +17,10 @@ begin
     perform app.refuse_wild_numbers(t.parameters::jsonb), app.refuse_wild_numbers(t.metadata)
        from json_to_recordset(tasks) as t(parameters text, metadata jsonb);
   end if;
-  select jsonb_agg(jsonb_build_object('path', '$.tasks[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
-    into v_problems
+  select jsonb_agg(jsonb_build_object('path', '$.tasks[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix)), bool_or(p.too_large)
+    into v_problems, v_too_large
     from (
-      select t.position, c.*
+      select t.position, c.*, octet_length(t.parameters) > 262144 as too_large
         from rows from (json_to_recordset(tasks) as (
             parameters text, key text, delay_s numeric, priority numeric, max_attempts numeric, metadata jsonb, run_at text, retry jsonb))
           with ordinality as t(parameters, key, delay_s, priority, max_attempts, metadata, run_at, retry, position),
@@ -42,5 +43,5 @@ begin
        order by t.position
        limit 20
     ) p;
-  perform app.refuse_problems('the call', v_problems);
+  perform app.refuse_problems('the call', v_problems, v_too_large);
 end $$;

@@ -5,6 +5,7 @@ language plpgsql stable
 as $$
 declare
   v_problems jsonb;
+  v_too_large boolean;
 begin
   if json_typeof(jobs) is distinct from 'array' or json_array_length(jobs) not between 1 and 10000 then
     raise exception 'a submit carries 1 to 10,000 jobs' using errcode = 'FF002', hint = 'split it into several';
@@ -13,10 +14,10 @@ begin
     perform app.refuse_wild_numbers(j.parameters::jsonb), app.refuse_wild_numbers(j.labels), app.refuse_wild_numbers(j.webhooks)
        from json_to_recordset(jobs) as j(parameters text, labels jsonb, webhooks jsonb);
   end if;
-  select jsonb_agg(jsonb_build_object('path', '$.jobs[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix))
-    into v_problems
+  select jsonb_agg(jsonb_build_object('path', '$.jobs[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix)), bool_or(p.too_large)
+    into v_problems, v_too_large
     from (
-      select j.position, c.*
+      select j.position, c.*, octet_length(j.parameters) > 262144 as too_large
         from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, deadline_from text, group_id text,
             depends_on jsonb, on_dependency_failure text, require text, retry jsonb))
           with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, position),
@@ -47,5 +48,5 @@ begin
        order by j.position
        limit 20
     ) p;
-  perform app.refuse_problems('the submit', v_problems);
+  perform app.refuse_problems('the submit', v_problems, v_too_large);
 end $$;

@@ -1,4 +1,4 @@
--- Why a JSONPath of a tenant's is not taken, as {problem, fix}; null when it is. Only forms that look at each part of a value once
+-- Why a JSONPath of a tenant's is not taken, as {problem, fix}; null when it is. What only Postgres can see has the code not_jsonpath. Only forms that look at each part of a value once
 -- for each of a few steps are taken: written out, so that what a later Postgres adds is refused. A path is shortened step by step to
 -- the simplest of its kind, a path to @ or $, a value to 0, a predicate to #, and what does not come down to one of them is not taken.
 -- src/core/json_path.ts says the same, by the same rules; test/vectors/json_paths.json holds the two together.
@@ -30,7 +30,7 @@ begin
     return jsonb_build_object('problem', 'does not look at anything: a JSONPath starts at $', 'fix', 'Write a JSONPath, e.g. "$.tiles[*]".');
   end if;
   if not app.is_jsonpath(path) then
-    return jsonb_build_object('problem', 'is not a JSONPath as Postgres speaks it', 'fix', 'Write a JSONPath, e.g. "$.tiles[*]".');
+    return jsonb_build_object('code', 'not_jsonpath', 'problem', 'is not a JSONPath as Postgres speaks it', 'fix', 'Write a JSONPath, e.g. "$.tiles[*]".');
   end if;
 
   v_text := regexp_replace(v_text, '"(\\.|[^"\\])*"', '""', 'g');

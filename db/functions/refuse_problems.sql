@@ -1,5 +1,6 @@
--- Refuses a call with everything that is wrong with it: the first problem in the message, all of them in the detail.
-create or replace function app.refuse_problems(what text, problems jsonb)
+-- Refuses a call with everything that is wrong with it: the first problem in the message, all of them in the detail. `too_large`: one of
+-- them is that it carries too much.
+create or replace function app.refuse_problems(what text, problems jsonb, too_large boolean default false)
 returns void
 language plpgsql
 as $$
@@ -8,5 +9,5 @@ begin
     return;
   end if;
   raise exception '% has % problem(s): % %', what, jsonb_array_length(problems), problems -> 0 ->> 'path', problems -> 0 ->> 'problem'
-    using errcode = case when problems::text like '%bytes; the limit%' then 'FF004' else 'FF002' end, detail = problems::text;
+    using errcode = case when too_large then 'FF004' else 'FF002' end, detail = problems::text;
 end $$;

@@ -4,7 +4,7 @@ import { deadline_moments } from "../core/deadline.js";
 import type { Job } from "../core/declare.js";
 import { validateParameters } from "../core/parameters.js";
 import { printable } from "../core/printable.js";
-import { type Problem, suggestion } from "../core/problems.js";
+import { didYouMean, type Problem } from "../core/problems.js";
 import type { Registry } from "../core/registry.js";
 import { isTerminal } from "../core/statuses.js";
 import type { WouldSubmit } from "../engine/dry_run.js";
@@ -172,11 +172,11 @@ async function checkParameters(
   const job = jobs.get(type);
   if (!job) {
     const known = `known: ${[...jobs.keys()].sort().join(", ")}`;
-    const fix = suggestion(type, jobs.keys());
+    const close = didYouMean(type, jobs.keys());
     problems.push({
       path: "",
       problem: `there is no job type "${printable(type, 63)}"; ${known}`,
-      fix: fix.startsWith("Did") ? fix : "",
+      fix: close === null ? "" : `Did you mean ${JSON.stringify(close)}?`,
     });
     return;
   }

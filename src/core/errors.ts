@@ -122,6 +122,9 @@ export class ValueProblems extends FanfoldError {
   }
 }
 
+/** A text that cannot be read as JSON at all; the last of its problems says where. */
+export class NotJson extends ValueProblems {}
+
 /** Parameters that do not fit the blueprint. */
 export class ParameterError extends FanfoldError {
   constructor(job_type: string, problems: readonly Problem[], { title, ...details }: Titled = {}) {

@@ -1,6 +1,6 @@
 // Reads JSON that people and programs send, strictly: what JSON.parse would silently change (duplicate keys, 1e400, long
 // integers, __proto__) is refused with the path to it. For command-line and HTTP text. Pure.
-import { ValueProblems } from "./errors.js";
+import { NotJson, ValueProblems } from "./errors.js";
 import { isUnsafeKey, type JsonLimits, json_limits, numberProblem, textProblem, unsafe_key } from "./json_values.js";
 import { jsonPath, max_problems, type Problem, quoted, type Step } from "./problems.js";
 
@@ -14,7 +14,7 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
   }
   const reader = new Reader(text, limits);
   const value = reader.whole();
-  if (reader.problems.length > 0) throw new ValueProblems(reader.problems, "This JSON is refused:");
+  if (reader.problems.length > 0) throw new ValueProblems(reader.problems, refusal_title);
   return value;
 }
 
@@ -28,10 +28,11 @@ export function parseLoosely(source: Uint8Array, max_values = json_limits.max_va
     return JSON.parse(decode(source));
   } catch (error) {
     if (error instanceof ValueProblems) throw error;
-    throw refused("is not JSON", "Send one JSON object.");
+    throw new NotJson([{ path: "$", problem: "is not JSON", fix: "Send one JSON object." }], refusal_title);
   }
 }
 
+const refusal_title = "This JSON is refused:";
 const send_less = "Send less at once.";
 
 function tooManyValues(max_values: number): string {
@@ -71,7 +72,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function refused(problem: string, fix: string): ValueProblems {
-  return new ValueProblems([{ path: "$", problem, fix }], "This JSON is refused:");
+  return new ValueProblems([{ path: "$", problem, fix }], refusal_title);
 }
 
 const number_pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -283,17 +284,22 @@ class Reader {
 
   private report(problem: string, fix: string): void {
     this.problems.push({ path: jsonPath(this.path), problem, fix });
-    if (this.problems.length >= max_problems) throw new ValueProblems(this.problems, "This JSON is refused:");
+    if (this.problems.length >= max_problems) throw new ValueProblems(this.problems, refusal_title);
   }
 
   private tooMuch(problem: string, fix: string): ValueProblems {
-    return new ValueProblems([...this.problems, { path: jsonPath(this.path), problem, fix }], "This JSON is refused:");
+    return new ValueProblems(this.withProblem(problem, fix), refusal_title);
   }
 
-  private syntaxError(problem: string): ValueProblems {
+  private withProblem(problem: string, fix: string): Problem[] {
+    return [...this.problems, { path: jsonPath(this.path), problem, fix }];
+  }
+
+  private syntaxError(expected: string): NotJson {
     const before = this.text.slice(0, this.position).split("\n");
     const where = `line ${before.length}, column ${before.at(-1)!.length + 1}`;
-    const what = this.position >= this.text.length ? `the text ends too early (${problem})` : problem;
-    return this.tooMuch(`is not JSON: ${what} at ${where}`, "Check the text there.");
+    const what = this.position >= this.text.length ? `the text ends too early (${expected})` : expected;
+    const problem = `is not JSON: ${what} at ${where}`;
+    return new NotJson(this.withProblem(problem, "Check the text there."), refusal_title);
   }
 }

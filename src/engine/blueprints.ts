@@ -84,14 +84,13 @@ export class Blueprints {
     const { job, blueprint, problems } = readDeclaration(type, declaration, this.registry.handlers);
     if (typeof type === "string" && this.registry.jobs.has(type)) problems.push(registeredProblem(type));
     const text = JSON.stringify(blueprint);
-    const checked = await asked<{ problems: Problem[]; unserved: string[] }>(
+    const checked = await asked<{ problems: (Problem & { code?: string })[]; unserved: string[] }>(
       this.db.sql`select app.check_blueprint(${text}::text::jsonb, ${this.tenant}::text) as reply`,
     );
     // What only the database can see: whether a path is one it understands. All else was told above, in better words.
     const ours =
-      problems.length > 0 ? checked.problems.filter(({ problem }) => problem.includes("JSONPath")) : checked.problems;
-    const told = new Set(problems.map(({ problem }) => problem));
-    problems.push(...ours.filter(({ problem }) => !told.has(problem)));
+      problems.length > 0 ? checked.problems.filter(({ code }) => code === "not_jsonpath") : checked.problems;
+    problems.push(...ours.map(({ path, problem, fix }) => ({ path, problem, fix })));
     const warnings = checked.unserved
       .filter((task) => task !== "")
       .map((task) => ({

@@ -3,7 +3,7 @@
 import { STATUS_CODES } from "node:http";
 import type { FastifyError } from "fastify";
 import type { ProblemDetails } from "../core/api/problem.js";
-import { classify, type ErrorCode, FanfoldError, isFanfoldError, Unavailable } from "../core/errors.js";
+import { classify, type ErrorCode, FanfoldError, isFanfoldError, NotJson, Unavailable } from "../core/errors.js";
 import { withCalls } from "./http_calls.js";
 
 /** What Fastify itself refuses, in our words. */
@@ -110,18 +110,16 @@ function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
   const { http_status: status, code, message, hint, problems } = error;
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
-    ...{ status, code, request_id, detail: notJson(error) ?? firstLine(message) },
+    ...{ status, code, request_id, detail: error instanceof NotJson ? notJson(error) : firstLine(message) },
     ...(hint === null ? {} : { hint: withCalls(hint) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),
   });
 }
 
-/** The one problem there is, when the text cannot be read at all. */
-function notJson({ code, problems }: FanfoldError): string | null {
-  const words =
-    code === "bad_value" ? problems.find(({ problem }) => problem.startsWith("is not JSON"))?.problem : undefined;
-  return words === undefined ? null : `the body ${words}`;
+/** What stood before the place where the reading ended matters no more. */
+function notJson({ problems }: NotJson): string {
+  return `the body ${problems.at(-1)!.problem}`;
 }
 
 /** A message lists its problems below; over HTTP they are in a field of their own. */

@@ -17,8 +17,10 @@ function notInstalled(packages: readonly string[], error: unknown): unknown {
   const { code } = (error ?? {}) as { code?: unknown };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return error;
   const fix = `npm install ${packages.join(" ")}`;
-  return new StorageError("unavailable", `This zone needs a library that is not installed: ${fix}`, {
+  return new LibraryMissing("unavailable", `This zone needs a library that is not installed: ${fix}`, {
     hint: fix,
     cause: error,
   });
 }
+
+export class LibraryMissing extends StorageError {}

@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { isFanfoldError } from "../core/errors.js";
 import type { BlobStore } from "./blob_store.js";
+import { LibraryMissing } from "./vendor_sdk.js";
 import { writeProblem } from "./writable.js";
 
 export interface ZoneTrouble {
@@ -53,6 +54,5 @@ function reasonOf(error: unknown): { why: string; hint: string | null } {
   const cause = isFanfoldError(error) ? (error.cause ?? error) : error;
   const { name, message } = cause as Error;
   const why = [name === "Error" ? "" : name, message.split("\n")[0]?.slice(0, 200)].filter((one) => one).join(": ");
-  const is_missing_library = isFanfoldError(error) && error.hint?.startsWith("npm install") === true;
-  return { why: is_missing_library ? (error as Error).message : why, hint: is_missing_library ? error.hint : null };
+  return error instanceof LibraryMissing ? { why: error.message, hint: error.hint } : { why, hint: null };
 }
