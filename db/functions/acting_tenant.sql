@@ -20,7 +20,7 @@ begin
     v_tenant := coalesce(requested, nullif(current_setting('fanfold.tenant', true), ''), 'default');
     if not exists (select from app.tenants where tenant_id = v_tenant) then
       raise exception 'there is no tenant "%"', left(v_tenant, 80)
-        using errcode = 'FF001', hint = 'fanfold tenants create <tenant>, or in SQL: select app.create_tenant(''<tenant>'')';
+        using errcode = 'FF001', hint = 'create it', detail = app.action('tenants.create');
     end if;
   elsif requested is distinct from v_tenant and requested is not null then
     raise exception 'this role acts for tenant "%" and no other', v_tenant using errcode = 'FF005';

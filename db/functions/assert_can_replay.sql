@@ -12,6 +12,6 @@ begin
   v_endpoint := app.find_webhook(tenant, endpoint, true);
   if v_endpoint.disabled_at is not null then
     raise exception 'the endpoint is disabled: %', v_endpoint.disabled_reason
-      using errcode = 'FF006', hint = 'enable it first: fanfold webhooks enable ' || v_endpoint.endpoint_id;
+      using errcode = 'FF006', hint = 'enable it first', detail = app.action('webhooks.enable', endpoint_id => v_endpoint.endpoint_id);
   end if;
 end $$;

@@ -9,7 +9,7 @@ declare
 begin
   if operator and (not app.is_server() or (may is not null and (may ->> 'operator')::boolean is not true)) then
     raise exception 'only an operator handles keys of operators'
-      using errcode = 'FF005', hint = 'with the database at hand: fanfold keys create --operator';
+      using errcode = 'FF005', hint = 'with the database at hand', detail = app.action('keys.create_operator');
   end if;
   if may is null then
     return;

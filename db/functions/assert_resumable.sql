@@ -18,6 +18,6 @@ begin
    limit 1;
   if found then
     raise exception 'job % depends on job % (%), which is %', left(job.job_id, 12), left(v_other.job_id, 12), v_other.job_type, v_other.status
-      using errcode = 'FF006', hint = 'resume that one first: fanfold resume ' || left(v_other.job_id, 12);
+      using errcode = 'FF006', hint = 'resume that one first', detail = app.action('resume', job_id => v_other.job_id);
   end if;
 end $$;

@@ -6,6 +6,6 @@ as $$
 begin
   if job_group.total + added > job_group.expected then
     raise exception 'group "%" expects % jobs and has %: % more are too many', job_group.group_id, job_group.expected, job_group.total, added
-      using errcode = 'FF006', hint = 'use another group; see: fanfold groups show ' || job_group.group_id;
+      using errcode = 'FF006', hint = 'use another group; look at this one', detail = app.action('groups.get', group_id => job_group.group_id);
   end if;
 end $$;

@@ -12,6 +12,6 @@ begin
      where k.tenant_id = tenant and (k.revoked_at is null or k.revoked_at > now()) and (k.expires_at is null or k.expires_at > now())
   ) >= c_most then
     raise exception 'a tenant has at most % keys that can be used', c_most
-      using errcode = 'FF009', hint = 'revoke those that are not used: fanfold keys revoke <key>';
+      using errcode = 'FF009', hint = 'revoke those that are not used', detail = app.action('keys.revoke');
   end if;
 end $$;

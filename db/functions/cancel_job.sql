@@ -26,7 +26,7 @@ begin
   end if;
   if v_job.finished_at is not null and v_job.status <> 'cancelled' then
     raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
-      using errcode = 'FF006', hint = 'see: fanfold status ' || left(v_job.job_id, 12);
+      using errcode = 'FF006', hint = 'see how it ended', detail = app.action('jobs.status', job_id => v_job.job_id);
   end if;
   return json_build_object('job_id', v_job.job_id, 'status', case when dry_run then v_job.status::text else 'cancelled' end,
     'queued', v_queued, 'running', v_running, 'dry_run', coalesce(dry_run, false), 'changed', dry_run is not true and v_job.finished_at is null);

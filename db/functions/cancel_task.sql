@@ -15,7 +15,7 @@ declare
   v_status app.task_status;
 begin
   if v_stage.job_id is not null then
-    raise exception 'task "%" belongs to a job', task_id using errcode = 'FF006', hint = 'cancel the job: fanfold cancel ' || left(v_stage.job_id, 12);
+    raise exception 'task "%" belongs to a job', task_id using errcode = 'FF006', hint = 'cancel the job', detail = app.action('cancel', job_id => v_stage.job_id);
   end if;
   if dry_run then
     select t.status into v_status from app.task_states t where t.stage_id = v_stage.stage_id and t.ordinal = v_ordinal;

@@ -14,7 +14,7 @@ begin
   perform app.assert_server('set limits');
   perform app.refuse_problems('the limits', app.limit_problems(v_given));
   if not exists (select from app.tenants t where t.tenant_id = v_tenant) then
-    raise exception 'there is no tenant "%"', left(v_tenant, 80) using errcode = 'FF001', hint = 'create it: fanfold tenants create <tenant>';
+    raise exception 'there is no tenant "%"', left(v_tenant, 80) using errcode = 'FF001', hint = 'create it', detail = app.action('tenants.create');
   end if;
   insert into app.limits (tenant_id) values (v_tenant) on conflict do nothing;
   select * into v_limits from app.limits l where l.tenant_id = v_tenant for update;

@@ -16,7 +16,7 @@ begin
   select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for update;
   if v_job.finished_at is not null then
     raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
-      using errcode = 'FF006', hint = app.job_hint(v_job.status, v_job.job_id);
+      using errcode = 'FF006', hint = app.job_hint(v_job.status), detail = coalesce(app.job_action(v_job.status, v_job.job_id)::text, '');
   end if;
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   if dry_run is not true then

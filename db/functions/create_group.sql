@@ -30,7 +30,7 @@ begin
       jsonb_build_object('group_id', v_id, 'name', v_group.name, 'expected', v_group.expected), request ->> 'actor');
   elsif v_group.expected is distinct from (request ->> 'expected')::integer or v_group.name is distinct from request ->> 'name' then
     raise exception 'group "%" exists already, with another name or number of jobs', v_id
-      using errcode = 'FF003', hint = 'use another group_id; see: fanfold groups show ' || v_id;
+      using errcode = 'FF003', hint = 'use another group_id; look at the group that has it', detail = app.action('groups.get', group_id => v_id);
   end if;
   return json_build_object('created', v_created, 'group', app.group_record(v_group));
 end $$;

@@ -33,7 +33,8 @@ begin
     end if;
     if cardinality(v_gates) <> 1 then
       raise exception '% of job % waits for approval', case when v_gates = '{}' then 'no stage' else 'more than one stage' end, left(v_job.job_id, 12)
-        using errcode = 'FF006', hint = coalesce('name one of ' || array_to_string(nullif(v_gates, '{}'), ', '), 'see: fanfold status ' || left(v_job.job_id, 12));
+        using errcode = 'FF006', hint = coalesce('name one of ' || array_to_string(nullif(v_gates, '{}'), ', '), 'see its stages'),
+          detail = case when v_gates = '{}' then app.action('jobs.status', job_id => v_job.job_id)::text else '' end;
     end if;
     stage := v_gates[1];
   end if;
@@ -44,7 +45,7 @@ begin
     end if;
     raise exception 'stage "%" is %, and waits for no approval%', v_stage.name, v_stage.status,
         coalesce(format(': %s %s it', v_stage.decision ->> 'by', case when (v_stage.decision ->> 'approved')::boolean then 'approved' else 'rejected' end), '')
-      using errcode = 'FF006', hint = 'see: fanfold status ' || left(v_job.job_id, 12);
+      using errcode = 'FF006', hint = 'see its stages', detail = app.action('jobs.status', job_id => v_job.job_id);
   end if;
   if dry_run is not true then
     update app.stages s

@@ -43,7 +43,7 @@ begin
     select * into v_group from app.job_groups g where g.tenant_id = v_tenant and g.group_id = v_job ->> 'group_id';
     if v_group.sealed_at is not null then
       raise exception 'group "%" is sealed: no job can be added to it', v_group.group_id
-        using errcode = 'FF006', hint = 'use another group; see: fanfold groups show ' || v_group.group_id;
+        using errcode = 'FF006', hint = 'use another group; look at this one', detail = app.action('groups.get', group_id => v_group.group_id);
     end if;
     if v_group.expected is not null then
       perform app.assert_room(v_group, 1);

@@ -70,7 +70,7 @@ begin
       'groups', coalesce(json_agg(json_build_object(
         'signature', t.signature, 'category', t.category, 'code', t.code, 'message', app.masked_message(t.sample), 'sample', t.sample,
         'tasks', t.tasks, 'quarantined', t.quarantined, 'stages', t.stages, 'first_at', t.first_at, 'last_at', t.last_at,
-        'task_ids', t.task_ids, 'retry', 'fanfold retry ' || left(v_job.job_id, 12) || ' --group ' || t.signature)
+        'task_ids', t.task_ids, 'action', app.action('retry_group', job_id => v_job.job_id, signature => t.signature))
         order by t.tasks desc, t.signature), '[]'))
       from told t);
 end $$;

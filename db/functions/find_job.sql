@@ -14,7 +14,7 @@ begin
   end if;
   if coalesce(cardinality(v_found), 0) = 0 then
     raise exception 'there is no job "%"', left(coalesce(wanted, 'null'), 80)
-      using errcode = 'FF001', hint = 'a job id, or at least 4 characters of its start; list them: fanfold jobs';
+      using errcode = 'FF001', hint = 'a job id, or at least 4 characters of its start; list them', detail = app.action('jobs.list');
   elsif cardinality(v_found) > 1 then
     raise exception 'several jobs start with "%"', wanted using errcode = 'FF002', hint = 'give more of the id';
   end if;

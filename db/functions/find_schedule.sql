@@ -9,7 +9,7 @@ begin
   select * into v_schedule from app.schedules s where s.tenant_id = tenant and s.name = wanted;
   if not found then
     raise exception 'there is no schedule "%"', left(coalesce(wanted, 'null'), 80)
-      using errcode = 'FF001', hint = 'list them: fanfold schedules';
+      using errcode = 'FF001', hint = 'list them', detail = app.action('schedules.list');
   end if;
   return v_schedule;
 end $$;

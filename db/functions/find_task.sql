@@ -11,5 +11,5 @@ begin
     end if;
   end if;
   raise exception 'there is no task "%"', left(coalesce(task_id, 'null'), 80)
-    using errcode = 'FF001', hint = 'a task id is <stage>-<ordinal>; list them: fanfold tasks list';
+    using errcode = 'FF001', hint = 'a task id is <stage>-<ordinal>; list them', detail = app.action('tasks.list');
 end $$;

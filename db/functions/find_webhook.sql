@@ -13,7 +13,7 @@ begin
   end if;
   if v_endpoint.endpoint_id is null then
     raise exception 'there is no webhook endpoint "%"', left(coalesce(wanted, 'null'), 80)
-      using errcode = 'FF001', hint = 'list them: fanfold webhooks list';
+      using errcode = 'FF001', hint = 'list them', detail = app.action('webhooks.list');
   end if;
   return v_endpoint;
 end $$;

@@ -7,6 +7,15 @@ as $$
 declare
   v_job app.jobs := app.find_job(app.acting_tenant(tenant), get_job.job_id);
   v_resumable boolean := v_job.status in ('failed', 'cancelled', 'partial_success');
+  -- What an open job needs from a person, if anything.
+  v_next text := case
+    when v_job.finished_at is not null then null
+    when v_job.paused_at is not null then 'continue'
+    when v_job.waits_for > 0 then 'why'
+    when exists (
+      select from app.stages s
+       where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval') then 'approve'
+  end;
 begin
   return (
     select json_build_object(
@@ -20,22 +29,20 @@ begin
       'resume_from_stage', case when v_resumable then (
         select min(s.number) from app.stages s
          where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status in ('failed', 'cancelled', 'partial_success')) end,
-      'resume_hint', case when v_resumable then 'fanfold resume ' || left(v_job.job_id, 12) end,
       'cancelled_by', case when v_job.status = 'cancelled' then (
         select e.actor from app.events e
          where e.tenant_id = v_job.tenant_id and e.job_id = v_job.job_id and e.kind = 'job.cancelled'
          order by e.event_id desc
          limit 1) end,
       'outcomes', app.stage_outcomes(v_job), 'deliverables', app.job_deliverables(v_job),
-      'error', v_job.error, 'hint', case
-        when v_job.finished_at is null and v_job.paused_at is not null then 'it is paused: fanfold continue ' || left(v_job.job_id, 12)
-        when v_job.finished_at is null and v_job.waits_for > 0 then 'it waits for other jobs: fanfold why ' || left(v_job.job_id, 12)
-        when v_job.finished_at is null and exists (
-          select from app.stages s
-           where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id and s.status = 'waiting_approval')
-          then 'it waits for an approval: fanfold approve ' || left(v_job.job_id, 12)
-        else app.job_hint(v_job.status, v_job.job_id)
-      end, 'now', now(),
+      'error', v_job.error, 'hint', case v_next
+        when 'continue' then 'it is paused'
+        when 'why' then 'it waits for other jobs'
+        when 'approve' then 'it waits for an approval'
+        else app.job_hint(v_job.status)
+      end,
+      'action', case when v_next is null then app.job_action(v_job.status, v_job.job_id) else app.action(v_next, job_id => v_job.job_id) end,
+      'now', now(),
       'result', r.result, 'result_spill', r.spill,
       'stages', (
         select json_agg(app.stage_status_of(s) order by s.number)

@@ -9,7 +9,7 @@ declare
 begin
   select * into v_key from app.api_keys k where k.key_id = key and k.tenant_id = v_tenant;
   if not found then
-    raise exception 'there is no key "%"', left(key, 40) using errcode = 'FF001', hint = 'list them: fanfold keys list';
+    raise exception 'there is no key "%"', left(key, 40) using errcode = 'FF001', hint = 'list them', detail = app.action('keys.list');
   end if;
   return app.key_record(v_key);
 end $$;

@@ -10,7 +10,7 @@ begin
   perform app.assert_server('look at tenants');
   select * into v_tenant from app.tenants t where t.tenant_id = tenant;
   if not found then
-    raise exception 'there is no tenant "%"', left(tenant, 80) using errcode = 'FF001', hint = 'create it: fanfold tenants create <tenant>';
+    raise exception 'there is no tenant "%"', left(tenant, 80) using errcode = 'FF001', hint = 'create it', detail = app.action('tenants.create');
   end if;
   return app.tenant_record(v_tenant);
 end $$;

@@ -16,7 +16,8 @@ begin
     'hint', case
       when job_group.status <> 'open' then 'it has ended; a job of it that is resumed opens it again'
       when job_group.sealed_at is not null then 'it is sealed, and ends with the last of its jobs'
-      when job_group.expected is not null then 'it is sealed with its ' || job_group.expected || '. job, or by: fanfold groups seal ' || job_group.group_id
-      else 'it ends only once it is sealed: fanfold groups seal ' || job_group.group_id
-    end);
+      when job_group.expected is not null then 'it is sealed with its ' || job_group.expected || '. job, or by hand'
+      else 'it ends only once it is sealed'
+    end,
+    'action', case when job_group.status = 'open' and job_group.sealed_at is null then app.action('groups.seal', group_id => job_group.group_id) end);
 end $$;

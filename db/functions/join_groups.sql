@@ -20,7 +20,7 @@ begin
     select * into v_group from app.job_groups g where g.tenant_id = tenant and g.group_id = v_joined.group_id for key share;
     if v_group.sealed_at is not null then
       raise exception 'group "%" is sealed: no job can be added to it', v_joined.group_id
-        using errcode = 'FF006', hint = 'use another group; see: fanfold groups show ' || v_joined.group_id;
+        using errcode = 'FF006', hint = 'use another group; look at this one', detail = app.action('groups.get', group_id => v_joined.group_id);
     end if;
     if v_group.expected is not null then
       -- With what this transaction has added already. What others add at this moment is seen at commit, under the group's row.

@@ -25,9 +25,9 @@ begin
         ('expires_at', 'not a time', '2030-01-31T08:00:00Z', not app.is_time(request ->> 'expires_at')),
         ('expires_at', 'not in the future', 'a later time, or none at all',
           case when app.is_time(request ->> 'expires_at') then coalesce((request ->> 'expires_at')::timestamptz <= now(), false) else false end),
-        ('key_id', 'not 12 lower-case letters and digits', 'let the program make it: fanfold keys create',
+        ('key_id', 'not 12 lower-case letters and digits', 'let the program make it',
           coalesce(request ->> 'key_id' !~ '^[a-z0-9]{12}$', true)),
-        ('secret_hash', 'not a SHA-256 in hex', 'let the program make it: fanfold keys create',
+        ('secret_hash', 'not a SHA-256 in hex', 'let the program make it',
           coalesce(request ->> 'secret_hash' !~ '^[0-9a-f]{64}$', true))
       ) as c(field, problem, fix, bad)
      where c.bad);

@@ -18,7 +18,7 @@ begin
   end if;
   if v_blueprint is null then
     raise exception 'there is no job type "%"', left(coalesce(known_blueprint.job_type, 'null'), 80)
-      using errcode = 'FF001', hint = 'workers tell theirs when they start (fanfold up), others are saved: fanfold blueprints';
+      using errcode = 'FF001', hint = 'workers register theirs when they start, others are saved; list them', detail = app.action('blueprints.list');
   end if;
   return v_blueprint;
 end $$;

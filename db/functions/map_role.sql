@@ -11,7 +11,7 @@ begin
   perform app.tie_role(login_role, tenant);
   v_unset := app.bound_role(login_role, tenant is null);
   if v_unset <> '{}' then
-    raise notice 'the sessions of "%" are without %: fanfold doctor, asked as that role, says what to run', login_role, array_to_string(v_unset, ', ');
+    raise notice 'the sessions of "%" are without %: the doctor, asked as that role, says what to run', login_role, array_to_string(v_unset, ', ');
   end if;
 end $$;
 grant execute on function app.map_role(name, text) to fanfold_admin;

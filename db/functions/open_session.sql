@@ -14,10 +14,10 @@ begin
   v_tenant := app.acting_tenant(request ->> 'tenant');
   select * into v_key from app.api_keys k where k.key_id = request ->> 'key_id' and k.tenant_id = v_tenant;
   if not found then
-    raise exception 'there is no key "%"', left(request ->> 'key_id', 40) using errcode = 'FF001', hint = 'list them: fanfold keys list';
+    raise exception 'there is no key "%"', left(request ->> 'key_id', 40) using errcode = 'FF001', hint = 'list them', detail = app.action('keys.list');
   elsif least(v_key.expires_at, v_key.revoked_at) <= now() then
     raise exception 'key "%" has ended: nobody signs in with it', v_key.key_id
-      using errcode = 'FF006', hint = 'create a new one: fanfold keys create';
+      using errcode = 'FF006', hint = 'create a new one', detail = app.action('keys.create');
   end if;
   v_session := app.add_session(v_key, decode(request ->> 'token_hash', 'hex'), request ->> 'kind');
   perform app.note(v_tenant, case v_session.kind when 'link' then 'key.link_made' else 'key.signed_in' end, null, null, null,

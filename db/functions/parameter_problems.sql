@@ -15,7 +15,7 @@ as $$
         from jsonb_object_keys(parameters) k
        where schema -> 'additionalProperties' = 'false' and not coalesce(schema -> 'properties' ? k, false)
       union all
-      select e.key, 'is ' || jsonb_typeof(e.value) || ', not ' || (schema #>> array['properties', e.key, 'type']), 'see its schema: fanfold blueprints'
+      select e.key, 'is ' || jsonb_typeof(e.value) || ', not ' || (schema #>> array['properties', e.key, 'type']), 'see the schema in its blueprint'
         from jsonb_each(parameters) e
        where jsonb_typeof(schema #> array['properties', e.key, 'type']) = 'string'
          and jsonb_typeof(e.value) <> replace(schema #>> array['properties', e.key, 'type'], 'integer', 'number')

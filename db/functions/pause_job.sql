@@ -16,7 +16,7 @@ begin
   select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id for update;
   if v_job.finished_at is not null then
     raise exception 'job % is %, which is final', left(v_job.job_id, 12), v_job.status
-      using errcode = 'FF006', hint = 'see: fanfold status ' || left(v_job.job_id, 12);
+      using errcode = 'FF006', hint = 'see how it ended', detail = app.action('jobs.status', job_id => v_job.job_id);
   end if;
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   select coalesce(sum(r.hi - r.lo), 0) into v_queued from app.ready r where r.stage_id = any (v_stages) and r.lo >= 0;

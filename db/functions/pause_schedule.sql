@@ -17,7 +17,7 @@ begin
   if v_changed then
     if v_schedule.version <> if_version then
       raise exception 'schedule "%" was changed meanwhile', v_schedule.name
-        using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || v_schedule.name;
+        using errcode = 'FF003', hint = 'look at it again', detail = app.action('schedules.get', name => v_schedule.name);
     end if;
     update app.schedules s
        set paused_at = case when paused then now() end,

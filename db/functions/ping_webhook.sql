@@ -11,7 +11,7 @@ declare
 begin
   if v_endpoint.disabled_at is not null then
     raise exception 'the endpoint is disabled: %', v_endpoint.disabled_reason
-      using errcode = 'FF006', hint = 'enable it first: fanfold webhooks enable ' || v_endpoint.endpoint_id;
+      using errcode = 'FF006', hint = 'enable it first', detail = app.action('webhooks.enable', endpoint_id => v_endpoint.endpoint_id);
   end if;
   insert into app.webhook_deliveries (tenant_id, delivery_id, endpoint_id, event_type, payload)
   values (v_tenant, app.new_delivery_id(), v_endpoint.endpoint_id, 'webhook.ping', json_build_object(

@@ -38,7 +38,7 @@ begin
   v_created := not found;
   if coalesce((request ->> 'if_version')::integer, coalesce(v_old.version, 0)) <> coalesce(v_old.version, 0) then
     raise exception 'schedule "%" %', request ->> 'name', case when v_created then 'does not exist' else 'was changed meanwhile, or exists already' end
-      using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || (request ->> 'name');
+      using errcode = 'FF003', hint = 'look at it again', detail = app.action('schedules.get', name => request ->> 'name');
   end if;
   if v_created then
     -- Two that are made at once are counted one after the other.
@@ -65,7 +65,7 @@ begin
     v_created := false;
     if request ->> 'if_version' is not null then
       raise exception 'schedule "%" was changed meanwhile, or exists already', request ->> 'name'
-        using errcode = 'FF003', hint = 'look at it again: fanfold schedules show ' || (request ->> 'name');
+        using errcode = 'FF003', hint = 'look at it again', detail = app.action('schedules.get', name => request ->> 'name');
     end if;
   end if;
   perform app.note(v_tenant, case when v_created then 'schedule.created' else 'schedule.changed' end, null, null, null,

@@ -2,12 +2,12 @@
 create or replace function app.queue_problem(
   type text, queued bigint, paused_by text, pause_reason text, workers bigint, live_workers bigint, needed_mb numeric, most_mb integer)
 returns json
-language plpgsql immutable
+language plpgsql stable
 as $$
 begin
   if paused_by is not null then
     return json_build_object('code', 'QUEUE_PAUSED', 'reason', 'tasks of this type are paused by ' || paused_by || coalesce(': ' || pause_reason, ''),
-      'command', 'fanfold continue --type ' || type);
+      'action', app.action('continue_type', task_type => type));
   end if;
   if queued = 0 or workers > 0 then
     return null;
@@ -17,5 +17,5 @@ begin
       when live_workers = 0 then 'no worker is live'
       else format('no live worker registers it; live workers that serve this tenant: %s', live_workers)
     end,
-    'command', case when needed_mb is not null then 'fanfold up --memory ' || needed_mb else 'fanfold up' end);
+    'action', app.action('up', memory => needed_mb));
 end $$;

@@ -11,7 +11,7 @@ begin
    where c.tenant_id = v_tenant and c.connector = remove_connector.connector and c.name = remove_connector.name;
   if not found then
     raise exception 'there is no configuration "%" of connector "%"', left(name, 80), left(connector, 80)
-      using errcode = 'FF001', hint = 'list them: fanfold connectors list';
+      using errcode = 'FF001', hint = 'list them', detail = app.action('connectors.list');
   end if;
   perform app.note(v_tenant, 'connector.removed', null, null, null, jsonb_build_object('connector', connector, 'name', name), actor);
   return json_build_object('connector', connector, 'name', name, 'removed', true);

@@ -13,7 +13,7 @@ begin
   select t.name into v_before from app.tenants t where t.tenant_id = request ->> 'tenant_id' for no key update;
   if not found then
     raise exception 'there is no tenant "%"', left(request ->> 'tenant_id', 80)
-      using errcode = 'FF001', hint = 'create it: fanfold tenants create <tenant>';
+      using errcode = 'FF001', hint = 'create it', detail = app.action('tenants.create');
   end if;
   update app.tenants t set name = request ->> 'name' where t.tenant_id = request ->> 'tenant_id' returning * into v_tenant;
   perform app.note(v_tenant.tenant_id, 'tenant.renamed', null, null, null,

@@ -27,7 +27,7 @@ begin
     raise exception 'job % is %: %', left(v_job.job_id, 12), v_job.status, case
         when v_last.event_id is null then 'what has not ended cannot be run again'
         else format('%s opened epoch %s at %s', v_last.actor, v_job.epoch, to_char(v_last.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')) end
-      using errcode = 'FF003', hint = 'follow it: fanfold watch ' || left(v_job.job_id, 12);
+      using errcode = 'FF003', hint = 'follow it', detail = app.action('watch', job_id => v_job.job_id);
   end if;
   if dry_run and kind = 'group' then
     kind := 'seen_group';
@@ -44,7 +44,7 @@ begin
   perform app.assert_resumable(v_job);
   if v_opened is null then
     raise exception 'nothing of job % is to be run again', left(v_job.job_id, 12)
-      using errcode = 'FF006', hint = 'see what it has: fanfold status ' || left(v_job.job_id, 12);
+      using errcode = 'FF006', hint = 'see what it has', detail = app.action('jobs.status', job_id => v_job.job_id);
   end if;
   if not dry_run then
     perform app.empty_job(v_job);

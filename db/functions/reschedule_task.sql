@@ -29,7 +29,7 @@ begin
   end if;
   if v_ready.ready_id is null then
     raise exception 'task "%" is not waiting', task_id
-      using errcode = 'FF006', hint = 'only a queued task can be moved; see: fanfold tasks list';
+      using errcode = 'FF006', hint = 'only a queued task can be moved; list them', detail = app.action('tasks.list');
   end if;
   if dry_run then
     return json_build_object('task_id', task_id, 'status', 'queued', 'run_at', reschedule_task.run_at,

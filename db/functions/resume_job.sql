@@ -13,7 +13,7 @@ declare
 begin
   if v_job.status = 'completed' then
     raise exception 'job % is completed: there is nothing to resume', left(v_job.job_id, 12)
-      using errcode = 'FF006', hint = 'run a stage again: fanfold retry ' || left(v_job.job_id, 12) || ' --stage <stage>; or submit with mode "force"';
+      using errcode = 'FF006', hint = 'submit with mode "force", or run a stage again', detail = app.action('retry_stage', job_id => v_job.job_id);
   end if;
   return app.repair_job(v_job, 'resume', null, coalesce(dry_run, false), reason, actor);
 end $$;

@@ -13,7 +13,7 @@ declare
 begin
   if v_stage.status = 'cancelled' and v_stage.total is null then
     raise exception 'stage "%" was never reached', v_stage.name
-      using errcode = 'FF006', hint = 'resume the job: fanfold resume ' || left(v_job.job_id, 12);
+      using errcode = 'FF006', hint = 'resume the job', detail = app.action('resume', job_id => v_job.job_id);
   end if;
   return app.repair_job(v_job, 'stage', v_stage.name, coalesce(dry_run, false), reason, actor);
 end $$;

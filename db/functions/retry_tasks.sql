@@ -25,7 +25,7 @@ begin
   if (select sum((v_counts ->> a)::bigint) from unnest(v_asked) a) = 0
       and exists (select from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id and j.finished_at is not null) then
     perform app.refuse_selection('run again', app.held_count(v_ordinals), v_left,
-      'only what failed, was skipped or never ran is; a whole stage: fanfold retry ' || left(v_job.job_id, 12) || ' --stage ' || v_stage.name);
+      'only what failed, was skipped or never ran is; a whole stage can run again', app.action('retry_stage', job_id => v_job.job_id, stage => v_stage.name));
   end if;
   v_reply := app.repair_job(v_job, 'tasks', v_stage.stage_id || ' ' || array_to_string(v_asked, ',') || ' ' || v_ordinals,
     coalesce(dry_run, false), reason, actor);

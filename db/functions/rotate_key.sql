@@ -21,7 +21,7 @@ begin
   v_old := app.own_key(v_tenant, request ->> 'key_id');
   perform app.assert_may_hand_out(nullif((request -> 'may')::jsonb, 'null')::json, v_old.scopes, v_old.operator);
   if least(v_old.expires_at, v_old.revoked_at) <= now() then
-    raise exception 'key "%" has ended and cannot be rotated', v_old.key_id using errcode = 'FF006', hint = 'create a new one: fanfold keys create';
+    raise exception 'key "%" has ended and cannot be rotated', v_old.key_id using errcode = 'FF006', hint = 'create a new one', detail = app.action('keys.create');
   elsif v_old.revoked_at is not null then
     raise exception 'key "%" was rotated already and ends at %', v_old.key_id, v_old.revoked_at
       using errcode = 'FF006', hint = 'rotate the key that took its place, or revoke this one now';

@@ -19,7 +19,7 @@ begin
   v_had := exists (select from app.results r where r.stage_id = stage.stage_id and r.ordinal = task and r.status <> 'completed');
   if (select s.status from app.stages s where s.stage_id = stage.stage_id) <> stage.status or (v_is_open and not v_had) then
     raise exception 'task "%-%" moved at this very moment', stage.stage_id, task
-      using errcode = 'FF006', hint = 'look again: fanfold tasks show ' || stage.stage_id || '-' || task;
+      using errcode = 'FF006', hint = 'look again', detail = app.action('tasks.get', task_id => stage.stage_id || '-' || task);
   end if;
   v_gone := app.put_results_back(stage, int8multirange(int8range(task, task + 1)));
   insert into app.results (stage_id, ordinal, tenant_id, status, error) values (stage.stage_id, task, stage.tenant_id, 'skipped', error);

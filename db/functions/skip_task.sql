@@ -21,7 +21,7 @@ declare
     'code', 'skipped', 'message', left(reason, 1000), 'by', coalesce(actor, session_user));
 begin
   if coalesce(btrim(reason), '') = '' then
-    raise exception 'a task is skipped for a reason' using errcode = 'FF002', hint = 'say why: fanfold skip ' || task_id || ' --reason "…"';
+    raise exception 'a task is skipped for a reason' using errcode = 'FF002', hint = 'say why', detail = app.action('tasks.skip', task_id => task_id, reason => '…');
   end if;
   if v_stage.job_id is not null then
     v_job := app.find_job(v_tenant, v_stage.job_id);
@@ -32,7 +32,8 @@ begin
     return json_build_object('task_id', task_id, 'status', 'skipped', 'dry_run', coalesce(dry_run, false), 'changed', false);
   elsif v_status = 'completed' then
     raise exception 'task "%" is completed, which is final', task_id
-      using errcode = 'FF006', hint = 'a stage can run again once its job has ended: fanfold retry <job> --stage ' || v_stage.name;
+      using errcode = 'FF006', hint = 'a stage can run again once its job has ended',
+        detail = app.action('retry_stage', job_id => v_stage.job_id, stage => v_stage.name);
   elsif dry_run then
     return json_build_object('task_id', task_id, 'status', v_status, 'dry_run', true, 'changed', false);
   end if;

@@ -19,12 +19,12 @@ begin
         'error', coalesce(s.error, (
           select r.error || jsonb_build_object('task_id', r.stage_id || '-' || r.ordinal)
             from app.results r where r.stage_id = s.stage_id and r.status = 'failed' order by r.ordinal limit 1)),
-        'recovery', case
-          when s.status = 'waiting_approval' then 'fanfold approve ' || left(job.job_id, 12) || ' --stage ' || s.name
+        'action', case
+          when s.status = 'waiting_approval' then app.action('approve', job_id => job.job_id, stage => s.name)
           when job.finished_at is null then null
           when job.status <> 'completed' and (s.status in ('failed', 'cancelled', 'partial_success') or s.skip_reason = 'upstream')
-            then 'fanfold resume ' || left(job.job_id, 12)
-          when s.status in ('failed', 'partial_success') then 'fanfold retry ' || left(job.job_id, 12) || ' --stage ' || s.name
+            then app.action('resume', job_id => job.job_id)
+          when s.status in ('failed', 'partial_success') then app.action('retry_stage', job_id => job.job_id, stage => s.name)
         end) order by s.number)
       from app.stages s
       left join app.stage_progress p on p.stage_id = s.stage_id

@@ -6,5 +6,5 @@ language sql stable
 as $$
   select json_build_object(
     'job_id', job_id, 'job_type', job_type, 'run', run, 'status', status, 'created', created, 'resumed', resumed, 'epoch', epoch,
-    'hint', app.job_hint(status, job_id))
+    'hint', app.job_hint(status), 'action', app.job_action(status, job_id))
 $$;

@@ -1,5 +1,5 @@
 -- Why a job (id or prefix) or a task ('<stage>-<ordinal>') does not move: the first reason that the rows prove, with what proves
--- it, since when, when it heals by itself, and the one command to run. It is one statement of the caller's, so everything it says
+-- it, since when, when it heals by itself, and the one action to take. It is one statement of the caller's, so everything it says
 -- is true of one moment; it locks nothing and writes nothing. "No heartbeat since t" is a fact, "the worker died" is not.
 create or replace function app.why(id text, tenant text default null)
 returns json
@@ -30,6 +30,6 @@ begin
   end if;
   return json_build_object('id', v_id, 'status', v_status, 'code', v_verdict ->> 'code', 'reason', v_verdict ->> 'reason',
     'evidence', v_verdict -> 'evidence', 'since', v_verdict -> 'since', 'heals_at', v_verdict -> 'heals_at', 'heals', v_verdict -> 'heals',
-    'command', v_verdict -> 'command');
+    'action', v_verdict -> 'action', 'instead', v_verdict -> 'instead');
 end $$;
 grant execute on function app.why(text, text) to fanfold_api, fanfold_admin;

@@ -45,5 +45,5 @@ begin
     greatest(queued.run_at, stage.opened_at),
     -- Years from now is no forecast, and an interval that long is no interval.
     case when v_before / v_rate < 3e7 then now() + make_interval(secs => v_before / v_rate) end,
-    'when a slot is free and its turn has come', 'fanfold up');
+    'when a slot is free and its turn has come', app.action('up'));
 end $$;

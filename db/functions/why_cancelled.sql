@@ -19,5 +19,5 @@ begin
     json_build_object('cancelled_by', v_event.actor, 'message', job.error ->> 'message', 'depends_on', job.error ->> 'depends_on', 'usable', app.usable_stages(job)),
     job.finished_at, null, case when v_other is null then 'it goes on when it is resumed; what is done stays'
       else 'it goes on when that job is resumed first, and this one then' end,
-    'fanfold resume ' || left(coalesce(v_other, job.job_id), 12));
+    app.action('resume', job_id => coalesce(v_other, job.job_id)));
 end $$;

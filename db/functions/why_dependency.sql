@@ -33,5 +33,5 @@ begin
              limit 20) w),
       'there', case when v_why is not null then json_build_object('code', v_why ->> 'code', 'reason', v_why ->> 'reason') end),
     job.created_at, (v_why ->> 'heals_at')::timestamptz, 'when those jobs have ended; its deadline starts then',
-    coalesce(v_why ->> 'command', 'fanfold why ' || left(v_other.job_id, 12)));
+    coalesce((v_why ->> 'action')::jsonb, app.action('why', job_id => v_other.job_id)));
 end $$;

@@ -13,7 +13,7 @@ begin
   elsif job.error ->> 'code' = 'deadline' then
     return app.verdict('DEADLINE_PASSED', 'job ' || left(job.job_id, 12) || ' was failed because ' || (job.error ->> 'message'),
       json_build_object('deadline_s', job.deadline_s, 'usable', app.usable_stages(job), 'deliverables', app.job_deliverables(job)),
-      job.finished_at, null, 'it goes on, with a new deadline, when it is resumed', 'fanfold resume ' || left(job.job_id, 12));
+      job.finished_at, null, 'it goes on, with a new deadline, when it is resumed', app.action('resume', job_id => job.job_id));
   end if;
   return app.why_failed(job);
 end $$;

@@ -25,7 +25,7 @@ begin
       json_build_object('attempt', result.attempt, 'worker_id', result.worker_id, 'duration_ms', result.duration_ms,
         'by', result.error ->> 'by', 'message', result.error ->> 'message', 'late_results', app.late_results(result.stage_id, result.ordinal)),
       result.finished_at, null, null,
-      case when result.status in ('skipped', 'cancelled') and not v_open then 'fanfold retry --task ' || v_id end);
+      case when result.status in ('skipped', 'cancelled') and not v_open then app.action('tasks.retry', task_id => v_id) end);
   end if;
   v_code := case
     when (result.error ->> 'quarantined')::boolean then 'QUARANTINED_POISON'
@@ -45,9 +45,10 @@ begin
       'late_results', app.late_results(result.stage_id, result.ordinal)),
     result.finished_at, null,
     case
-      when v_open then 'not by itself; it can be run again when its job has ended'
-      when v_code = 'QUARANTINED_POISON' then 'not by itself; if it cannot be run, skip it: fanfold skip ' || v_id || ' --reason "…"'
-      else 'not by itself'
+      when v_open then 'it does not go on by itself; it can be run again when its job has ended'
+      when v_code = 'QUARANTINED_POISON' then 'it does not go on by itself; if it cannot be run, skip it'
+      else 'it does not go on by itself'
     end,
-    case when not v_open then 'fanfold retry --task ' || v_id end);
+    case when not v_open then app.action('tasks.retry', task_id => v_id) end,
+    case when not v_open and v_code = 'QUARANTINED_POISON' then app.action('tasks.skip', task_id => v_id, reason => '…') end);
 end $$;

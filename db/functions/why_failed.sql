@@ -30,6 +30,6 @@ begin
         select json_agg(s.name order by s.number) from app.stages s
          where s.tenant_id = job.tenant_id and s.job_id = job.job_id and (s.status = 'cancelled' or s.skip_reason = 'upstream')),
       'usable', app.usable_stages(job), 'deliverables', app.job_deliverables(job)),
-    coalesce(v_stage.closed_at, job.finished_at), null, 'not by itself; a resumed job runs again only what did not end well, and what follows',
-    'fanfold resume ' || left(job.job_id, 12));
+    coalesce(v_stage.closed_at, job.finished_at), null, 'it does not go on by itself; a resumed job runs again only what did not end well, and what follows',
+    app.action('resume', job_id => job.job_id));
 end $$;

@@ -23,7 +23,7 @@ begin
            where type = any (w.types) and (w.tenant_id is null or w.tenant_id = stage.tenant_id))), null, case
           when s.needed_mb is not null then 'a worker with more memory takes it (--memory, FANFOLD_WORKER_MEMORY_MB)'
           else 'a worker that registers it and is started takes it'
-        end, case when s.needed_mb is not null then 'fanfold up --memory ' || s.needed_mb else 'fanfold up' end)
+        end, app.action('up', memory => s.needed_mb))
       from (
         select count(*) as workers,
           max((w.too_large -> type)::numeric) filter (where jsonb_typeof(w.too_large -> type) = 'number') as needed_mb,

@@ -10,7 +10,7 @@ begin
   if queued.task_type like '#paused:%' then
     -- Whoever continues a job takes back what was put aside: left over, it is ours to explain.
     return app.verdict('UNKNOWN', app.task_name(stage, ordinal) || ' is put aside as of a paused job, and its job is not paused; this should not happen',
-      json_build_object('stage', stage.name, 'task_type', v_type), null, null, 'a sweep brings it back', 'fanfold sweep');
+      json_build_object('stage', stage.name, 'task_type', v_type), null, null, 'a sweep brings it back', app.action('sweep'));
   end if;
   v_verdict := app.why_no_worker(stage, queued, v_type, ordinal);
   if v_verdict is not null then

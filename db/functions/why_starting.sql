@@ -23,5 +23,5 @@ begin
   end if;
   return app.verdict('UNKNOWN', format('%s is due since %s, a live worker that registers %s has a free slot, and it has not been claimed; this should not happen',
       app.task_name(stage, ordinal), app.utc_text(v_since), type),
-    v_evidence, v_since, null, null, 'fanfold doctor');
+    v_evidence, v_since, null, null, app.action('doctor'));
 end $$;

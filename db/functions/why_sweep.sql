@@ -16,10 +16,10 @@ begin
       json_build_object('janitor', v_health, 'blocked', json_build_object('code', code, 'reason', reason, 'since', since, 'evidence', evidence)),
       coalesce((v_health ->> 'last_success_at')::timestamptz, since), null,
       case when v_swept then 'workers are live, but their sweeps do not end well' else 'no worker is live that would sweep; one that is started does' end,
-      'fanfold sweep');
+      app.action('sweep'));
   end if;
   return app.verdict(code, reason, evidence, since,
     case when v_swept then greatest(since + interval '7 seconds', now()) end,
     cure || case when v_swept then ', within about five seconds' else '; no worker is live that would sweep, one that is started does' end,
-    'fanfold sweep');
+    app.action('sweep'));
 end $$;

@@ -34,10 +34,10 @@ begin
     return app.verdict('CANCELLED', format('task %s-%s did not run: its stage "%s" ended %s', stage.stage_id, ordinal, stage.name, stage.status),
       json_build_object('stage', stage.name, 'job_id', stage.job_id, 'job_status', v_job.status, 'message', coalesce(stage.error, v_job.error) ->> 'message'),
       stage.closed_at, null, 'it runs when its job is resumed',
-      case when v_job.finished_at is not null then 'fanfold resume ' || left(stage.job_id, 12) end);
+      case when v_job.finished_at is not null then app.action('resume', job_id => stage.job_id) end);
   end if;
   v_trouble := app.job_trouble(stage.tenant_id, stage.job_id);
   return app.verdict('UNKNOWN', format('task %s-%s is neither queued nor held nor done, and its stage is %s; this should not happen', stage.stage_id, ordinal, stage.status),
     json_build_object('stage', stage.name, 'trouble', v_trouble.trouble, 'janitor', app.janitor_health()), null, null, null,
-    case when v_trouble.trouble is not null then 'fanfold sweep' else 'fanfold verify ' || left(stage.job_id, 12) end);
+    case when v_trouble.trouble is not null then app.action('sweep') else app.action('verify', job_id => stage.job_id) end);
 end $$;

@@ -15,5 +15,5 @@ begin
   return app.verdict('QUEUE_PAUSED', 'tasks of type ' || v_pause.task_type || ' are paused by ' || v_pause.paused_by || coalesce(': ' || v_pause.reason, ''),
     json_build_object('stage', case when stage.job_id is not null then stage.name end, 'task_type', v_pause.task_type,
       'paused_by', v_pause.paused_by, 'pause_reason', v_pause.reason, 'queued', v_queued),
-    v_pause.paused_at, null, 'nothing of this type is claimed until it is continued', 'fanfold continue --type ' || v_pause.task_type);
+    v_pause.paused_at, null, 'nothing of this type is claimed until it is continued', app.action('continue_type', task_type => v_pause.task_type));
 end $$;

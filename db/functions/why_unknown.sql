@@ -14,5 +14,5 @@ begin
         select json_agg(app.stage_counts(s) order by s.number) from app.stages s
          where s.tenant_id = job.tenant_id and s.job_id = job.job_id and s.closed_at is null)),
     null, null, case when trouble is not null then 'a sweep mends it' end,
-    case when trouble is not null then 'fanfold sweep' else 'fanfold verify ' || left(job.job_id, 12) end);
+    case when trouble is not null then app.action('sweep') else app.action('verify', job_id => job.job_id) end);
 end $$;

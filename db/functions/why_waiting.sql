@@ -26,7 +26,7 @@ begin
   if v_before.stage_id is null then
     return app.verdict('UNKNOWN', format('%s waits for stages before it, and none of them is open; this should not happen', app.task_name(stage, ordinal)),
       json_build_object('stage', stage.name, 'waiting_for', stage.waiting_for, 'trouble', (app.job_trouble(stage.tenant_id, stage.job_id)).trouble,
-        'janitor', app.janitor_health()), null, null, 'a sweep mends it', 'fanfold sweep');
+        'janitor', app.janitor_health()), null, null, 'a sweep mends it', app.action('sweep'));
   end if;
   select * into v_ledger from app.stage_progress p where p.stage_id = v_before.stage_id;
   v_why := app.why_stage(v_before);
@@ -38,5 +38,5 @@ begin
     end,
     json_build_object('stage', stage.name, 'before', v_before.name, 'left', v_ledger.remaining, 'total', v_ledger.total, 'slowest', app.slowest_running(v_before),
       'there', json_build_object('code', v_why ->> 'code', 'reason', v_why ->> 'reason')),
-    v_before.opened_at, (v_why ->> 'heals_at')::timestamptz, 'when that stage has ended', v_why ->> 'command');
+    v_before.opened_at, (v_why ->> 'heals_at')::timestamptz, 'when that stage has ended', (v_why ->> 'action')::jsonb);
 end $$;

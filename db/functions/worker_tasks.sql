@@ -13,7 +13,7 @@ declare
 begin
   select * into v_worker from app.workers w where w.worker_id = worker and (w.tenant_id is null or w.tenant_id = v_tenant);
   if not found then
-    raise exception 'there is no worker "%"', worker using errcode = 'FF001', hint = 'list them: fanfold workers';
+    raise exception 'there is no worker "%"', worker using errcode = 'FF001', hint = 'list them', detail = app.action('workers');
   end if;
   return (
     with mine as materialized (

@@ -1,6 +1,7 @@
 // Any error into what the user reads: what happened, why, and the next command; and into the exit code. Decides by class and
 // code, never by message. Pure.
 import { CommanderError } from "commander";
+import { withCommand } from "../core/action.js";
 import { fromSqlError, isFanfoldError } from "../core/errors.js";
 import { printable } from "../core/printable.js";
 import type { Problem } from "../core/problems.js";
@@ -52,7 +53,7 @@ export function problemsOf(error: unknown): Problem[] {
 export function explain(error: unknown): Explanation {
   if (error instanceof CliFailure) return error.explanation;
   if (error instanceof CommanderError) return explainCommander(error);
-  const ours = isFanfoldError(error) ? error : fromSqlError(error);
+  const ours = isFanfoldError(error) ? error : fromSqlError(error, withCommand);
   if (ours) return explainOurs(ours);
   return explainForeign(error);
 }

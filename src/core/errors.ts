@@ -1,5 +1,6 @@
 // The closed list of errors: class, code, SQLSTATE, HTTP status and category stand in one table. SQL raises the SQLSTATE,
 // the server answers the status, the worker reads the category, and nobody reads messages. Pure.
+import type { Action } from "./action.js";
 import { type Failure, failure_code, failureOf, readProperty, type Verdict } from "./failures.js";
 import { isMistake, readForeignError } from "./foreign_errors.js";
 import { formatProblems, type Problem } from "./problems.js";
@@ -39,7 +40,10 @@ export type ErrorCode = keyof typeof error_table;
 
 export interface ErrorDetails {
   problems?: readonly Problem[];
-  hint?: string;
+  hint?: string | undefined;
+  /** The hint without the words of its action, where it has them. */
+  advice?: string | undefined;
+  action?: Action | null | undefined;
   request_id?: string;
   cause?: unknown;
 }
@@ -54,6 +58,9 @@ export class FanfoldError extends Error {
   readonly category: Category;
   readonly problems: readonly Problem[];
   readonly hint: string | null;
+  /** The hint without its command, and what that command does: for those who put it in other words. */
+  readonly advice: string | null;
+  readonly action: Action | null;
   /** The call it was told of, when it came over HTTP: the operator finds it in the log by this. */
   readonly request_id: string | null;
 
@@ -67,6 +74,8 @@ export class FanfoldError extends Error {
     this.category = facts.category;
     this.problems = details.problems ?? [];
     this.hint = details.hint ?? null;
+    this.advice = details.advice ?? this.hint;
+    this.action = details.action ?? null;
     this.request_id = details.request_id ?? null;
   }
 
@@ -223,46 +232,51 @@ const by_sqlstate: ReadonlyMap<
   ["FF009", BeyondLimit],
 ]);
 
+type HintWords = (advice: string, action: Action) => string;
+
 /** The error of ours that a database error with a SQLSTATE of class FF means; null for any other error. */
-export function fromSqlError(error: unknown): FanfoldError | null {
+export function fromSqlError(error: unknown, hintOf: HintWords = (advice) => advice): FanfoldError | null {
   const code = readProperty(error, "code");
   const found = typeof code === "string" ? by_sqlstate.get(code) : undefined;
   if (found === undefined) return null;
-  const problems = problemsFrom(readProperty(error, "detail"));
+  const detail = detailOf(error);
+  const problems = problemsFrom(detail);
   const message = readProperty(error, "message");
   const hint = readProperty(error, "hint");
+  const advice = typeof hint === "string" ? hint : undefined;
+  const action = typeof readProperty(detail, "verb") === "string" ? (detail as Action) : null;
+  const wait = readProperty(Array.isArray(detail) ? detail[0] : undefined, "retry_after_s");
   const text = typeof message === "string" ? message : found.name;
   return new found(problems.length === 0 ? text : formatProblems(text, problems), {
     problems,
-    hint: typeof hint === "string" ? hint : undefined,
+    hint: advice !== undefined && action !== null ? hintOf(advice, action) : advice,
+    advice,
+    action,
     cause: error,
-    ...retryAfter(readProperty(error, "detail")),
+    ...(typeof wait === "number" ? { retry_after_s: wait } : {}),
   });
 }
 
-/** SQL tells when to come back in the first problem: [{path, problem, fix, retry_after_s}]. */
-function retryAfter(detail: unknown): { retry_after_s?: number } {
+/**
+ * The DETAIL of our SQL errors is JSON: the problems of a request, [{path, problem, fix}], the first with `retry_after_s` where it
+ * is known when to come back; or the action that the hint leads to.
+ */
+function detailOf(error: unknown): unknown {
+  const detail = readProperty(error, "detail");
   try {
-    const wait = typeof detail === "string" ? readProperty(JSON.parse(detail)?.[0], "retry_after_s") : undefined;
-    return typeof wait === "number" ? { retry_after_s: wait } : {};
+    return typeof detail === "string" ? JSON.parse(detail) : null;
   } catch {
-    return {};
+    return null;
   }
 }
 
 function problemsFrom(detail: unknown): Problem[] {
-  if (typeof detail !== "string") return [];
-  try {
-    const list: unknown = JSON.parse(detail);
-    if (!Array.isArray(list)) return [];
-    return list.map((entry) => ({
-      path: String(readProperty(entry, "path") ?? ""),
-      problem: String(readProperty(entry, "problem") ?? ""),
-      fix: String(readProperty(entry, "fix") ?? ""),
-    }));
-  } catch {
-    return [];
-  }
+  if (!Array.isArray(detail)) return [];
+  return detail.map((entry) => ({
+    path: String(readProperty(entry, "path") ?? ""),
+    problem: String(readProperty(entry, "problem") ?? ""),
+    fix: String(readProperty(entry, "fix") ?? ""),
+  }));
 }
 
 /** The failure an error means: by its class, its HTTP status or its SQLSTATE, never by its message. Never throws. */

@@ -1,6 +1,7 @@
 // What `fanfold doctor` and the preflight of the server make of a database: facts in, findings out, each with what to do. But for
 // examineDatabase, which gathers the facts, pure.
 import { performance } from "node:perf_hooks";
+import type { Action } from "../core/action.js";
 import { count, seconds } from "../core/figures.js";
 import { type CatalogChoice, type CatalogState, catalogState } from "./catalog_schema.js";
 import type { Database } from "./database.js";
@@ -22,11 +23,16 @@ export interface Finding {
   message: string;
   /** What to do; absent when all is well. */
   fix?: string;
+  /** The same as data, where it is one command. */
+  action?: Action | undefined;
 }
 
 const ok = (name: string, message: string): Finding => ({ name, level: "ok", message });
-const warn = (name: string, message: string, fix: string): Finding => ({ name, level: "warn", message, fix });
-const fail = (name: string, message: string, fix: string): Finding => ({ name, level: "fail", message, fix });
+const wrong = (level: Finding["level"]) => (name: string, message: string, fix: string, action?: Action) =>
+  ({ name, level, message, fix, action }) satisfies Finding;
+const warn = wrong("warn");
+const fail = wrong("fail");
+const run_migrate = ["run: fanfold migrate", { verb: "migrate" }] as const;
 
 /** `sees_workers`: whoever asks may know how many there are. */
 export async function examineDatabase(
@@ -70,8 +76,8 @@ export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Findi
       "none; the embedded database gets one with the first raster job submitted here, or with FANFOLD_CATALOG=stac",
     );
   if (obstacle !== null) return warn("catalogue", obstacle.problem, obstacle.fix);
-  if (database_version === null) return warn("catalogue", "not installed in this database", "run: fanfold migrate");
-  if (pending.length > 0) return fail("catalogue", `${count(pending.length)} changes pending`, "run: fanfold migrate");
+  if (database_version === null) return warn("catalogue", "not installed in this database", ...run_migrate);
+  if (pending.length > 0) return fail("catalogue", `${count(pending.length)} changes pending`, ...run_migrate);
   return ok(
     "catalogue",
     pgstac === null ? `built in, on PostGIS ${postgis}` : `pgSTAC ${pgstac}, on PostGIS ${postgis}`,
@@ -167,7 +173,7 @@ function judgeRights(facts: ServerFacts): Finding {
 function judgeRoles(facts: ServerFacts): Finding {
   if (facts.missing_roles.length === 0)
     return ok("roles", "fanfold_owner, fanfold_api, fanfold_worker and fanfold_admin exist");
-  return fail("roles", `missing: ${facts.missing_roles.join(", ")}`, "run: fanfold migrate");
+  return fail("roles", `missing: ${facts.missing_roles.join(", ")}`, ...run_migrate);
 }
 
 export interface SchemaVersions {
@@ -185,11 +191,11 @@ export function judgeMigrations(state: SchemaVersions): Finding {
       "update fanfold",
     );
   }
-  if (at === null || at === 0) return fail("schema", "not installed in this database", "run: fanfold migrate");
+  if (at === null || at === 0) return fail("schema", "not installed in this database", ...run_migrate);
   if (state.pending.length === 0) return ok("schema", `version ${at}, current`);
   const few = state.pending.slice(0, 3).join(", ");
   const text = `version ${at}, ${count(state.pending.length)} changes pending (${few}${state.pending.length > 3 ? ", …" : ""})`;
-  return fail("schema", text, "run: fanfold migrate");
+  return fail("schema", text, ...run_migrate);
 }
 
 export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Finding[] {

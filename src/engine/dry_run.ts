@@ -1,4 +1,5 @@
 // What a submit would do, told without doing it: the same checks in the same order, and not a row written.
+import { sentence, type Words } from "../core/action.js";
 import type { WouldSubmit } from "../core/api/jobs.js";
 import type { Job } from "../core/declare.js";
 import { Conflict, NotAllowedNow } from "../core/errors.js";
@@ -45,7 +46,7 @@ export async function foresee(
     stages,
     resume,
     tasks: stages.reduce((sum, { tasks }) => sum + (tasks ?? 0), 0),
-    hint: hintOf(would, told),
+    hint: hintOf(would, told, engine.words),
   };
 }
 
@@ -60,8 +61,12 @@ async function foreseenResume(engine: Engine, job_id: string): Promise<WouldSubm
   }
 }
 
-function hintOf(would: WouldSubmit["would"], { job_id, job_type, run, exists, waits_for }: Foreseen): string {
-  if (would === "resume") return `it goes on; see where it stands: fanfold status ${job_id.slice(0, 12)}`;
+function hintOf(
+  would: WouldSubmit["would"],
+  { job_id, job_type, run, exists, waits_for }: Foreseen,
+  words: Words,
+): string {
+  if (would === "resume") return sentence("it goes on; see where it stands", { verb: "jobs.status", job_id }, words);
   if (would === "reuse") {
     const next =
       exists?.status === "completed" ? "mode force runs it again" : "mode resume lets it go on if it ended badly";

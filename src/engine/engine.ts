@@ -2,6 +2,7 @@
 // each; every decision is the database's.
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
+import { asCommand, type Words } from "../core/action.js";
 import type { ReplyOf, SqlEndpoint } from "../core/api/endpoint.js";
 import type { Handler, Input, Job } from "../core/declare.js";
 import { OverLimit, TooLarge } from "../core/errors.js";
@@ -52,6 +53,7 @@ import { Tenants } from "./tenants.js";
 import { inProducerSpan } from "./tracing.js";
 import { callVerb, type VerbFields } from "./verb.js";
 import { Webhooks } from "./webhooks.js";
+import { worded, wordedHint } from "./worded.js";
 
 export interface EngineParts {
   db: Database;
@@ -67,6 +69,8 @@ export interface EngineParts {
   sealer?: Sealer | undefined;
   /** What handlers may call: addresses that it forbids are not kept. Left out: they are judged when they are called. */
   outbound?: OutboundPolicy | undefined;
+  /** How replies put their actions: as commands when left out. */
+  words?: Words;
   /** What the engines of all tenants know of blueprints that the database keeps. */
   kept?: KeptBlueprints;
   /** A further small pool on a server; on the embedded database the one session there is. */
@@ -124,12 +128,15 @@ export class Engine {
   readonly schedules: Schedules;
   /** What handlers may call, where this process knows it. */
   readonly outbound: OutboundPolicy | undefined;
+  /** How its replies put their actions. */
+  readonly words: Words;
   readonly #parts: EngineParts;
   readonly #kept: KeptBlueprints;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#kept = parts.kept ?? new KeptBlueprints();
+    this.words = parts.words ?? asCommand;
     this.db = parts.db;
     this.tenant = parts.tenant;
     this.registry = parts.registry;
@@ -139,7 +146,7 @@ export class Engine {
     this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
     this.leftovers_after_h = parts.leftovers_after_h ?? 24;
     this.assets = new Assets(parts.db, parts.tenant, this.zones);
-    this.operate = new Operator(parts.db, parts.tenant, this.store);
+    this.operate = new Operator(parts.db, parts.tenant, this.store, this.words);
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, this.store);
     this.limits = new Limits(parts.db, parts.tenant);
@@ -150,7 +157,7 @@ export class Engine {
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
     this.task_pages = new TaskPages(parts.db, parts.tenant);
-    this.groups = new Groups(parts.db, parts.tenant);
+    this.groups = new Groups(parts.db, parts.tenant, this.words);
     this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });
   }
@@ -163,9 +170,12 @@ export class Engine {
     return this.#parts.close();
   }
 
-  /** The same engine for another tenant; only the server's role may choose. Closing it is its lender's part. */
-  forTenant(tenant: string): Engine {
-    return new Engine({ ...this.#parts, tenant, kept: this.#kept, close: async () => {} });
+  /**
+   * The same engine for another tenant, which only the server's role may choose, and perhaps with other words for actions.
+   * Closing it is its lender's part.
+   */
+  forTenant(tenant: string, words: Words = this.words): Engine {
+    return new Engine({ ...this.#parts, tenant, words, kept: this.#kept, close: async () => {} });
   }
 
   /** Any verb that is one SQL function, typed by its endpoint. */
@@ -254,7 +264,8 @@ export class Engine {
       bad.refuse(known.blueprint.type, page.length);
       const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
       const plain = page.length === 1 && mode === "reuse" ? page[0]?.plain : undefined;
-      replies.push(...(await this.#limited(db, this.#submitPage(db, blueprint, request, plain))));
+      const submitted = await this.#limited(db, this.#submitPage(db, blueprint, request, plain));
+      for (const reply of submitted) replies.push(wordedHint(reply, this.words));
     }
     return replies;
   }
@@ -356,8 +367,9 @@ export class Engine {
     );
   }
 
-  status(job_id: string): Promise<JobRecord> {
-    return asked(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
+  async status(job_id: string): Promise<JobRecord> {
+    const job = await asked(this.db.sql`select app.get_job(${job_id}::text, ${this.tenant}::text) as reply`);
+    return worded("get_job", job, this.words);
   }
 
   /** Newest first. A page looks at a bounded number of jobs: it may be short, and have a `next` all the same. */

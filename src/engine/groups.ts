@@ -6,6 +6,7 @@ import { operations_api } from "../core/api/operations.js";
 import type { JobPage } from "./records.js";
 import { asked } from "./reply.js";
 import { Noun } from "./verb.js";
+import { worded } from "./worded.js";
 
 export type GroupRecord = ReplyOf<typeof groups_api.get>;
 export type GroupStatus = GroupRecord["status"];
@@ -27,9 +28,10 @@ interface Page {
 
 export class Groups extends Noun {
   /** Opens a group before its first job; the same again changes nothing. */
-  create(group: NewGroup): Promise<{ created: boolean; group: GroupRecord }> {
+  async create(group: NewGroup): Promise<{ created: boolean; group: GroupRecord }> {
     const request = JSON.stringify({ ...group, tenant: this.tenant });
-    return asked(this.db.sql`select app.create_group(${request}::text::json) as reply`);
+    const reply = await asked(this.db.sql`select app.create_group(${request}::text::json) as reply`);
+    return worded("create_group", reply, this.words);
   }
 
   get(group_id: string): Promise<GroupRecord> {

@@ -1,6 +1,7 @@
 // What an operator does about jobs, tasks and task types: go on, run again, skip, pause, approve, prove, explain. Every verb that changes
 // something counts first when asked to (`dry_run`), may be repeated, and leaves an event with who and why.
 import type { z } from "zod";
+import { asCommand, type Words } from "../core/action.js";
 import type { cells_api } from "../core/api/cells.js";
 import type { ReplyOf } from "../core/api/endpoint.js";
 import type { alert, decided, repaired, verified, why_record } from "../core/api/operation_records.js";
@@ -13,6 +14,7 @@ import type { Ref, Store } from "../core/store.js";
 import type { Queryable } from "./database.js";
 import { asked } from "./reply.js";
 import { callVerb } from "./verb.js";
+import { worded } from "./worded.js";
 
 export interface VerbOptions {
   reason?: string | null;
@@ -55,6 +57,7 @@ export class Operator extends Verbs {
     readonly db: Queryable,
     readonly tenant: string,
     private readonly store: Store,
+    readonly words: Words = asCommand,
   ) {
     super();
   }
@@ -71,10 +74,11 @@ export class Operator extends Verbs {
   }
 
   /** The failures of a job in groups, and how much of all failures they stand for: a job may have more than can be looked at. */
-  errors(job_id: string): Promise<ErrorReport> {
-    return asked(
+  async errors(job_id: string): Promise<ErrorReport> {
+    const reply = await asked(
       this.db.sql`select app.error_groups(job_id => ${job_id}::text, tenant => ${this.tenant}::text) as reply`,
     );
+    return worded("error_groups", reply, this.words);
   }
 
   async errorGroups(job_id: string): Promise<ErrorGroup[]> {
@@ -82,8 +86,9 @@ export class Operator extends Verbs {
   }
 
   /** The first reason that the rows prove. */
-  why(id: string): Promise<Why> {
-    return asked(this.db.sql`select app.why(id => ${id}::text, tenant => ${this.tenant}::text) as reply`);
+  async why(id: string): Promise<Why> {
+    const reply = await asked(this.db.sql`select app.why(id => ${id}::text, tenant => ${this.tenant}::text) as reply`);
+    return worded("why", reply, this.words);
   }
 
   /** What should not have happened and did, newest first. */

@@ -1,4 +1,5 @@
 // Every SQL verb answers with one row and one column.
+import { withCommand } from "../core/action.js";
 import { fromSqlError } from "../core/errors.js";
 import { DatabaseError } from "./database.js";
 
@@ -14,6 +15,6 @@ export async function asked<T>(rows: Promise<Record<string, unknown>[]>): Promis
   try {
     return await replied<T>(rows);
   } catch (error) {
-    throw fromSqlError(error) ?? error;
+    throw fromSqlError(error, withCommand) ?? error;
   }
 }

@@ -1,7 +1,9 @@
 // A verb as the engine calls it: the SQL function of its endpoint with named arguments, so that no two of them can change places.
+import { asCommand, type Words } from "../core/action.js";
 import type { BodyIn, ParamsOf, QueryOf, ReplyOf, SqlEndpoint, SqlNamed } from "../core/api/endpoint.js";
 import type { Queryable, Scalar } from "./database.js";
 import { asked } from "./reply.js";
+import { worded } from "./worded.js";
 
 /** The SQL types of arguments that are not text. A name has one type in every function. */
 const types: Readonly<Record<string, string>> = {
@@ -37,7 +39,7 @@ export type VerbFields<E> = Some<ParamsOf<E>> &
 
 /** The verb for this tenant. A field that is undefined is left to the function's default. */
 export function callVerb<E extends SqlEndpoint>(
-  { db, tenant }: { db: Queryable; tenant: string },
+  { db, tenant, words = asCommand }: { db: Queryable; tenant: string; words?: Words },
   verb: E,
   fields: VerbFields<E>,
 ): Promise<ReplyOf<E>> {
@@ -56,7 +58,7 @@ export function callVerb<E extends SqlEndpoint>(
     sent.map(([argument]) => argument),
   );
   const reply = asked<unknown>(db.sql(strings, ...sent.map(([argument, value]) => scalar(sqlType(argument), value))));
-  return (list === undefined ? reply : reply.then((rows) => ({ [list]: rows }))) as Promise<ReplyOf<E>>;
+  return reply.then((rows) => worded(name, list === undefined ? rows : { [list]: rows }, words));
 }
 
 /** The verbs of one noun. */
@@ -64,6 +66,7 @@ export class Noun {
   constructor(
     readonly db: Queryable,
     readonly tenant: string,
+    readonly words: Words = asCommand,
   ) {}
 
   call<E extends SqlEndpoint>(verb: E, fields: VerbFields<E>): Promise<ReplyOf<E>> {

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
+import { asCallIfAny } from "../core/action.js";
 import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { type ProblemDetails, problem_media_type } from "../core/api/problem.js";
@@ -245,7 +246,7 @@ class EnginesByTenant {
   readonly #engines: LRUCache<string, Engine>;
 
   constructor(readonly engine: Engine) {
-    this.#engines = new LRUCache({ max: 10_000, memoMethod: (tenant) => engine.forTenant(tenant) });
+    this.#engines = new LRUCache({ max: 10_000, memoMethod: (tenant) => engine.forTenant(tenant, asCallIfAny) });
   }
 
   of(tenant: string): Engine {

@@ -46,7 +46,11 @@ export interface KeyAuthenticatorOptions {
   log?: Logger;
 }
 
-const hint = "send a key as: Authorization: Bearer ff_…; make one with: fanfold keys create";
+/** What to send instead, and how to come by it. */
+export const send_key = {
+  hint: "send a key as: Authorization: Bearer ff_…; make one",
+  action: { verb: "keys.create" },
+} as const;
 
 interface KnownKey {
   key: FoundKey;
@@ -76,12 +80,12 @@ export class KeyAuthenticator implements CredentialKind {
   }
 
   async authenticate(authorization: string | undefined): Promise<Principal> {
-    if (authorization === undefined) throw new Unauthenticated("this call needs an API key", { hint });
+    if (authorization === undefined) throw new Unauthenticated("this call needs an API key", send_key);
     const parts = keyOf(authorization);
     const found = parts === null ? null : await this.#keys.find(parts.key_id);
     // One answer for all that can be wrong with a key: what is wrong would help only whoever guesses.
     if (parts === null || found === null || !isKeyOf(parts, found.key)) {
-      throw new Unauthenticated("the API key is not valid", { hint });
+      throw new Unauthenticated("the API key is not valid", send_key);
     }
     this.#uses.note(found.key.key_id);
     return found.principal;
@@ -128,7 +132,8 @@ function isKeyOf({ env, secret }: KeyParts, key: FoundKey): boolean {
 export function assertScope(principal: Principal, scope: Scope, operator: boolean): void {
   if (operator && !principal.operator) {
     throw new Forbidden("this call is for whoever runs the service", {
-      hint: "use a key made with: fanfold keys create --operator",
+      hint: "use an operator's key; with the database at hand one is made",
+      action: { verb: "keys.create_operator" },
     });
   }
   if (scope === "work" && principal.session !== undefined) {

@@ -4,7 +4,7 @@ import type { JwtSettings } from "../config.js";
 import { OverLimit, Unauthenticated } from "../core/errors.js";
 import type { Database } from "../engine/database.js";
 import { FailedAttempts } from "./attempts.js";
-import { type Authenticator, type CredentialKind, KeyAuthenticator, type Principal } from "./auth.js";
+import { type Authenticator, type CredentialKind, KeyAuthenticator, type Principal, send_key } from "./auth.js";
 import { JwtAuthenticator } from "./jwt.js";
 import { SessionAuthenticator } from "./sessions.js";
 
@@ -32,7 +32,7 @@ export class Authentication implements Authenticator {
   /** Without an address it is one of ours that asks again: that is no attempt. */
   async authenticate(authorization: string | undefined, address?: string): Promise<Principal> {
     // Nothing was tried, so nothing has failed.
-    if (authorization === undefined) throw new Unauthenticated("this call needs a credential", { hint });
+    if (authorization === undefined) throw new Unauthenticated("this call needs a credential", send_key);
     const kind = this.kinds.find((one) => one.handles(authorization));
     const attempts = kind?.attempts ?? this.attempts;
     const wait_s = address === undefined ? 0 : attempts.wait(address);
@@ -45,7 +45,7 @@ export class Authentication implements Authenticator {
       });
     }
     try {
-      if (kind === undefined) throw new Unauthenticated("the credential is not valid", { hint });
+      if (kind === undefined) throw new Unauthenticated("the credential is not valid", send_key);
       return await kind.authenticate(authorization, address);
     } catch (error) {
       if (error instanceof Unauthenticated && address !== undefined) attempts.failed(address);
@@ -57,5 +57,3 @@ export class Authentication implements Authenticator {
     for (const kind of this.kinds) await kind.close?.();
   }
 }
-
-const hint = "send a key as: Authorization: Bearer ff_…; make one with: fanfold keys create";

@@ -1,9 +1,8 @@
-// A job as the status call shows it: the engine's record, how far it is, and what to call next.
+// A job as the status call shows it: the engine's record, and how far it is.
 import type { z } from "zod";
 import type { job_record } from "../core/api/job_records.js";
 import { isTerminal } from "../core/statuses.js";
 import type { JobRecord, StageRecord } from "../engine/records.js";
-import { callFor, withCalls } from "./http_calls.js";
 
 type View = z.output<typeof job_record>;
 
@@ -14,13 +13,11 @@ export function jobView(job: JobRecord, items_url: string | null): View {
   const at = stages.find(({ status }) => !isTerminal(status) && status !== "waiting") ?? lastOf(ended) ?? stages[0];
   return {
     ...job,
-    hint: withCalls(job.hint),
     stage: at?.number ?? null,
     total_stages: stages.length,
     resume_hint: job.resumable ? `POST /api/jobs/${job.job_id}/resume` : null,
     outcomes: job.outcomes.map((outcome) => ({
       ...outcome,
-      recovery: callFor(outcome.recovery) ?? outcome.recovery,
     })),
     result_spill: job.result_spill && { ...job.result_spill },
     items_url,

@@ -2,9 +2,9 @@
 // caller learns no more than that: details go to the log.
 import { STATUS_CODES } from "node:http";
 import type { FastifyError } from "fastify";
+import { asCallIfAny, sentence } from "../core/action.js";
 import type { ProblemDetails } from "../core/api/problem.js";
 import { classify, type ErrorCode, FanfoldError, isFanfoldError, NotJson, Unavailable } from "../core/errors.js";
-import { withCalls } from "./http_calls.js";
 
 /** What Fastify itself refuses, in our words. */
 const framework_errors: Record<string, { status: number; code: string; detail: string; hint: string }> = {
@@ -107,11 +107,11 @@ function isPassing(error: unknown): boolean {
 }
 
 function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
-  const { http_status: status, code, message, hint, problems } = error;
+  const { http_status: status, code, message, hint, advice, action, problems } = error;
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
     ...{ status, code, request_id, detail: error instanceof NotJson ? notJson(error) : firstLine(message) },
-    ...(hint === null ? {} : { hint: withCalls(hint) }),
+    ...(hint === null ? {} : { hint: sentence(advice ?? hint, action, asCallIfAny) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),
   });

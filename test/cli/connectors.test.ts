@@ -32,7 +32,7 @@ test("a configuration is set from pairs, listed, and removed", async () => {
   expect((await fanfold("connectors", "list")).out).toContain("secret://crm_key");
   expect(await fanfold("connectors", "remove", "http.request", "crm")).toMatchObject({ code: 0 });
   const again = await fanfold("connectors", "remove", "http.request", "crm");
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining("fanfold connectors list") });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining("list them: fanfold connectors\n") });
 });
 
 test("what looks like a secret is refused with where to keep it, and unknown keys are told", async () => {

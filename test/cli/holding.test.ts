@@ -75,7 +75,9 @@ describe("pause and continue", () => {
     const { job_id } = await asked("submit", "hello_world", "n=2", "--wait");
     expect(await fanfold(["pause", job_id])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/is completed, which is final\n {2}next: see: fanfold status [0-9a-f]{12}\n/),
+      err: expect.stringMatching(
+        /is completed, which is final\n {2}next: see how it ended: fanfold status [0-9a-f]{12}\n/,
+      ),
     });
   });
 
@@ -222,7 +224,9 @@ describe("cancel", () => {
     const { job_id } = await asked("submit", "hello_world", "n=4", "--wait");
     expect(await fanfold(["cancel", job_id])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/is completed, which is final\n {2}next: see: fanfold status [0-9a-f]{12}\n/),
+      err: expect.stringMatching(
+        /is completed, which is final\n {2}next: see how it ended: fanfold status [0-9a-f]{12}\n/,
+      ),
     });
     expect((await fanfold(["cancel", job_id, "--dry-run"])).code).toBe(2);
   });

@@ -62,7 +62,7 @@ test("a key alone is on standard output, works, is rotated and revoked", async (
   expect(event).toEqual({ actor: "tess", reason: "leaked" });
   expect(await run("keys", "revoke", "aaaaaaaaaaaa")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("fanfold keys list"),
+    err: expect.stringContaining("list them: fanfold keys\n"),
   });
 });
 

@@ -110,7 +110,7 @@ test("what cannot be is refused with what to do instead", async () => {
     [["create", "ftp://example.com"], "public https address"],
     [["create", "https://example.com", "--event", "job.exploded"], "job.partial_success"],
     [["create", "https://example.com", "--secret", "plain"], "secret://name"],
-    [["show", "we_0000000000000000"], "fanfold webhooks list"],
+    [["show", "we_0000000000000000"], "list them: fanfold webhooks\n"],
     [["delivery", "msg_00000000000000000000"], "fanfold webhooks deliveries"],
     [["replay"], "fanfold webhooks replay --endpoint <endpoint>"],
     [["replay", "msg_00000000000000000000", "--dry-run"], "use --endpoint"],

@@ -53,17 +53,18 @@ describe("why", () => {
     expect(lines.slice(-2)).toEqual(["run:", "  fanfold up"]);
   });
 
-  test("with --json is the record as the database gave it", async () => {
+  test("with --json is the record as the database gave it, with its action as a command", async () => {
     const { job_id } = await submitWide();
     const ended = await fanfold(["why", job_id, "--json"]);
     expect(ended.code).toBe(0);
     expect(Object.keys(ended.json())).toEqual([
-      ...["id", "status", "code", "reason", "evidence", "since", "heals_at", "heals", "command"],
+      ...["id", "status", "code", "reason", "evidence", "since", "heals_at", "heals", "action", "command"],
     ]);
     expect(ended.json()).toMatchObject({
       id: job_id,
       status: "queued",
       code: "NO_WORKER_FOR_TYPE",
+      action: { verb: "up" },
       command: "fanfold up",
     });
   });
@@ -112,6 +113,7 @@ describe("why", () => {
             since: null,
             heals_at: null,
             heals: null,
+            action: null,
             command: null,
           },
           evidence: {

@@ -120,7 +120,12 @@ test("a queue needs a look when nothing of it is taken, or its oldest task waits
   const now = Date.parse(at);
   expect(isProblem(queue({ oldest_at: new Date(now - 60_000).toISOString() }), now)).toBe(false);
   expect(isProblem(queue({ oldest_at: new Date(now - 3_600_000).toISOString() }), now)).toBe(true);
-  expect(isProblem(queue({ problem: { code: "QUEUE_PAUSED", reason: "", command: "" } }), now)).toBe(true);
+  expect(
+    isProblem(
+      queue({ problem: { code: "QUEUE_PAUSED", reason: "", action: { verb: "continue_type" }, command: "" } }),
+      now,
+    ),
+  ).toBe(true);
 });
 
 test("a chart is told in words, with gaps bridged", () => {
@@ -192,7 +197,7 @@ test("what is not as it should be is told with what to do, the worst check first
   expect(troubles(well)).toEqual([]);
   expect(
     troubles({ ...well, workers: { live: 0 }, janitor: { age_s: 400, late: true } }).map(({ fix }) => fix),
-  ).toEqual(["fanfold up", expect.stringContaining("start one")]);
+  ).toEqual([{ verb: "up" }, expect.stringContaining("start one")]);
   expect(troubles({ ...well, database: { reachable: false }, workers: { live: null } })).toHaveLength(1);
   const check = (level: "ok" | "warn" | "fail") => ({ name: level, level, message: "" });
   expect(worstFirst([check("ok"), check("fail"), check("warn")]).map(({ level }) => level)).toEqual([

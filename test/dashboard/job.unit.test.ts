@@ -6,7 +6,7 @@ import { placeOf } from "../../dashboard/src/pages/job/deliverable_place.js";
 import { storyOf } from "../../dashboard/src/pages/job/event_story.js";
 import { edgePath, layoutOf } from "../../dashboard/src/pages/job/graph_layout.js";
 import { paceOf, withCounts } from "../../dashboard/src/pages/job/live_counts.js";
-import type { Job, Stage } from "../../dashboard/src/pages/job/records.js";
+import type { Job, Stage, Why } from "../../dashboard/src/pages/job/records.js";
 import { stillSince, stillsOf } from "../../dashboard/src/pages/job/stillness.js";
 import { why_not, whyNotThisStage } from "../../dashboard/src/pages/job/verb_rules.js";
 import { actionsOf, codeWords } from "../../dashboard/src/pages/job/why_action.js";
@@ -129,44 +129,45 @@ describe("the pace of a stage", () => {
 });
 
 describe("the one action of why", () => {
-  const actions = (call: string | null, command: string | null = null, code = "X", evidence: unknown = {}) =>
-    actionsOf({ call, command, code, evidence });
+  const actions = (action: Why["action"], command: string | null = null, code = "X", evidence: unknown = {}) =>
+    actionsOf({ action, command, code, evidence });
 
   test("is a button where this page can do it", () => {
-    expect(actions("POST /api/jobs/ab12cd34ef56/resume")).toEqual([
-      { kind: "job", verb: "resume", job_id: "ab12cd34ef56" },
+    const job_id = "ab".repeat(32);
+    expect(actions({ verb: "resume", job_id })).toEqual([{ kind: "job", verb: "resume", job_id }]);
+    expect(actions({ verb: "approve", job_id })).toEqual([{ kind: "decide", job_id, stage: undefined }]);
+    expect(actions({ verb: "approve", job_id, stage: "publish" })).toEqual([
+      { kind: "decide", job_id, stage: "publish" },
     ]);
-    expect(actions("POST /api/jobs/ab12/approve")).toEqual([{ kind: "decide", job_id: "ab12", stage: undefined }]);
-    expect(actions('POST /api/jobs/ab12/approve {"stage": "publish"}')).toEqual([
-      { kind: "decide", job_id: "ab12", stage: "publish" },
-    ]);
-    expect(actions("POST /api/task-types/raster.cog/continue")).toEqual([
+    expect(actions({ verb: "continue_type", task_type: "raster.cog" })).toEqual([
       { kind: "type", verb: "continue", task_type: "raster.cog" },
     ]);
-    expect(actions("POST /api/tasks/12-0/retry")).toEqual([{ kind: "task", verb: "retry", task_id: "12-0" }]);
-    expect(actions('POST /api/tasks/12-0/reschedule {"run_at": "2030-01-01T00:00:00Z"}')).toEqual([
+    expect(actions({ verb: "tasks.retry", task_id: "12-0" })).toEqual([
+      { kind: "task", verb: "retry", task_id: "12-0" },
+    ]);
+    expect(actions({ verb: "tasks.reschedule", task_id: "12-0", run_at: "2030-01-01T00:00:00Z" })).toEqual([
       { kind: "run_now", task_id: "12-0", run_at: "2030-01-01T00:00:00Z" },
     ]);
   });
 
   test("is a link where there is something to look at", () => {
-    expect(actions("GET /api/jobs/status/ab12")).toEqual([{ kind: "open_job", job_id: "ab12" }]);
-    expect(actions("GET /api/tasks/12-0")).toEqual([{ kind: "open_task", task_id: "12-0" }]);
-    expect(actions("GET /api/jobs/ab12/verify")).toEqual([{ kind: "verify", job_id: "ab12" }]);
+    expect(actions({ verb: "watch", job_id: "ab12" })).toEqual([{ kind: "open_job", job_id: "ab12" }]);
+    expect(actions({ verb: "tasks.get", task_id: "12-0" })).toEqual([{ kind: "open_task", task_id: "12-0" }]);
+    expect(actions({ verb: "verify", job_id: "ab12" })).toEqual([{ kind: "verify", job_id: "ab12" }]);
   });
 
   test("leads to the job that is waited for", () => {
     const job_id = "ab".repeat(32);
-    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: [{ job_id }] })).toEqual([
+    expect(actions({ verb: "up" }, "fanfold up", "WAITING_DEPENDENCY", { jobs: [{ job_id }] })).toEqual([
       { kind: "open_job", job_id },
     ]);
-    expect(actions(null, "fanfold up", "WAITING_DEPENDENCY", { jobs: "?" })).toEqual([
+    expect(actions({ verb: "up" }, "fanfold up", "WAITING_DEPENDENCY", { jobs: "?" })).toEqual([
       { kind: "command", command: "fanfold up" },
     ]);
   });
 
   test("is else the command to copy, with the page that shows more", () => {
-    expect(actions(null, "fanfold up", "WORKERS_BUSY")).toEqual([
+    expect(actions({ verb: "up" }, "fanfold up", "WORKERS_BUSY")).toEqual([
       { kind: "command", command: "fanfold up" },
       { kind: "page", page: "workers" },
     ]);
@@ -174,10 +175,12 @@ describe("the one action of why", () => {
     expect(actions(null, null, "constructor")).toEqual([]);
   });
 
-  test("of a call that it does not know is none that could be sent by mistake", () => {
-    expect(actions('POST /api/tasks/12-0/skip {"reason": "…"}', "fanfold skip 12-0 --reason …")).toEqual([
-      { kind: "command", command: "fanfold skip 12-0 --reason …" },
-    ]);
+  test("of a verb that it does not know is none that could be sent by mistake", () => {
+    for (const verb of ["tasks.skip", "constructor"]) {
+      expect(actions({ verb, task_id: "12-0" }, "fanfold skip 12-0 --reason …")).toEqual([
+        { kind: "command", command: "fanfold skip 12-0 --reason …" },
+      ]);
+    }
     expect(["JOB_PAUSED", "NO_WORKER_FOR_TYPE"].map(codeWords)).toEqual(["Job paused", "No worker for this type"]);
   });
 });

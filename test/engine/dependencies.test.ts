@@ -116,7 +116,7 @@ bothDatabases(
       const late = await job(db, { depends_on: [a.job_id] });
       expect(await seen(db, late.job_id)).toMatchObject({ status: "cancelled", error: { depends_on: a.job_id } });
       const why = await one(db.sql<{ reply: object }>`select app.why(${late.job_id}) as reply`);
-      expect(why.reply).toMatchObject({ code: "CANCELLED", command: `fanfold resume ${a.job_id.slice(0, 12)}` });
+      expect(why.reply).toMatchObject({ code: "CANCELLED", action: { verb: "resume", job_id: a.job_id } });
       await expectSound(db);
     });
 
@@ -145,7 +145,8 @@ bothDatabases(
       await drain(db, worker, ["t.only"], () => ({ category: "permanent" }));
       await expect(db.sql`select app.resume_job(${b.job_id})`).rejects.toMatchObject({
         code: "FF006",
-        hint: expect.stringContaining(a.job_id.slice(0, 12)),
+        hint: "resume that one first",
+        detail: expect.stringContaining(`"job_id": "${a.job_id}"`),
       });
       await db.sql`select app.resume_job(${a.job_id})`;
       await db.sql`select app.resume_job(${b.job_id})`;

@@ -67,7 +67,10 @@ bothDatabases(
       await job(db, "shut");
       await groups.seal("shut");
       const before = await one(db.sql`select count(*)::integer as n from app.jobs`);
-      await expect(job(db, "shut")).rejects.toMatchObject({ code: "FF006", hint: expect.stringContaining("shut") });
+      await expect(job(db, "shut")).rejects.toMatchObject({
+        code: "FF006",
+        detail: expect.stringContaining('"group_id": "shut"'),
+      });
       expect(await one(db.sql`select count(*)::integer as n from app.jobs`)).toEqual(before);
       await groups.cancel("shut");
       expect(await groups.get("shut")).toMatchObject({ status: "cancelled", cancelled: 1, open: 0 });

@@ -170,13 +170,13 @@ bothDatabases("rates", (open) => {
       ...{ task_type: "t.odd", due: 1, running: 0, workers: 0, history: null, oldest_task_id: expect.any(String) },
       problem: {
         code: "NO_WORKER_FOR_TYPE",
-        command: "fanfold up",
+        action: { verb: "up" },
         reason: expect.stringContaining("no live worker registers it"),
       },
     });
     expect(second).toMatchObject({
       ...{ task_type: "t.lone", due: 0, later: 1, paused: { by: "ada", reason: "the post is on strike" } },
-      problem: { code: "QUEUE_PAUSED", command: "fanfold continue --type t.lone" },
+      problem: { code: "QUEUE_PAUSED", action: { verb: "continue_type", task_type: "t.lone" } },
     });
     expect(third).toMatchObject({
       ...{ task_type: "t.make", due: 0, later: 2, retrying: 2, running: 3, workers: 1, slots: 4, problem: null },

@@ -70,11 +70,12 @@ bothDatabases("submitting alone and among others", (open) => {
       expect(expected.jobs).toHaveLength(1);
       expect(await rowsOf(db, alone.job_id), type).toEqual(expected);
       expect(await rowsOf(db, two!.job_id), type).toEqual(expected);
-      const { job_id, hint } = one!;
+      const { job_id, hint, action } = one!;
       expect(alone).toEqual({
         ...one,
         job_id: alone.job_id,
         hint: hint.replaceAll(job_id.slice(0, 12), alone.job_id.slice(0, 12)),
+        action: action && { ...action, job_id: alone.job_id },
       });
     }
   });

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
-import { withCalls } from "../../src/server/http_calls.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -101,17 +100,6 @@ test("an address that workers will refuse, and a connector nobody knows, are kep
   const config = await service.call("PUT", "/api/connectors/http.requst/default", { key, body: { config: {} } });
   expect([config.status, config.body.warnings.length]).toEqual([200, 1]);
 });
-
-test.each([
-  ["fanfold retry --task 12-0", "POST /api/tasks/12-0/retry"],
-  [
-    "run a stage again: fanfold retry ab12 --stage <stage>; or",
-    "run a stage again: POST /api/jobs/retry-stage/ab12/{stage}; or",
-  ],
-  ["follow it: fanfold watch ab12cd", "follow it: GET /api/jobs/status/ab12cd"],
-  ["list them: fanfold schedules", "list them: GET /api/schedules"],
-  ["fanfold tenants create <tenant>", "POST /api/tenants"],
-])("over HTTP %j is %j", (command, call) => expect(withCalls(command)).toBe(call));
 
 test("the SDK refuses options it does not know, and bare parameters, each in one clear error", async () => {
   // @ts-expect-error: a misspelt option

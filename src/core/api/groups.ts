@@ -1,5 +1,6 @@
 // Groups of jobs over HTTP. Pure.
 import { z } from "zod";
+import { action } from "./action.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
 import { actor, cursor, dry_run, flag, limit, reason, record, shownName, time } from "./fields.js";
@@ -24,6 +25,7 @@ export const group_record = z
     failed: z.int(),
     cancelled: z.int(),
     hint: z.string(),
+    action: action.nullable(),
   })
   .meta({ id: "Group" });
 

@@ -1,5 +1,6 @@
 // Is it alive, is it ready, is everything as it should be. Pure.
 import { z } from "zod";
+import { action } from "./action.js";
 import { endpoint } from "./endpoint.js";
 
 export const health_api = {
@@ -54,6 +55,7 @@ export const health_api = {
           level: z.enum(["ok", "warn", "fail"]),
           message: z.string(),
           fix: z.string().optional(),
+          action: action.optional(),
         }),
       ),
     }),

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { deadline_moments } from "../deadline.js";
 import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
+import { action } from "./action.js";
 import { dependency_record } from "./dependencies.js";
 import { json, record, retry, time } from "./fields.js";
 
@@ -161,6 +162,7 @@ export const outcome = z
     total: z.int(),
     ...counts,
     error: task_error.nullable(),
+    action: action.nullable(),
     recovery: z.string().nullable().describe("The call that repairs it"),
   })
   .meta({ id: "Outcome" });
@@ -208,6 +210,7 @@ export const job_record = z
       .nullable()
       .describe("What is left of it where it stands still, or counts from the start of work and nothing has started"),
     hint: z.string(),
+    action: action.nullable(),
     epoch: z.int(),
     resume_count: z.int(),
     paused_at: time.nullable(),

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { deadline_moments } from "../deadline.js";
+import { action } from "./action.js";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
 import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, retry, time } from "./fields.js";
@@ -54,6 +55,7 @@ const submitted = z
     resumed: z.boolean(),
     epoch: z.int(),
     hint: z.string(),
+    action: action.nullable(),
   })
   .meta({ id: "Submitted" });
 

@@ -1,6 +1,7 @@
 // What the verbs of an operator tell. Pure.
 import { z } from "zod";
 import { stage_statuses } from "../statuses.js";
+import { action } from "./action.js";
 import { json, record, time, told } from "./fields.js";
 import { job_status } from "./job_records.js";
 
@@ -48,6 +49,7 @@ export const why_record = z
     since: time.nullable(),
     heals_at: time.nullable(),
     heals: z.string().nullable(),
+    action: action.nullable().describe("The one thing to do; null where waiting is all there is"),
     command: z.string().nullable().describe("What to run on the command line"),
     call: z.string().nullable().describe("The same as a call of this API, where there is one"),
   })
@@ -66,6 +68,7 @@ export const error_group = z
     first_at: time,
     last_at: time,
     task_ids: z.array(z.string()),
+    action,
     retry: z.string().describe("The call that runs this group again"),
   })
   .meta({ id: "ErrorGroup" });

@@ -1,5 +1,6 @@
 // Queues: what waits of each task type, who serves it, and what was done of it in the last minutes. Pure.
 import { z } from "zod";
+import { action } from "./action.js";
 import { endpoint } from "./endpoint.js";
 import { time } from "./fields.js";
 
@@ -35,6 +36,7 @@ export const queue = z
       .object({
         code: z.enum(["QUEUE_PAUSED", "NO_WORKER_FOR_TYPE"]),
         reason: z.string(),
+        action,
         command: z.string().describe("What to run on the command line"),
       })
       .nullable()

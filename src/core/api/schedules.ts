@@ -5,6 +5,7 @@ import { max_cron_characters } from "../cron.js";
 import { deadline_moments } from "../deadline.js";
 import { missed_policies } from "../schedule.js";
 import { job_statuses } from "../statuses.js";
+import { action } from "./action.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";
 import { actor, cursor, job_type, labels, limit, priority, reason, record, retry, shownLines, time } from "./fields.js";
@@ -186,7 +187,7 @@ export const schedules_api = {
     body: verb,
     reply: z.object({
       ...{ job_id: z.string(), job_type: z.string(), run: z.int(), status: z.string(), created: z.boolean() },
-      ...{ resumed: z.boolean(), epoch: z.int(), hint: z.string(), tick_at: time },
+      ...{ resumed: z.boolean(), epoch: z.int(), hint: z.string(), action: action.nullable(), tick_at: time },
     }),
     status: 201,
     errors: [404, 409],

@@ -10,7 +10,6 @@ import { isTerminal } from "../../core/statuses.js";
 import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
 import { isSmallSubmit } from "../gathered_submits.js";
-import { withCalls } from "../http_calls.js";
 import { jobView } from "../job_view.js";
 import { jobFilter } from "../job_wishes.js";
 import { type Call, routes } from "../route.js";
@@ -31,13 +30,13 @@ export const jobsRoutes = () =>
           engine.dryRun(params.job_type, parameters, { ...options, ...(mode === undefined ? {} : { mode }) }),
         );
         // Which of the two it is, the status does not tell: `dry_run` does.
-        return { ...told, hint: withCalls(told.hint) } as unknown as SubmitReply;
+        return told as unknown as SubmitReply;
       }
       const wanted = { ...options, ...(mode === undefined ? {} : { mode }), traceparent, actor: actor() };
       const call = { is_small: isSmallSubmit(jobs_api.submit, request), enter: place.enter };
       const submitted = await service.submits.submit(engine, params.job_type, parameters, wanted, call);
       if (!submitted.created) reply.status(200);
-      return told(submitted);
+      return submitted;
     },
     async submit_batch({ engine, params, body: { items, mode }, reply, traceparent, actor }) {
       const by = actor();
@@ -48,7 +47,7 @@ export const jobsRoutes = () =>
       });
       const created = jobs.filter((job) => job.created).length;
       if (created === 0) reply.status(200);
-      return { jobs: jobs.map(told), created };
+      return { jobs, created };
     },
     status: statusOf,
     get: statusOf,
@@ -125,10 +124,6 @@ function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, r
     dry_run: dry_run === true,
     options: options as Options,
   };
-}
-
-function told(submitted: SubmitReply): SubmitReply {
-  return { ...submitted, hint: withCalls(submitted.hint) };
 }
 
 function underWay(reply: FastifyReply): void {

@@ -1,20 +1,15 @@
 // What an operator does about jobs, task types and workers.
+import { asCall } from "../../core/action.js";
 import { operations_api } from "../../core/api/operations.js";
 import type { Why } from "../../engine/operator.js";
 import type { Principal } from "../auth.js";
-import { callFor, withCalls } from "../http_calls.js";
 import { routes } from "../route.js";
 
 export const operationsRoutes = () =>
   routes(operations_api, {
     async errors({ engine, params }) {
       const { job_id } = await engine.queries.jobState(params.job_id);
-      const { groups, ...counts } = await engine.operate.errors(job_id);
-      return {
-        job_id,
-        ...counts,
-        groups: groups.map((group) => ({ ...group, retry: callFor(group.retry) ?? group.retry })),
-      };
+      return { job_id, ...(await engine.operate.errors(job_id)) };
     },
     why: async ({ engine, params, principal }) => explained(await engine.operate.why(params.job_id), principal),
     verify: ({ engine, params, signal }) =>
@@ -33,14 +28,7 @@ export const operationsRoutes = () =>
 /** The server's role sees on which machines all workers run; its callers do not, unless they run the service. */
 export function explained(why: Why, { operator }: Principal): Why & { call: string | null } {
   const evidence = operator ? why.evidence : (withoutMachines(why.evidence) as Why["evidence"]);
-  // Sentences name commands too; `command` alone stays what one types.
-  const told = Object.fromEntries(
-    Object.entries(why).map(([key, text]) => [
-      key,
-      typeof text === "string" && key !== "command" ? withCalls(text) : text,
-    ]),
-  ) as unknown as Why;
-  return { ...told, evidence, call: callFor(why.command) };
+  return { ...why, evidence, call: why.action && asCall(why.action) };
 }
 
 function withoutMachines(value: unknown): unknown {

@@ -1,6 +1,5 @@
 import { schedules_api } from "../../core/api/schedules.js";
 import type { ScheduleGiven, ScheduleRecord } from "../../engine/schedule_records.js";
-import { withCalls } from "../http_calls.js";
 import { routes } from "../route.js";
 
 /** The same record with its options as plain JSON. */
@@ -32,10 +31,8 @@ export const schedulesRoutes = () =>
       const { changed, schedule } = await engine.schedules.continue(params.name, { reason, actor: actor(person) });
       return { changed, schedule: told(schedule) };
     },
-    async run({ engine, params, body: { reason = null, actor: person }, actor }) {
-      const ran = await engine.schedules.runNow(params.name, { reason, actor: actor(person) });
-      return { ...ran, hint: withCalls(ran.hint) };
-    },
+    run: ({ engine, params, body: { reason = null, actor: person }, actor }) =>
+      engine.schedules.runNow(params.name, { reason, actor: actor(person) }),
     async preview({ engine, params, query }) {
       const { cron, time_zone } = await engine.schedules.get(params.name);
       return engine.schedules.preview(cron, time_zone, query.count);

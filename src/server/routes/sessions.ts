@@ -54,7 +54,8 @@ export const sessionsRoutes = () =>
       }
       if (key_id === null) {
         throw new Forbidden("links are made for API keys, and this call came with a token", {
-          hint: "make a key: fanfold keys create",
+          hint: "make a key",
+          action: { verb: "keys.create" },
         });
       }
       const { code, expires_at } = await createSignInLink(service.engine.db, { tenant_id, key_id });
@@ -74,7 +75,8 @@ async function byKey(calling: Calling, key: string): Promise<OpenedSession> {
   const { tenant_id, key_id } = await known(calling, `Bearer ${key}`);
   if (key_id === null) {
     throw new Forbidden("a browser signs in with an API key, and this is a token", {
-      hint: "make a key: fanfold keys create",
+      hint: "make a key",
+      action: { verb: "keys.create" },
     });
   }
   return openSession(service.engine.db, { tenant_id, key_id });

@@ -1,4 +1,5 @@
 // What fanfold doctor finds, from the server's own point of view.
+import { asCommand } from "../../../../src/core/action.js";
 import type { health_api } from "../../../../src/core/api/health.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
@@ -45,8 +46,7 @@ export function Checks() {
 
 const words = { ok: "Well", warn: "Look at this", fail: "Wrong" };
 
-function Check({ finding: { name, level, message, fix } }: { finding: Finding }) {
-  const command = /^(?:run: )?(fanfold [^;:,]+)$/.exec(fix ?? "")?.[1];
+function Check({ finding: { name, level, message, fix, action } }: { finding: Finding }) {
   return (
     <li data-level={level}>
       <ShapeIcon status={level} />
@@ -54,12 +54,12 @@ function Check({ finding: { name, level, message, fix } }: { finding: Finding })
         <span className="sr-only">{words[level]}: </span>
         <strong>{name}</strong> <Safe text={message} />
         {fix !== undefined &&
-          (command === undefined ? (
+          (action === undefined ? (
             <p className="muted small">
               <Safe text={fix} />
             </p>
           ) : (
-            <CommandLine text={command} />
+            <CommandLine text={asCommand(action)} />
           ))}
       </div>
     </li>

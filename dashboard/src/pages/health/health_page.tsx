@@ -1,4 +1,5 @@
 // How the service is: what is wrong first, then the database in figures, the janitor and its deeds, alerts, and what of the limits is used.
+import { asCommand } from "../../../../src/core/action.js";
 import type { health_api } from "../../../../src/core/api/health.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
@@ -59,12 +60,12 @@ function Verdict({ health }: { health: Health }) {
           {found.map(({ what, fix }) => (
             <li key={what}>
               {what}{" "}
-              {fix.startsWith("fanfold ") ? (
-                <>
-                  Run <code>{fix}</code>
-                </>
-              ) : (
+              {typeof fix === "string" ? (
                 fix
+              ) : (
+                <>
+                  Run <code>{asCommand(fix)}</code>
+                </>
               )}
             </li>
           ))}

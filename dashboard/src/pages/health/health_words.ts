@@ -1,4 +1,5 @@
 // How the service, its janitor and its checks are told in words. Pure.
+import type { Action as NextAction } from "../../../../src/core/action.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { health_api } from "../../../../src/core/api/health.js";
 import type { vitals_api } from "../../../../src/core/api/vitals.js";
@@ -8,8 +9,14 @@ export type Finding = ReplyOf<typeof health_api.preflight>["findings"][number];
 export type Janitor = ReplyOf<typeof vitals_api.janitor>;
 export type Action = Janitor["actions"][number];
 
-/** What is not as it should be, each with what to do; none when all is well. */
-export function troubles({ database, schema, janitor, workers }: Health): { what: string; fix: string }[] {
+/** `fix`: what to do, in words or as one command. */
+export interface Trouble {
+  what: string;
+  fix: string | NextAction;
+}
+
+/** What is not as it should be; none when all is well. */
+export function troubles({ database, schema, janitor, workers }: Health): Trouble[] {
   if (!database.reachable)
     return [
       {
@@ -17,10 +24,13 @@ export function troubles({ database, schema, janitor, workers }: Health): { what
         fix: "Is it running, and does this server reach it? Its log tells more.",
       },
     ];
-  const found: { what: string; fix: string }[] = [];
+  const found: Trouble[] = [];
   if (schema.current === false)
-    found.push({ what: "The database's schema is not the one this version was written for.", fix: "fanfold migrate" });
-  if (workers.live === 0) found.push({ what: "No worker is live: what is submitted waits.", fix: "fanfold up" });
+    found.push({
+      what: "The database's schema is not the one this version was written for.",
+      fix: { verb: "migrate" },
+    });
+  if (workers.live === 0) found.push({ what: "No worker is live: what is submitted waits.", fix: { verb: "up" } });
   if (janitor.late === true)
     found.push({
       what: "Nobody looks after dead workers, deadlines and stuck states.",

@@ -14,34 +14,26 @@ export type WhyAction =
   | { kind: "page"; page: "workers" | "limits" | "health" }
   | { kind: "command"; command: string };
 
-type Asked = Pick<Why, "code" | "command" | "call" | "evidence">;
+type Asked = Pick<Why, "code" | "action" | "command" | "evidence">;
+type Action = NonNullable<Why["action"]>;
 
-const calls: readonly [RegExp, (match: RegExpExecArray) => WhyAction][] = [
-  [
-    /^POST \/api\/jobs\/([0-9a-f]+)\/(resume|continue|cancel|pause)$/,
-    ([, job_id = "", verb]) => ({ kind: "job", job_id, verb: verb as "resume" }),
-  ],
-  [
-    /^POST \/api\/jobs\/([0-9a-f]+)\/approve(?: \{"stage": "([^"]+)"\})?$/,
-    ([, job_id = "", stage]) => ({ kind: "decide", job_id, stage }),
-  ],
-  [
-    /^POST \/api\/jobs\/retry-stage\/([0-9a-f]+)\/([^\s{}]+)$/,
-    ([, job_id = "", stage = ""]) => ({ kind: "stage", job_id, stage }),
-  ],
-  [
-    /^POST \/api\/task-types\/(\S+)\/continue$/,
-    ([, task_type = ""]) => ({ kind: "type", verb: "continue", task_type }),
-  ],
-  [/^POST \/api\/tasks\/(\d+-\d+)\/retry$/, ([, task_id = ""]) => ({ kind: "task", verb: "retry", task_id })],
-  [
-    /^POST \/api\/tasks\/(\d+-\d+)\/reschedule \{"run_at": "([^"]+)"\}$/,
-    ([, task_id = "", run_at = ""]) => ({ kind: "run_now", task_id, run_at }),
-  ],
-  [/^GET \/api\/jobs\/([0-9a-f]+)\/verify$/, ([, job_id = ""]) => ({ kind: "verify", job_id })],
-  [/^GET \/api\/jobs\/(?:status\/)?([0-9a-f]+)(?:\/why)?$/, ([, job_id = ""]) => ({ kind: "open_job", job_id })],
-  [/^GET \/api\/tasks\/(\d+-\d+)(?:\/why)?$/, ([, task_id = ""]) => ({ kind: "open_task", task_id })],
-];
+/** What this page does about an action, by its verb; any other is the command to copy. */
+const doings: Readonly<Record<string, (action: Action) => WhyAction>> = {
+  resume: ({ job_id = "" }) => ({ kind: "job", verb: "resume", job_id }),
+  continue: ({ job_id = "" }) => ({ kind: "job", verb: "continue", job_id }),
+  cancel: ({ job_id = "" }) => ({ kind: "job", verb: "cancel", job_id }),
+  pause: ({ job_id = "" }) => ({ kind: "job", verb: "pause", job_id }),
+  approve: ({ job_id = "", stage }) => ({ kind: "decide", job_id, stage }),
+  retry_stage: ({ job_id = "", stage = "" }) => ({ kind: "stage", job_id, stage }),
+  continue_type: ({ task_type = "" }) => ({ kind: "type", verb: "continue", task_type }),
+  "tasks.retry": ({ task_id = "" }) => ({ kind: "task", verb: "retry", task_id }),
+  "tasks.reschedule": ({ task_id = "", run_at = "" }) => ({ kind: "run_now", task_id, run_at }),
+  verify: ({ job_id = "" }) => ({ kind: "verify", job_id }),
+  watch: ({ job_id = "" }) => ({ kind: "open_job", job_id }),
+  why: ({ job_id = "" }) => ({ kind: "open_job", job_id }),
+  "jobs.status": ({ job_id = "" }) => ({ kind: "open_job", job_id }),
+  "tasks.get": ({ task_id = "" }) => ({ kind: "open_task", task_id }),
+};
 
 /** Where an operator looks when there is nothing to do but look. */
 const pages: Record<string, "workers" | "limits" | "health"> = {
@@ -53,20 +45,14 @@ const pages: Record<string, "workers" | "limits" | "health"> = {
   JANITOR_LATE: "health",
 };
 
-/** Those that can be done at once first; the command to copy is the last resort. */
-export function actionsOf({ code, command, call, evidence }: Asked): WhyAction[] {
-  const actions: WhyAction[] = [];
-  for (const [pattern, action] of calls) {
-    const match = call === null ? null : pattern.exec(call);
-    if (match !== null) {
-      actions.push(action(match));
-      break;
-    }
-  }
+/** What can be done at once first; the command to copy is the last resort. */
+export function actionsOf({ code, action, command, evidence }: Asked): WhyAction[] {
   // What is to be done about the job it waits for is best seen there.
   const other = code === "WAITING_DEPENDENCY" ? firstJob(evidence) : null;
   if (other !== null) return [{ kind: "open_job", job_id: other }];
-  if (actions.length === 0 && command !== null) actions.push({ kind: "command", command });
+  const actions: WhyAction[] = [];
+  if (action !== null && Object.hasOwn(doings, action.verb)) actions.push(doings[action.verb]!(action));
+  else if (command !== null) actions.push({ kind: "command", command });
   const page = Object.hasOwn(pages, code) ? pages[code] : undefined;
   if (page !== undefined) actions.push({ kind: "page", page });
   return actions;
@@ -94,7 +80,10 @@ const titles: Record<string, string> = {
 
 /** A code as people read it: JOB_PAUSED is "Job paused". */
 export function codeWords(code: string): string {
-  if (Object.hasOwn(titles, code)) return titles[code] as string;
-  const text = code.toLowerCase().replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return Object.hasOwn(titles, code) ? (titles[code] as string) : capitalised(code.toLowerCase().replaceAll("_", " "));
+}
+
+/** Answers are clauses, for a terminal; here they stand alone. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -8,7 +8,7 @@ import { to } from "../../routes.js";
 import { CommandLine, ProblemNote, Safe, ShapeIcon, Time } from "../../ui/index.js";
 import { Evidence } from "./evidence.js";
 import type { Why } from "./records.js";
-import { actionsOf, codeWords, type WhyAction } from "./why_action.js";
+import { actionsOf, capitalised, codeWords, type WhyAction } from "./why_action.js";
 import { WhyVerb } from "./why_verb.js";
 import "./why.css";
 
@@ -76,11 +76,11 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
         )}
       </header>
       <p className="why-reason">
-        <Safe text={sentence(reason)} />
+        <Safe text={capitalised(reason)} />
       </p>
       {(heals !== null || heals_at !== null) && (
         <p className="muted small">
-          {heals !== null && <Safe text={sentence(heals.replace(/^not by itself/, "it does not go on by itself"))} />}
+          {heals !== null && <Safe text={capitalised(heals)} />}
           {heals_at !== null && (
             <>
               {heals === null ? "" : " · "}expected <Time at={heals_at} />
@@ -103,11 +103,6 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
       )}
     </section>
   );
-}
-
-/** Answers are clauses, for a terminal; here they stand alone. Names of types and files at their beginning stay as they are. */
-function sentence(text: string): string {
-  return /^[a-z]+[ ,;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
 function hasRows(evidence: unknown): boolean {
