@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "./core/errors.js";
 import type { OutboundPolicy } from "./core/outbound.js";
-import { formatProblems, type Problem, quoted, suggestion } from "./core/problems.js";
+import { type Problem, quoted, suggestion } from "./core/problems.js";
 import {
   type CatalogSetting,
   catalog_settings,
@@ -420,8 +420,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
       ...gdalPlaces(env),
     },
   };
-  if (problems.length > 0)
-    throw new BadRequest(formatProblems("the configuration has problems", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("the configuration has problems", { problems });
   return Object.freeze(config);
 }
 

@@ -8,6 +8,6 @@ begin
   if problems is null or problems = '[]' then
     return;
   end if;
-  raise exception '% has % problem(s): % %', what, jsonb_array_length(problems), problems -> 0 ->> 'path', problems -> 0 ->> 'problem'
+  raise exception '% has % problem(s), first % %', what, jsonb_array_length(problems), problems -> 0 ->> 'path', problems -> 0 ->> 'problem'
     using errcode = case when too_large then 'FF004' else 'FF002' end, detail = problems::text;
 end $$;

@@ -230,8 +230,7 @@ class Normaliser {
       return { geojson: bboxGeometry(box as number[]) };
     }
     const [problem] = geometryProblems(value, at);
-    if (problem !== undefined)
-      throw new BadRequest(`the filter is not right: ${problem.path} ${problem.problem}`, { problems: [problem] });
+    if (problem !== undefined) throw new BadRequest("the filter is not right", { problems: [problem] });
     return { geojson: value };
   }
 
@@ -326,7 +325,7 @@ function dayOf(value: unknown, at: readonly Step[]): string {
 
 function refusal(at: readonly Step[], problem: string, fix: string): BadRequest {
   const path = jsonPath(at);
-  return new BadRequest(`the filter is not right at ${path}: ${problem}`, {
+  return new BadRequest("the filter is not right", {
     problems: [{ path, problem, fix }],
     hint: fix,
   });

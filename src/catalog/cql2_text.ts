@@ -43,7 +43,7 @@ function refusal(source: string, at: number, problem: string): BadRequest {
   const seen = shorten(source.slice(at), 30);
   const place = seen === "" ? "at its end" : `at character ${at + 1}, before ${JSON.stringify(seen)}`;
   const fix = "CQL2 text, for instance: eo:cloud_cover < 10 AND platform = 'sentinel-2a'";
-  return new BadRequest(`the filter cannot be read ${place}: ${problem}`, {
+  return new BadRequest("the filter cannot be read", {
     problems: [{ path: "filter", problem: `${problem} ${place}`, fix }],
   });
 }

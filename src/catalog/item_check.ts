@@ -2,7 +2,7 @@
 // are valid STAC in every field is not asked here. Pure.
 import { BadRequest, TooLarge } from "../core/errors.js";
 import { jsonProblems, result_limits } from "../core/json.js";
-import { formatProblems, jsonPath, max_problems, type Problem, quoted, type Step } from "../core/problems.js";
+import { jsonPath, max_problems, type Problem, quoted, type Step } from "../core/problems.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { bboxProblem, geometryProblems } from "./geojson.js";
 import { isMoment } from "./times.js";
@@ -24,7 +24,7 @@ export function assertBatch(
   if (items.length > most_items)
     throw new TooLarge(`a batch has at most ${most_items} items, not ${items.length}`, { hint: "put fewer at a time" });
   const problems = batchProblems(collection, items, options);
-  if (problems.length > 0) throw new BadRequest(formatProblems("the items cannot be stored:", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("the items cannot be stored", { problems });
 }
 
 /** Rows of one statement as JSON text. */
@@ -134,8 +134,7 @@ export function collectionProblems(collection: StacCollection): Problem[] {
 
 export function assertCollection(collection: StacCollection): void {
   const problems = collectionProblems(collection);
-  if (problems.length > 0)
-    throw new BadRequest(formatProblems("the collection cannot be stored:", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("the collection cannot be stored", { problems });
 }
 
 /** Ids may hold any character a person can see: they are encoded wherever they become part of an address. */

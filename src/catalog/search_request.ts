@@ -2,7 +2,6 @@
 // A token holds the place in the order where a page ended, so that paging neither skips nor repeats what was there all along.
 import { createHash } from "node:crypto";
 import { BadRequest } from "../core/errors.js";
-import { formatProblems } from "../core/problems.js";
 import type { StacItem } from "../geo/stac.js";
 import type { SearchPage, SearchQuery } from "./catalog.js";
 import { normalFilter } from "./cql2.js";
@@ -36,7 +35,7 @@ export type Found<Item> = [item: Item, place: unknown[]];
 
 export function planSearch(tenant: string, query: SearchQuery): PlannedSearch {
   const problems = searchProblems(query);
-  if (problems.length > 0) throw new BadRequest(formatProblems("the search is not right:", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("the search is not right", { problems });
   const { collections = [], ids = [], bbox, intersects, datetime = [null, null], filter, limit } = query;
   const request: SearchRequest = {
     tenant,

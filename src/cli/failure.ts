@@ -89,14 +89,13 @@ const exit_by_code: Record<string, number> = {
 
 function explainOurs(error: {
   code: string;
-  message: string;
+  title: string;
   hint: string | null;
   problems: readonly Problem[];
 }): Explanation {
-  const title = error.problems.length > 0 ? (error.message.split("\n")[0] as string) : error.message;
   return {
     code: error.code,
-    what: title,
+    what: error.title,
     next: error.hint ?? undefined,
     problems: error.problems.length > 0 ? error.problems : undefined,
     exit_code: exit_by_code[error.code] ?? exit_codes.failed,

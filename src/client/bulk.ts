@@ -105,6 +105,6 @@ const sent_limits = { ...json_limits, skip_undefined: true, as_stringified: true
 export function itemText(item: unknown, number: number | null): string {
   const problems = jsonProblems(item, sent_limits);
   if (problems.length === 0) return JSON.stringify(item);
-  const title = number === null ? "This cannot be sent:" : `Item ${number} cannot be sent:`;
+  const title = number === null ? "This cannot be sent" : `Item ${number} cannot be sent`;
   throw new ValueProblems(problems, title);
 }

@@ -21,7 +21,7 @@ import {
   Unavailable,
   ValueProblems,
 } from "../core/errors.js";
-import { formatProblems, shorten } from "../core/problems.js";
+import { shorten } from "../core/problems.js";
 import type { Category } from "../core/statuses.js";
 
 /** No answer came: nobody listens, the line broke, or it took too long. */
@@ -77,18 +77,17 @@ export function toldError(status: number, text: string, request_id: string | nul
   }
   const { code, detail, hint, problems = [] } = problem;
   const wait = problem.retry_after_s ?? retry_after_s;
-  const message = problems.length === 0 ? detail : formatProblems(detail, problems);
   const details: Details = {
     ...{ problems, request_id: problem.request_id },
     ...(hint === undefined ? {} : { hint }),
     ...(wait === undefined ? {} : { retry_after_s: wait }),
   };
   const known = Object.hasOwn(by_code, code) ? by_code[code] : undefined;
-  if (known !== undefined) return new known(message, details);
+  if (known !== undefined) return new known(detail, details);
   if (code === "bad_parameters") return new ParameterError("the job", problems, { ...details, title: detail });
   if (code === "bad_declaration") return new DeclarationError(problems, { ...details, title: detail });
   if (code === "bad_value") return new ValueProblems(problems, detail, details);
-  return new ServiceError(code, status, message, details);
+  return new ServiceError(code, status, detail, details);
 }
 
 export function readProblem(text: string): ProblemDetails | null {

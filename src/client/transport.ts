@@ -2,7 +2,7 @@
 // and goes nowhere but into the Authorization header.
 import type { Endpoint, ReplyOf } from "../core/api/endpoint.js";
 import { BadRequest, ContractViolation, type FanfoldError, isFanfoldError, NotFound } from "../core/errors.js";
-import { formatProblems, kindOf, type Problem, shorten, suggestion } from "../core/problems.js";
+import { kindOf, type Problem, shorten, suggestion } from "../core/problems.js";
 import { type Deadline, deadline, pause } from "./abort.js";
 import type { Answered, Caller, CallOptions } from "./call.js";
 import {
@@ -252,7 +252,7 @@ function checkedOptions(options: ClientOptions, known?: readonly string[]) {
     add(name, `must be a whole number of ${least} to ${most}`, "Leave it out for the default.");
   }
   if (problems.length > 0 || url === null) {
-    throw new BadRequest(formatProblems("This client cannot be made:", problems), { problems });
+    throw new BadRequest("This client cannot be made", { problems });
   }
   const readKey = async (): Promise<string | null> => {
     const given = typeof key === "function" ? await key() : key;

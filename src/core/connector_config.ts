@@ -51,7 +51,7 @@ export function checkedNarrowing(stored: unknown): z.output<typeof narrowing> {
   const read = z.object({ outbound: narrowing }).safeParse({ outbound: stored ?? {} });
   if (read.success) return read.data.outbound;
   const problems = issueProblems(read.error.issues, { outbound: stored ?? {} });
-  throw new Permanent(formatProblems("the connector's configuration is not right:", problems), {
+  throw new Permanent(formatProblems("the connector's configuration is not right", problems), {
     code: "wrong_config",
   });
 }
@@ -72,7 +72,7 @@ export function checkedConfig(config: unknown, own: z.ZodObject | undefined): Co
     ...hostProblems(config),
   ];
   if (problems.length > 0 || !read.success) {
-    throw new BadRequest(formatProblems("This configuration cannot be kept:", problems), { problems });
+    throw new BadRequest("This configuration cannot be kept", { problems });
   }
   return read.data;
 }

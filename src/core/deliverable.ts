@@ -2,7 +2,7 @@
 import type { Deliverable } from "./context.js";
 import { ContractViolation } from "./errors.js";
 import { jsonProblems, result_limits } from "./json_values.js";
-import { formatProblems, kindOf, type Problem } from "./problems.js";
+import { kindOf, type Problem } from "./problems.js";
 
 export const max_deliverables = 100;
 
@@ -25,7 +25,7 @@ export function checkedDeliverable(what: unknown): Deliverable {
     add("usable", "must be true or false", "Leave it out: true.");
   if (problems.length === 0) problems.push(...jsonProblems({ name, location: location ?? "" }, result_limits));
   if (problems.length > 0) {
-    throw new ContractViolation(formatProblems("ctx.deliver was given what cannot be a deliverable:", problems), {
+    throw new ContractViolation("ctx.deliver was given what cannot be a deliverable", {
       problems,
     });
   }

@@ -56,6 +56,8 @@ export class FanfoldError extends Error {
   readonly sqlstate: string | null;
   readonly http_status: number;
   readonly category: Category;
+  /** The message without the problems, which are listed below it there. */
+  readonly title: string;
   readonly problems: readonly Problem[];
   readonly hint: string | null;
   /** The hint without its command, and what that command does: for those who put it in other words. */
@@ -64,15 +66,17 @@ export class FanfoldError extends Error {
   /** The call it was told of, when it came over HTTP: the operator finds it in the log by this. */
   readonly request_id: string | null;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: ErrorCode, title: string, details: ErrorDetails = {}) {
+    const { problems = [], cause } = details;
+    super(problems.length === 0 ? title : formatProblems(title, problems), cause === undefined ? undefined : { cause });
     const facts = error_table[code];
     this.name = new.target.name;
     this.code = code;
     this.sqlstate = facts.sqlstate;
     this.http_status = facts.http_status;
     this.category = facts.category;
-    this.problems = details.problems ?? [];
+    this.title = title;
+    this.problems = problems;
     this.hint = details.hint ?? null;
     this.advice = details.advice ?? this.hint;
     this.action = details.action ?? null;
@@ -86,8 +90,8 @@ export class FanfoldError extends Error {
 
 function coded(code: ErrorCode) {
   return class extends FanfoldError {
-    constructor(message: string, details?: ErrorDetails) {
-      super(code, message, details);
+    constructor(title: string, details?: ErrorDetails) {
+      super(code, title, details);
     }
   };
 }
@@ -126,8 +130,8 @@ type Titled = ErrorDetails & { title?: string };
 
 /** A value that is not JSON as we store it. */
 export class ValueProblems extends FanfoldError {
-  constructor(problems: readonly Problem[], title = "This value cannot be stored:", details?: ErrorDetails) {
-    super("bad_value", formatProblems(title, problems), { ...details, problems });
+  constructor(problems: readonly Problem[], title = "This value cannot be stored", details?: ErrorDetails) {
+    super("bad_value", title, { ...details, problems });
   }
 }
 
@@ -137,16 +141,15 @@ export class NotJson extends ValueProblems {}
 /** Parameters that do not fit the blueprint. */
 export class ParameterError extends FanfoldError {
   constructor(job_type: string, problems: readonly Problem[], { title, ...details }: Titled = {}) {
-    const words = title ?? `The parameters of ${job_type} are not right:`;
-    super("bad_parameters", formatProblems(words, problems), { ...details, problems });
+    super("bad_parameters", title ?? `The parameters of ${job_type} are not right`, { ...details, problems });
   }
 }
 
 /** Everything that is wrong with the declared jobs and handlers, at once. */
 export class DeclarationError extends FanfoldError {
   constructor(problems: readonly Problem[], { title, ...details }: Titled = {}) {
-    const words = problems.length === 1 ? "A declaration is wrong:" : `${problems.length} declarations are wrong:`;
-    super("bad_declaration", formatProblems(title ?? words, problems), { ...details, problems });
+    const words = problems.length === 1 ? "A declaration is wrong" : `${problems.length} declarations are wrong`;
+    super("bad_declaration", title ?? words, { ...details, problems });
   }
 }
 
@@ -247,7 +250,7 @@ export function fromSqlError(error: unknown, hintOf: HintWords = (advice) => adv
   const action = typeof readProperty(detail, "verb") === "string" ? (detail as Action) : null;
   const wait = readProperty(Array.isArray(detail) ? detail[0] : undefined, "retry_after_s");
   const text = typeof message === "string" ? message : found.name;
-  return new found(problems.length === 0 ? text : formatProblems(text, problems), {
+  return new found(text, {
     problems,
     hint: advice !== undefined && action !== null ? hintOf(advice, action) : advice,
     advice,

@@ -32,7 +32,7 @@ export function parseLoosely(source: Uint8Array, max_values = json_limits.max_va
   }
 }
 
-const refusal_title = "This JSON is refused:";
+const refusal_title = "This JSON is refused";
 const send_less = "Send less at once.";
 
 function tooManyValues(max_values: number): string {

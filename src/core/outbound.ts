@@ -2,7 +2,7 @@
 // a tenant narrows it. Nothing is allowed that is not said here. Pure: names are resolved by whoever calls.
 import { type Address, type Block, innerIpv4, isIn, parseAddress, parseBlock, specialAddress } from "./addresses.js";
 import { BadRequest } from "./errors.js";
-import { formatProblems, type Problem, quoted } from "./problems.js";
+import { type Problem, quoted } from "./problems.js";
 
 export interface OutboundPolicy {
   /** Plain http: too. Off: everything goes over TLS. */
@@ -165,7 +165,7 @@ export function refuseAddresses(
     return "refused" in judged ? [{ path, problem: judged.refused, fix: opened_by }] : [];
   });
   if (problems.length === 0) return;
-  throw new BadRequest(formatProblems("this address may not be called", problems), { problems });
+  throw new BadRequest("this address may not be called", { problems });
 }
 
 const opened_by =

@@ -40,7 +40,7 @@ function done(result: unknown, next_stage_params: unknown): Outcome {
     ...(next_stage_params === undefined ? [] : jsonProblems(next_stage_params, result_limits)),
   ];
   if (problems.length > 0) {
-    const message = formatProblems("The handler returned what JSON cannot hold:", problems);
+    const message = formatProblems("The handler returned what JSON cannot hold", problems);
     return { success: false, failure: failureOf({ message }, { category: "contract", code: "bad_result", problems }) };
   }
   return {

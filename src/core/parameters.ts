@@ -8,7 +8,7 @@ import { zodProblems } from "./foreign_errors.js";
 import { examineJson, type JsonLimits, json_limits } from "./json_values.js";
 import { resultToOutcome } from "./outcomes.js";
 import { unknownKeys } from "./parameter_schema.js";
-import { formatProblems, kindOf, max_problems, type Problem } from "./problems.js";
+import { kindOf, max_problems, type Problem } from "./problems.js";
 import { isRecord } from "./report.js";
 import { type CheckBudget, max_check_steps, spendOn } from "./schema_work.js";
 
@@ -210,7 +210,7 @@ function measured(job: Job, canonical: string): ValidParameters {
   if (bytes > max_parameter_bytes) {
     const problem = `${bytes} bytes of parameters; the limit is ${max_parameter_bytes}`;
     const hint = "Put the data into storage and pass a reference.";
-    throw new TooLarge(`The parameters of ${job.type} are too large: ${problem}.`, {
+    throw new TooLarge(`The parameters of ${job.type} are too large`, {
       hint,
       problems: [{ path: "$", problem, fix: hint }],
     });
@@ -242,12 +242,9 @@ export function taskResult(schema: z.ZodType, handler: Handler, returned: unknow
   const keep = (parsed: z.ZodSafeParseResult<unknown>) => {
     if (parsed.success) return { success: true, result: parsed.data, next_stage_params };
     const problems = issueProblems(parsed.error.issues, result).slice(0, max_problems);
-    throw new ContractViolation(
-      formatProblems(`The result of handler ${handler.name} is not what it declares:`, problems),
-      {
-        problems,
-      },
-    );
+    throw new ContractViolation(`The result of handler ${handler.name} is not what it declares`, {
+      problems,
+    });
   };
   const parsed = parseEither(schema, result);
   return parsed instanceof Promise ? parsed.then(keep) : keep(parsed);
@@ -256,7 +253,7 @@ export function taskResult(schema: z.ZodType, handler: Handler, returned: unknow
 function accepted(handler: Handler, outcome: z.ZodSafeParseResult<unknown>, parameters: unknown): unknown {
   if (outcome.success) return outcome.data;
   const problems = issueProblems(outcome.error.issues, parameters).slice(0, max_problems);
-  throw new ContractViolation(formatProblems(`The task's parameters do not fit handler ${handler.name}:`, problems), {
+  throw new ContractViolation(`The task's parameters do not fit handler ${handler.name}`, {
     problems,
   });
 }

@@ -55,7 +55,7 @@ export function formatProblems(title: string, problems: readonly Problem[]): str
   });
   const left_out = problems.length - max_problems;
   if (left_out > 0) lines.push(`- and ${left_out} more`);
-  return `${title}\n${lines.join("\n")}`;
+  return `${title}:\n${lines.join("\n")}`;
 }
 
 /** "Did you mean x?", or what there is to choose from; one wording for keys, types, stages and handlers. */

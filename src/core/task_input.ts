@@ -27,7 +27,7 @@ export function validateTaskInput(
     if (bytes > max_parameter_bytes) {
       const problem = `${bytes} bytes of parameters; the limit is ${max_parameter_bytes}`;
       const hint = "Put the data into storage and pass a reference.";
-      throw new TooLarge(`The parameters of ${task_type} are too large: ${problem}.`, {
+      throw new TooLarge(`The parameters of ${task_type} are too large`, {
         hint,
         problems: [{ path: "$", problem, fix: hint }],
       });

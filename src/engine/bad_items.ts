@@ -36,6 +36,6 @@ function named(position: number, problems: readonly Problem[]): Problem[] {
 function at(position: number, error: unknown): unknown {
   if (position === 0 || !isFanfoldError(error) || error.problems.length === 0) return error;
   return error.code === "bad_request"
-    ? new BadRequest(error.message, { problems: named(position, error.problems) })
+    ? new BadRequest(error.title, { problems: named(position, error.problems) })
     : error;
 }

@@ -100,7 +100,7 @@ async function touch(engine: Engine, request: BulkRequest, job_id: string, reply
   } catch (error) {
     if (!isFanfoldError(error)) throw error;
     const into = refusals.has(error.code) ? reply.skipped : reply.failed;
-    add(into, { kind: error.code, message: error.message.split("\n")[0] ?? "", jobs: 1, job_id });
+    add(into, { kind: error.code, message: error.title, jobs: 1, job_id });
   }
 }
 

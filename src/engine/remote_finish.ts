@@ -60,7 +60,7 @@ function done(task: FinishedTask): { result: string; extra: Omit<DoneExtra, "i">
   const { result = null, next_stage_params = null, deliverables = [] } = task;
   const problems = [...jsonProblems(result, result_limits), ...jsonProblems(next_stage_params, result_limits)];
   if (problems.length > 0) {
-    return contract("bad_result", formatProblems("The worker sent what cannot be stored:", problems));
+    return contract("bad_result", formatProblems("The worker sent what cannot be stored", problems));
   }
   const text = JSON.stringify(result);
   const bytes = Buffer.byteLength(text);

@@ -4,7 +4,7 @@ import { cronProblems, nextTimes, timesOf } from "../core/cron.js";
 import { cronInWords } from "../core/cron_words.js";
 import { BadRequest, Conflict, isFanfoldError } from "../core/errors.js";
 import { validateParameters } from "../core/parameters.js";
-import { formatProblems, type Problem } from "../core/problems.js";
+import type { Problem } from "../core/problems.js";
 import { fillTick } from "../core/schedule.js";
 import type { Queryable } from "./database.js";
 import type { Engine } from "./engine.js";
@@ -44,7 +44,7 @@ export class Schedules {
     const problems = cronProblems(cron, time_zone);
     const now = await this.#now();
     problems.push(...(await this.#jobProblems(job_type, parameters, now)));
-    if (problems.length > 0) throw new BadRequest(formatProblems("The schedule is not right:", problems), { problems });
+    if (problems.length > 0) throw new BadRequest("The schedule is not right", { problems });
     const next_at = timesOf(cron, time_zone).next(now)?.toISOString() ?? null;
     const request = JSON.stringify({
       ...{
@@ -180,7 +180,7 @@ export class Schedules {
   /** The next times of a pattern, by the database's clock, and the pattern in words. */
   async preview(cron: string, time_zone = "UTC", count = 5): Promise<{ words: string; next: string[] }> {
     const problems = cronProblems(cron, time_zone);
-    if (problems.length > 0) throw new BadRequest(formatProblems("The schedule is not right:", problems), { problems });
+    if (problems.length > 0) throw new BadRequest("The schedule is not right", { problems });
     const next = nextTimes(cron, time_zone, await this.#now(), count).map((at) => at.toISOString());
     return { words: cronInWords(cron, time_zone), next };
   }

@@ -1,6 +1,6 @@
 // Names of files put into groups by a pattern: all fields but one are the group, the one is the band. Pure.
 import { BadRequest } from "../core/errors.js";
-import { formatProblems, type Problem, quoted } from "../core/problems.js";
+import { type Problem, quoted } from "../core/problems.js";
 import { compileNamePattern } from "./name_pattern.js";
 import { stacIds } from "./stac_ids.js";
 
@@ -114,6 +114,6 @@ function refuseUnknown(fields: readonly string[], options: GroupOptions, group_f
     problems.push({ path: "$.band_order", problem: `${quoted(twin)} stands there twice`, fix: "name each band once" });
   }
   if (problems.length > 0) {
-    throw new BadRequest(formatProblems("The files cannot be grouped so:", problems), { problems });
+    throw new BadRequest("The files cannot be grouped so", { problems });
   }
 }

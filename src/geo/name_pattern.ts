@@ -1,7 +1,7 @@
 // File names taken apart by a pattern such as `{region}_{return_period}_{tile}.tif`, and put into groups whose members become
 // the bands of one raster. Patterns are matched by our own code in bounded time: no regular expression comes from a user. Pure.
 import { BadRequest } from "../core/errors.js";
-import { formatProblems, type Problem, quoted } from "../core/problems.js";
+import { type Problem, quoted } from "../core/problems.js";
 
 /** What a field may hold: `{tile}` anything but a slash, `{year:digits}`, `{kind:fluvial|pluvial}`. */
 const kinds: Record<string, (char: string) => boolean> = {
@@ -46,7 +46,7 @@ export function compileNamePattern(text: string): NamePattern {
     problems.push(problem("there is no field in it", "write for example {tile}_{band}.tif"));
   }
   if (problems.length > 0) {
-    throw new BadRequest(formatProblems(`The pattern ${quoted(text)} is not right:`, problems), { problems });
+    throw new BadRequest(`The pattern ${quoted(text)} is not right`, { problems });
   }
   const is_path = text.includes("/");
   return {

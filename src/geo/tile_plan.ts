@@ -1,7 +1,7 @@
 // Cuts a raster into tiles on the pixel grid of its target: neighbours share exactly the overlap, nothing is left out, and no
 // tile is a sliver. Small rasters stay whole. Pure.
 import { BadRequest } from "../core/errors.js";
-import { formatProblems, type Problem } from "../core/problems.js";
+import type { Problem } from "../core/problems.js";
 import type { BlockSize, Bounds, GeoTransform } from "./raster.js";
 
 export interface TilePlanOptions {
@@ -168,6 +168,5 @@ function tooMany({ width, height, block_size, overlap_px, max_tiles }: TilePlanO
 }
 
 function refuse(problems: Problem[]): void {
-  if (problems.length > 0)
-    throw new BadRequest(formatProblems("The raster cannot be cut into tiles:", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("The raster cannot be cut into tiles", { problems });
 }

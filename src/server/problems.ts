@@ -107,10 +107,15 @@ function isPassing(error: unknown): boolean {
 }
 
 function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
-  const { http_status: status, code, message, hint, advice, action, problems } = error;
+  const { http_status: status, code, title, message, hint, advice, action, problems } = error;
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
-    ...{ status, code, request_id, detail: error instanceof NotJson ? notJson(error) : firstLine(message) },
+    ...{
+      status,
+      code,
+      request_id,
+      detail: error instanceof NotJson ? notJson(error) : (title ?? message).slice(0, 2000),
+    },
     ...(hint === null ? {} : { hint: sentence(advice ?? hint, action, asCallIfAny) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),
@@ -120,11 +125,6 @@ function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
 /** What stood before the place where the reading ended matters no more. */
 function notJson({ problems }: NotJson): string {
   return `the body ${problems.at(-1)!.problem}`;
-}
-
-/** A message lists its problems below; over HTTP they are in a field of their own. */
-function firstLine(message: string): string {
-  return (message.split("\n")[0] ?? message).slice(0, 2000).replace(/\s*:$/, "");
 }
 
 function shape(given: Omit<ProblemDetails, "type" | "title">): ProblemDetails {

@@ -6,7 +6,7 @@ import { BadRequest } from "../core/errors.js";
 import { textProblem } from "../core/json_values.js";
 import { unknownKeys } from "../core/parameter_schema.js";
 import { issueProblems } from "../core/parameters.js";
-import { didYouMean, formatProblems, max_problems, type Problem } from "../core/problems.js";
+import { didYouMean, max_problems, type Problem } from "../core/problems.js";
 import type { Call } from "./route.js";
 
 type Read = Pick<Call, "params" | "query" | "body">;
@@ -25,7 +25,7 @@ export function checked(endpoint: Endpoint, request: FastifyRequest): Read {
   }
   if (problems.length > 0) {
     const few = problems.slice(0, max_problems);
-    throw new BadRequest(formatProblems("the request is not right", few), {
+    throw new BadRequest("the request is not right", {
       problems: few,
       hint: `GET /api/docs tells what ${endpoint.method} ${endpoint.path} takes`,
     });

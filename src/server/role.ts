@@ -1,7 +1,7 @@
 // Under which role the service may run. A superuser, the owner of the tables or a role that bypasses row-level security would
 // see every tenant's rows wherever one filter is forgotten: the service does not start as one, and says what to do instead.
 import { Forbidden } from "../core/errors.js";
-import { formatProblems, type Problem } from "../core/problems.js";
+import type { Problem } from "../core/problems.js";
 import type { Database } from "../engine/database.js";
 import { readServingFacts, type ServingFacts } from "../engine/server_facts.js";
 import { mendRoleSql, server_role, serverRoleSql } from "../engine/server_role.js";
@@ -13,7 +13,7 @@ export async function assertServingRole(db: Database): Promise<void> {
   const problems = problemsOfRole(facts);
   if (problems.length === 0) return;
   const title = `the service must not run as role "${facts.role}"`;
-  throw new Forbidden(formatProblems(title, problems), { problems, hint: howToMend(facts) });
+  throw new Forbidden(title, { problems, hint: howToMend(facts) });
 }
 
 /** What to do is said once, for all of them. */

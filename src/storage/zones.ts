@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { BadRequest } from "../core/errors.js";
-import { formatProblems, type Problem } from "../core/problems.js";
+import type { Problem } from "../core/problems.js";
 import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/zone_place.js";
 import { type ZoneName, type ZoneRef, zone_names } from "../core/zones.js";
 import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
@@ -43,7 +43,7 @@ export class Zones {
     });
     const found = places.filter((one) => one !== null);
     problems.push(...nested(found));
-    if (problems.length > 0) throw new BadRequest(formatProblems("the zones have problems", problems), { problems });
+    if (problems.length > 0) throw new BadRequest("the zones have problems", { problems });
     this.#places = Object.fromEntries(found) as Record<ZoneName, ZonePlace>;
   }
 

@@ -3,7 +3,7 @@
 import { ContractViolation } from "../core/errors.js";
 import { jsonProblems } from "../core/json_values.js";
 import { indexProblem } from "../core/names.js";
-import { formatProblems, kindOf, type Problem } from "../core/problems.js";
+import { kindOf, type Problem } from "../core/problems.js";
 
 export const PAGE_TASKS = 5000;
 export const PAGE_BYTES = 4 * 1024 * 1024;
@@ -101,8 +101,8 @@ export class PlanPages {
   }
 
   private refuse(name: string, problems: Problem[]): never {
-    const title = `Task "${name}" of stage "${this.stage}" cannot be planned:`;
-    throw new ContractViolation(formatProblems(title, problems), { problems });
+    const title = `Task "${name}" of stage "${this.stage}" cannot be planned`;
+    throw new ContractViolation(title, { problems });
   }
 }
 

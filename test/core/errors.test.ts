@@ -74,7 +74,8 @@ describe("an error raised by our SQL", () => {
     const error = fromSqlError(raised);
     expect(error).toBeInstanceOf(BadRequest);
     expect(error).toMatchObject({ hint: "h", problems: [{ path: "$.a", problem: "p", fix: "f" }], cause: raised });
-    expect(error?.message).toBe("bad blueprint\n- $.a: p\n  f");
+    expect(error?.message).toBe("bad blueprint:\n- $.a: p\n  f");
+    expect(error?.title).toBe("bad blueprint");
   });
 
   test.each(["not json", "{}", "[1]", '[{"path":7}]', undefined, 5])("survives a DETAIL like %j", (detail) => {

@@ -278,7 +278,7 @@ describe("the size of parameters", () => {
   test("over the limit is told with size and limit", async () => {
     const text = "x".repeat(max_parameter_bytes - frame + 1);
     await expect(validateParameters(job, { text })).rejects.toThrow(
-      "The parameters of j are too large: 262145 bytes of parameters; the limit is 262144.",
+      "The parameters of j are too large:\n- $: 262145 bytes of parameters; the limit is 262144\n",
     );
   });
 

@@ -3,7 +3,6 @@ import type { z } from "zod";
 import { footprints_api, type footprints as footprints_reply, most_boxes } from "../../core/api/footprints.js";
 import { BadRequest } from "../../core/errors.js";
 import { footprint_letters, footprint_states } from "../../core/footprints.js";
-import { formatProblems } from "../../core/problems.js";
 import { binBoxes, binOf, gridOver } from "../../geo/box_bins.js";
 import { footprintBox } from "../../geo/boxes.js";
 import { box_scale, packBoxes, packLetters, parseOrdinals, rangesOf } from "../../geo/packed_boxes.js";
@@ -118,5 +117,5 @@ function selectionOf(text: string): [number, number][] {
 
 function refuse(path: string, problem: string, fix: string): never {
   const problems = [{ path, problem, fix }];
-  throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+  throw new BadRequest("the request is not right", { problems });
 }

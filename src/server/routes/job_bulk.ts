@@ -1,7 +1,7 @@
 // One verb for all jobs that fit a filter.
 import { job_bulk_api } from "../../core/api/job_bulk.js";
 import { BadRequest } from "../../core/errors.js";
-import { formatProblems, type Problem } from "../../core/problems.js";
+import type { Problem } from "../../core/problems.js";
 import { countBulk, runBulk } from "../../engine/job_bulk.js";
 import { jobFilter } from "../job_wishes.js";
 import { routes } from "../route.js";
@@ -16,7 +16,7 @@ export const jobBulkRoutes = () =>
       // Nobody cancels everything by leaving something out.
       if (job_ids === undefined && !dry_run && before === undefined)
         problems.push({ path: "body.before", problem: "is missing", fix: "Count first: `before` of the dry run." });
-      if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+      if (problems.length > 0) throw new BadRequest("the request is not right", { problems });
       const asked_for = job_ids === undefined ? jobFilter(filter) : { job_ids };
       const request = { action, filter: asked_for, before, reason, cursor, actor: actor(body.actor) };
       const reply = dry_run ? await countBulk(engine, request) : await runBulk(engine, request, signal);

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import type { BodyOf } from "../../core/api/endpoint.js";
 import { jobs_api, max_result_bytes, submit_options } from "../../core/api/jobs.js";
 import { BadRequest, NotFound, StorageError } from "../../core/errors.js";
-import { didYouMean, formatProblems, jsonPath, max_problems, type Problem, quoted } from "../../core/problems.js";
+import { didYouMean, jsonPath, max_problems, type Problem, quoted } from "../../core/problems.js";
 import { isTerminal } from "../../core/statuses.js";
 import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/records.js";
@@ -117,7 +117,7 @@ function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, r
   if (resumes && mode !== undefined && mode !== "resume") {
     problems.push({ path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." });
   }
-  if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+  if (problems.length > 0) throw new BadRequest("the request is not right", { problems });
   return {
     parameters: parameters ?? others,
     mode: resumes ? ("resume" as const) : mode,

@@ -1,7 +1,7 @@
 // Tasks: enqueued, listed, looked at, moved.
 import { tasks_api } from "../../core/api/tasks.js";
 import { BadRequest } from "../../core/errors.js";
-import { formatProblems, type Problem } from "../../core/problems.js";
+import type { Problem } from "../../core/problems.js";
 import { asText, routes } from "../route.js";
 import { explained } from "./operations.js";
 
@@ -35,7 +35,7 @@ export const tasksRoutes = () =>
         const fix = "Give one of the two.";
         problems.push({ path: "body.idempotency_key", problem: "differs from the header Idempotency-Key", fix });
       }
-      if (problems.length > 0) throw new BadRequest(formatProblems("the request is not right", problems), { problems });
+      if (problems.length > 0) throw new BadRequest("the request is not right", { problems });
       const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
       const enqueue = () => engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
       const turns = (items?.length ?? 1) > MANY_TASKS ? service.turns : service.enqueues;

@@ -81,15 +81,15 @@ export interface PackedError {
   /** Of a database error: its SQLSTATE and what came with it. */
   database?: DatabaseErrorFields & { code: string };
   /** Of an error of ours: what it means, so that it means the same in the child. */
-  own?: Pick<FanfoldError, "code" | "category" | "sqlstate" | "http_status" | "problems" | "hint">;
+  own?: Pick<FanfoldError, "code" | "category" | "sqlstate" | "http_status" | "title" | "problems" | "hint">;
 }
 
 export function packError(error: unknown): PackedError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
   const { name, message, stack } = error;
   if (isFanfoldError(error)) {
-    const { code, category, sqlstate, http_status, problems, hint } = error;
-    return { name, message, stack, own: { code, category, sqlstate, http_status, problems, hint } };
+    const { code, category, sqlstate, http_status, title, problems, hint } = error;
+    return { name, message, stack, own: { code, category, sqlstate, http_status, title, problems, hint } };
   }
   if (!(error instanceof DatabaseError)) return { name, message, stack };
   const { code, detail, hint, where, schema, table, column, constraint, position } = error;

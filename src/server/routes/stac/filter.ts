@@ -24,16 +24,12 @@ export function readFilter(value: unknown, lang: FilterLang, path: string, probl
   } catch (error) {
     if (!isFanfoldError(error) || error.http_status !== 400) throw error;
     const told =
-      error.problems.length > 0 ? error.problems : [{ path: "$", problem: firstLine(error.message), fix: "" }];
+      error.problems.length > 0 ? error.problems : [{ path: "$", problem: error.title.slice(0, 300), fix: "" }];
     problems.push(
       ...told.slice(0, 3).map((one) => ({ path, problem: one.problem, fix: one.fix || error.hint || fix })),
     );
     return undefined;
   }
-}
-
-function firstLine(message: string): string {
-  return (message.split("\n")[0] ?? "").slice(0, 300);
 }
 
 type Comparison = (property: unknown, value: unknown) => unknown;

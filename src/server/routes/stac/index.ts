@@ -8,7 +8,7 @@ import { openApi } from "../../../core/api/openapi.js";
 import { stac_api } from "../../../core/api/stac.js";
 import { geo_json } from "../../../core/api/stac_records.js";
 import { BadRequest } from "../../../core/errors.js";
-import { formatProblems, quoted } from "../../../core/problems.js";
+import { quoted } from "../../../core/problems.js";
 import { stac_version } from "../../../geo/stac.js";
 import { inTurn, type Route, routes } from "../../route.js";
 import { conforms_to } from "./conformance.js";
@@ -121,7 +121,7 @@ export function stacRoutes(): Route[] {
 function notOfThis(id: string): BadRequest {
   const fix = "Leave it out, or use /stac/search.";
   const problems = [{ path: "query.collections", problem: `does not have ${quoted(id)}, whose items these are`, fix }];
-  return new BadRequest(formatProblems("the search is not right", problems), { problems });
+  return new BadRequest("the search is not right", { problems });
 }
 
 function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {

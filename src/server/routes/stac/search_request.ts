@@ -6,7 +6,7 @@ import type { BodyOf, QueryOf } from "../../../core/api/endpoint.js";
 import { max_items_of_page, type stac_api } from "../../../core/api/stac.js";
 import { BadRequest } from "../../../core/errors.js";
 import { parseJson } from "../../../core/json.js";
-import { formatProblems, max_problems, type Problem, quoted } from "../../../core/problems.js";
+import { max_problems, type Problem, quoted } from "../../../core/problems.js";
 import { readDatetime } from "./datetime.js";
 import { allOf, queryFilter, readFilter } from "./filter.js";
 
@@ -76,7 +76,7 @@ function judged(asked: SearchQuery, place: string, problems: readonly Problem[])
 export function refuse(problems: readonly Problem[], what = "the search is not right"): void {
   if (problems.length === 0) return;
   const few = problems.slice(0, max_problems);
-  throw new BadRequest(formatProblems(what, few), { problems: few, hint: "GET /api/docs tells what it takes" });
+  throw new BadRequest(what, { problems: few, hint: "GET /api/docs tells what it takes" });
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {
