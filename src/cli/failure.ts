@@ -185,8 +185,8 @@ function inner(error: unknown): { code: string; message: string } {
 }
 
 /** As lines for people. Texts may come from jobs and databases, so everything is made printable. */
-export function explanationLines(explanation: Explanation): string[] {
-  const lines = [`error: ${printable(explanation.what)}`];
+export function explanationLines(explanation: Explanation, title = "error"): string[] {
+  const lines = [`${title}: ${printable(explanation.what)}`];
   if (explanation.why) lines.push(`  why: ${printable(explanation.why)}`);
   for (const one of explanation.problems ?? []) {
     lines.push(`  - ${one.path === "" ? "" : `${printable(one.path, 200)}: `}${printable(one.problem)}`);

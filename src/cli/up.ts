@@ -127,9 +127,7 @@ async function serveToo(cli: Cli, session: Session, name = "up"): Promise<Servin
   } catch (error) {
     const may_go_on = error instanceof Forbidden || error instanceof CliFailure;
     if (engine.db.kind === "embedded" || config.port_is_chosen || !may_go_on) throw error;
-    const [first = "", ...rest] = explanationLines(explain(error));
-    note(cli.io, `no HTTP here: ${first.replace(/^error: /, "")}`);
-    for (const line of rest) note(cli.io, line);
+    for (const line of explanationLines(explain(error), "no HTTP here")) note(cli.io, line);
     return null;
   }
 }
