@@ -72,6 +72,7 @@ describe("tenants on a server", () => {
     "task_logs",
     "workers",
     "events",
+    "blueprint_stages",
     "blueprints",
     "task_drafts",
     "paused_types",

@@ -182,6 +182,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       stop_worker: `app.stop_worker(${w})`,
       submit: `app.submit(${again}, '{"new": 1}')`,
       submit_jobs: `app.submit_jobs(${blueprint}, '{"mode": "force", "jobs": [{"parameters": "{}"}]}')`,
+      submit_kept_job: `app.submit_kept_job('${hash}', '{"n": 1}')`,
       submit_kept: `app.submit_kept('${hash}', '{"jobs": [{"parameters": "{}"}]}')`,
       sweep_claims: "app.sweep_claims()",
       sweep_deliveries: "app.sweep_deliveries()",
