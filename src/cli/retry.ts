@@ -1,5 +1,5 @@
 // fanfold retry: part of an ended job runs again: a stage or some of its tasks, those of one error group, or one task. Also a lone
-// task.
+// task. fanfold redo: one task that completed.
 import { NotFound } from "../core/errors.js";
 import { printable } from "../core/printable.js";
 import type { RepairReply, RetriedTasks, SkipReply } from "../engine/operator.js";
@@ -47,6 +47,31 @@ export function addRetry(cli: Cli): void {
       ),
     )
     .action((job: string | undefined, flags: RetryFlags) => retry(cli, job, flags));
+  addRedo(cli);
+}
+
+function addRedo(cli: Cli): void {
+  const command = cli.program
+    .command("redo")
+    .summary("run a completed task again")
+    .description(
+      "Runs a completed task again, because what it delivered may be gone. A task of an ended job opens the job again, and " +
+        "what follows the task runs too. A task that stands alone is queued again.",
+    )
+    .argument("<task>", "task id, as fanfold tasks list shows it");
+  addWaitOptions(addVerbOptions(command))
+    .addHelpText(
+      "after",
+      examples("fanfold redo 17-0 --dry-run", 'fanfold redo 17-0 --reason "the file is gone" --wait'),
+    )
+    .action(async (task: string, flags: RepairFlags) => {
+      const options = verbOptions(cli, flags);
+      const timeout_s = repairTimeout("this cannot be run again", flags);
+      await withSession(cli, async (session) => {
+        await checkTask(session, "redo", undefined, task, flags.wait ?? false);
+        await sayAgain(cli, session, await session.engine.operate.redoTask(task, options), flags, timeout_s);
+      });
+    });
 }
 
 async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Promise<void> {
@@ -66,7 +91,7 @@ async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Prom
   const timeout_s = repairTimeout("this cannot be run again", flags);
   await withSession(cli, async (session) => {
     const { operate } = session.engine;
-    if (task !== undefined) await checkTask(session, job, task, flags.wait ?? false);
+    if (task !== undefined) await checkTask(session, "retry --task", job, task, flags.wait ?? false);
     const reply =
       task !== undefined
         ? await operate.retryTask(task, options)
@@ -75,24 +100,39 @@ async function retry(cli: Cli, job: string | undefined, flags: RetryFlags): Prom
           : stage !== undefined
             ? await operate.retryStage(job as string, stage, options)
             : await operate.retryGroup(job as string, group as string, options);
-    if (!isRepair(reply)) return answer(cli, reply, () => loneLines(session, reply));
-    if (isSelected(reply) && !globals(cli).json) for (const line of leftLines(reply.left)) note(cli.io, line);
-    const verb = { done: "runs again", would: "would run again" };
-    await sayRepair(cli, session, reply, verb, { wait: flags.wait ?? false, timeout_s });
+    await sayAgain(cli, session, reply, flags, timeout_s);
   });
 }
 
+async function sayAgain(
+  cli: Cli,
+  session: Session,
+  reply: RepairReply | SkipReply,
+  { wait = false }: RepairFlags,
+  timeout_s: number | undefined,
+): Promise<void> {
+  if (!isRepair(reply)) return answer(cli, reply, () => loneLines(session, reply));
+  if (isSelected(reply) && !globals(cli).json) for (const line of leftLines(reply.left)) note(cli.io, line);
+  await sayRepair(cli, session, reply, { done: "runs again", would: "would run again" }, { wait, timeout_s });
+}
+
 /** A task named beside a job must be that job's: one of the two is a slip of the hand. */
-async function checkTask({ engine }: Session, job: string | undefined, task: string, wait: boolean): Promise<void> {
+async function checkTask(
+  { engine }: Session,
+  verb: string,
+  job: string | undefined,
+  task: string,
+  wait: boolean,
+): Promise<void> {
   const { job_id } = await engine.task(task);
   if (job !== undefined && job_id !== (await engine.status(job)).job_id) {
     throw new NotFound(`job ${printable(job, 80)} has no task "${printable(task, 80)}"`, {
-      hint: job_id ? `it is of job ${shortId(job_id)}` : `it stands alone: fanfold retry --task ${task}`,
+      hint: job_id ? `it is of job ${shortId(job_id)}` : `it stands alone: fanfold ${verb} ${task}`,
     });
   }
   if (wait && job_id === null) {
     throw usage("a task that stands alone has no job to follow", {
-      next: `leave out --wait: fanfold retry --task ${task}`,
+      next: `leave out --wait: fanfold ${verb} ${task}`,
     });
   }
 }

@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 const commands = [
-  "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "workers", "queues", "blueprints", "resume", "retry", "skip", "approve",
+  "up", "serve", "submit", "watch", "demo", "jobs", "status", "why", "verify", "errors", "events", "tasks", "alerts", "workers", "queues", "blueprints", "resume", "retry", "redo", "skip", "approve",
   "reject", "pause", "continue", "cancel", "sweep", "tenants", "keys", "limits", "connectors", "webhooks", "schedules", "groups", "doctor", "migrate",
 ]; // biome-ignore format: a list of words
 // Nothing in this file needs a database: an address where none listens proves it.

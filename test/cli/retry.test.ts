@@ -3,6 +3,35 @@ import { served } from "./served.js";
 
 const { fanfold, asked, broken, tasks } = served();
 
+describe("redo", () => {
+  test("runs a completed task again, with what follows it", async () => {
+    const { id, mend } = await broken(3);
+    await mend(0, 1, 2);
+    await fanfold(["resume", id, "--wait"]);
+    const { "part-1": part } = await tasks(id);
+    const dry = await fanfold(["redo", part.task_id, "--dry-run"]);
+    expect(dry.out).toContain("would run again");
+    expect(dry.out).toContain("1 task again");
+    expect(await asked("status", id)).toMatchObject({ status: "completed", epoch: 2 });
+    const ended = await fanfold(["redo", part.task_id, "--reason", "the file is gone", "--wait", "--json"]);
+    expect([ended.code, ended.json()]).toMatchObject([0, { epoch: 3, again: 1, job: { status: "completed" } }]);
+    const shown = await asked("tasks", "show", part.task_id);
+    expect(shown).toMatchObject({
+      status: "completed",
+      attempts: expect.arrayContaining([expect.objectContaining({ outcome: "superseded" })]),
+    });
+  });
+
+  test("says what to do about a task that did not complete", async () => {
+    const { id } = await broken(2);
+    const { "part-0": part } = await tasks(id);
+    const refused = await fanfold(["redo", part.task_id]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain("is failed, not completed");
+    expect(refused.err).toContain("retry this one");
+  });
+});
+
 describe("retry", () => {
   test("--group runs only that group again", async () => {
     const { id, mend } = await broken(4, [3]);

@@ -84,6 +84,19 @@ test("retry runs exactly the failed tasks of the selection again, and what follo
   expect(event.data.target).toContain("{[0,6)}");
 });
 
+test("redo runs one completed task again by its id, and the client has a method for it", async () => {
+  const job_id = await endedJob(1);
+  const { body: page } = await service.call("GET", `/api/jobs/${job_id}/tasks?stage=make`);
+  const [done, failed] = page.tasks.map(({ task_id }: { task_id: string }) => task_id);
+  const redo = (task_id: string, body: object) => service.call("POST", `/api/tasks/${task_id}/redo`, { body });
+  expect(await redo(done, { dry_run: true })).toMatchObject({ status: 200, body: { changed: false, again: 1 } });
+  expect(await redo(failed, {})).toMatchObject({ status: 409, body: { code: "not_allowed_now" } });
+  const client = createClient({ url: service.url, key: await service.key() });
+  expect(await client.redoTask(done, { reason: "the file is gone" })).toMatchObject({ changed: true, epoch: 2 });
+  expect(names(await run())).toEqual(["fold 0", "make 0", "next 0"]);
+  await expectSound(service.db);
+});
+
 test("retry takes what was skipped and what never ran too, or only the status that is asked for", async () => {
   const { job_id, held } = await openJob();
   await finish(service.db, worker, held, failing(0));

@@ -157,6 +157,11 @@ const task_deeds = [
     sdk: (client, id, side) => client.retryTask(id, why(side)),
     sql: ["retry_task", "task_id", why],
   }),
+  deed("redo task", "task", {
+    http: ["POST", "/api/tasks/{id}/redo", why],
+    sdk: (client, id, side) => client.redoTask(id, why(side)),
+    sql: ["redo_task", "task_id", why],
+  }),
   deed("skip", "task", {
     http: ["POST", "/api/tasks/{id}/skip", why],
     sdk: (client, id, side) => client.skip(id, why(side)),

@@ -25,9 +25,17 @@ const verbs = {
       "Its job is opened again, and goes on from this task.",
     ],
     refusal(task) {
-      if (task.status === "completed") return "It is completed. A whole stage can run again from the job's page.";
+      if (task.status === "completed") return "It is completed: redo it.";
       return isOpen(task) ? "It has not ended." : null;
     },
+  },
+  redo: {
+    label: "Redo",
+    again: [
+      "It goes back into the queue, because what it delivered may be gone.",
+      "Its job is opened again: this task runs once more, and what follows it.",
+    ],
+    refusal: ({ status }) => (status === "completed" ? null : "Only a completed task is redone."),
   },
   skip: {
     label: "Skip",
