@@ -25,13 +25,17 @@ export interface VerbWords {
   path: string;
   /** Without `fanfold`, with {names} in braces; null: the command line has no such command. */
   cli: string | null;
+  takes_body: boolean;
 }
 
 type Words<Api, Noun extends string> = { [Name in keyof Api & string as `${Noun}${Name}`]: VerbWords };
 
 function wordsOf<Api extends Record<string, Endpoint>, Noun extends string>(api: Api, noun: Noun): Words<Api, Noun> {
   return Object.fromEntries(
-    Object.entries(api).map(([name, { method, path, cli }]) => [`${noun}${name}`, { method, path, cli }]),
+    Object.entries(api).map(([name, { method, path, cli, body }]) => [
+      `${noun}${name}`,
+      { method, path, cli, takes_body: body !== null },
+    ]),
   ) as Words<Api, Noun>;
 }
 

@@ -102,10 +102,10 @@ const absent = new Set<unknown>([undefined, "", false]);
  * command line writes in another way.
  */
 export function verbCommands(base: string, name: VerbName, fields: Fields, shown: Fields = {}): Commands {
-  const { method, path, cli } = verb_words[name];
+  const { method, path, cli, takes_body } = verb_words[name];
   const params = Object.fromEntries(named(path).map((field) => [field, String(fields[field])]));
   const rest = without(fields, named(path));
-  const sent = method === "GET" || method === "DELETE" ? { query: rest as CurlRequest["query"] } : { body: rest };
+  const sent = takes_body ? { body: rest } : { query: rest as CurlRequest["query"] };
   return {
     cli: cli === null ? null : verbLine(cli, { ...fields, ...shown }),
     curl: curlLine(base, { method, path, params, ...sent }),

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { keys_api } from "../../../../src/core/api/keys.js";
 import { call } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import { cliLine, curlLine, shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
@@ -170,10 +170,7 @@ function RevokeKey({ record, is_own, onClose }: { record: KeyRecord; is_own: boo
         })
       }
       tell={() => "It is refused from now on, everywhere within five seconds."}
-      cli={(reason) => cliLine(["keys", "revoke", key_id], { reason })}
-      curl={(reason) =>
-        curlLine(pageBase(), { method: "DELETE", path: "/api/keys/{key_id}", params: { key_id }, query: { reason } })
-      }
+      {...shown((reason) => verbCommands(pageBase(), "keys.revoke", { key_id, reason }))}
       onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >

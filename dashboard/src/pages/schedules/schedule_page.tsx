@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { schedules_api } from "../../../../src/core/api/schedules.js";
 import { call } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -274,15 +274,7 @@ function ScheduleVerb({ name, verb, onClose }: { name: string; verb: Exclude<Doi
           </Link>
         )
       }
-      cli={(reason) => cliLine(["schedules", verb, name], { reason })}
-      curl={(reason) =>
-        curlLine(pageBase(), {
-          method,
-          path,
-          params: { name },
-          ...(verb === "delete" ? {} : { body: reason === undefined ? {} : { reason } }),
-        })
-      }
+      {...shown((reason) => verbCommands(pageBase(), `schedules.${verb}`, { name, reason }))}
       onDone={() => {
         if (verb === "delete") navigate(to.schedules());
         void client.invalidateQueries();

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { deliveries_api } from "../../../../src/core/api/webhooks.js";
 import { call } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import { shown, verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -147,15 +147,7 @@ function DeliveryVerb({
         })
       }
       tell={({ status }) => (status === "pending" ? "It is on its way." : `It is ${status}.`)}
-      cli={(reason) => cliLine(["webhooks", verb, delivery_id], verb === "discard" ? { reason } : {})}
-      curl={(reason) =>
-        curlLine(pageBase(), {
-          method: "POST",
-          path,
-          params,
-          ...(verb === "discard" ? { body: reason === undefined ? {} : { reason } } : {}),
-        })
-      }
+      {...shown((reason) => verbCommands(pageBase(), `deliveries.${verb}`, { delivery_id, reason }))}
       onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
