@@ -3,7 +3,7 @@ import { withCommand } from "../core/action.js";
 import { fromSqlError } from "../core/errors.js";
 import { DatabaseError } from "./database.js";
 
-/** The reply of a verb. Rows without one are the answer to something else, whatever was done. */
+/** The reply of a verb, for a worker, which goes by SQLSTATE. Rows without one are the answer to something else, whatever was done. */
 export async function replied<T>(rows: Promise<Record<string, unknown>[]>): Promise<T> {
   const [row] = await rows;
   if (row !== undefined && "reply" in row) return row.reply as T;

@@ -1,28 +1,12 @@
 // How the service is, in figures, for whoever runs it: what app.read_metrics measures now, and how the database was in the last minutes.
+import type { ReplyOf } from "../core/api/endpoint.js";
+import type { vitals_api } from "../core/api/vitals.js";
 import { readCounts } from "../core/work_counts.js";
 import type { Database } from "./database.js";
 import { type Measured, readMetrics } from "./metrics.js";
 import { asked } from "./reply.js";
 
-export interface VitalFigures {
-  size_bytes: number;
-  connections: number;
-  locks_waiting: number;
-  oldest_xmin_age: number;
-  oldest_transaction_s: number;
-  commits: number;
-  rollbacks: number;
-  deadlocks: number;
-  dead_tuples: number;
-}
-
-export interface VitalSample extends VitalFigures {
-  at: string;
-  /** Tasks claimed since the beginning of all counting. */
-  claimed: number;
-  slots: number;
-  workers: number;
-}
+type VitalSample = ReplyOf<typeof vitals_api.read>["history"][number];
 
 export async function readVitals(db: Database, minutes: number) {
   const measured = await readMetrics(db);
