@@ -1,7 +1,9 @@
 // What one SQL call of a submit or an enqueue carries: texts made once, cut into pages bounded in number and size.
 import type { Job } from "../core/declare.js";
 import { usableTraceparent } from "../core/traceparent.js";
-import type { SubmitOptions } from "./records.js";
+import type { Queryable } from "./database.js";
+import type { EnqueueItem, SubmitOptions } from "./records.js";
+import { asked } from "./reply.js";
 
 const BYTES_PER_CALL = 4 * 1024 * 1024;
 
@@ -67,4 +69,38 @@ export async function* pages<Item extends { text: string }>(
     bytes += item.text.length;
   }
   if (page.length > 0) yield page;
+}
+
+/** The lone tasks of one call: those that say nothing but their parameters travel as a plain list. */
+export async function enqueuePage(
+  { db, tenant }: { db: Queryable; tenant: string },
+  task_type: string,
+  page: { item: EnqueueItem; text: string }[],
+  traceparent: string | undefined,
+) {
+  const texts = page.map(({ text }) => text);
+  if (traceparent === undefined && page.every(({ item }) => Object.keys(item).length === 1)) {
+    const { created, stage_id, ordinals } = await asked<{
+      created: number;
+      stage_id: number;
+      ordinals: number[];
+    }>(db.sql`select app.enqueue_alike(${task_type}::text, ${`[${texts.join()}]`}::text, ${tenant}::text) as reply`);
+    return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
+  }
+  const tasks = page.map(
+    ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, retry, metadata }, text }) => ({
+      parameters: text,
+      key,
+      run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
+      delay_s,
+      priority,
+      max_attempts,
+      retry,
+      metadata,
+    }),
+  );
+  const request = JSON.stringify({ tenant, task_type, traceparent, tasks });
+  return asked<{ task_ids: string[]; created: number }>(
+    db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
+  );
 }

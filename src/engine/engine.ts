@@ -18,7 +18,7 @@ import { Zones, zonesBelow } from "../storage/zones.js";
 import { Assets } from "./assets.js";
 import { BadItems } from "./bad_items.js";
 import { Blueprints } from "./blueprints.js";
-import { blueprintText, mapped, pages, receivers, submitOptions } from "./bulk.js";
+import { blueprintText, enqueuePage, mapped, pages, receivers, submitOptions } from "./bulk.js";
 import { worker_commands } from "./commands.js";
 import { Connectors } from "./connectors.js";
 import type { Database, Queryable } from "./database.js";
@@ -325,46 +325,11 @@ export class Engine {
       text: await validateTaskInput(task_type, handler, item.parameters),
     }));
     for await (const page of pages(tasks, TASKS_PER_CALL)) {
-      const reply = await this.#limited(db, this.#enqueuePage(db, task_type, page, traceparent));
+      const reply = await this.#limited(db, enqueuePage({ db, tenant: this.tenant }, task_type, page, traceparent));
       total.created += reply.created;
       for (const task_id of reply.task_ids) total.task_ids.push(task_id);
     }
     return total;
-  }
-
-  async #enqueuePage(
-    db: Queryable,
-    task_type: string,
-    page: { item: EnqueueItem; text: string }[],
-    traceparent: string | undefined,
-  ) {
-    const texts = page.map(({ text }) => text);
-    if (traceparent === undefined && page.every(({ item }) => Object.keys(item).length === 1)) {
-      const { created, stage_id, ordinals } = await asked<{
-        created: number;
-        stage_id: number;
-        ordinals: number[];
-      }>(
-        db.sql`select app.enqueue_alike(${task_type}::text, ${`[${texts.join()}]`}::text, ${this.tenant}::text) as reply`,
-      );
-      return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
-    }
-    const tasks = page.map(
-      ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, retry, metadata }, text }) => ({
-        parameters: text,
-        key,
-        run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
-        delay_s,
-        priority,
-        max_attempts,
-        retry,
-        metadata,
-      }),
-    );
-    const request = JSON.stringify({ tenant: this.tenant, task_type, traceparent, tasks });
-    return asked<{ task_ids: string[]; created: number }>(
-      db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
-    );
   }
 
   async status(job_id: string): Promise<JobRecord> {
