@@ -49,7 +49,8 @@ export function callVerb<E extends SqlEndpoint>(
     request = false,
     list,
   } = typeof verb.sql === "string" ? ({ name: verb.sql } as SqlNamed) : verb.sql;
-  const given = Object.entries({ ...also, ...(verb.operator ? {} : { tenant }), ...defined(fields as object) }).map(
+  // The tenant comes last: no field of a call can take its place.
+  const given = Object.entries({ ...also, ...defined(fields as object), ...(verb.operator ? {} : { tenant }) }).map(
     ([field, value]) => [argumentOf(verb, field), value] as const,
   );
   const sent = request ? ([["request", Object.fromEntries(given)]] as const) : given;

@@ -13,11 +13,7 @@ export const webhooksRoutes = () => [
       return { ...changed, warnings: addressWarnings(changed.url, engine.outbound) };
     },
     rotate: ({ engine, params, body: { secret, overlap_s, actor: person }, actor }) =>
-      engine.webhooks.rotate(params.endpoint_id, {
-        secret,
-        overlap_s,
-        actor: actor(person),
-      }),
+      engine.webhooks.rotate(params.endpoint_id, { secret, overlap_s, actor: actor(person) }),
   }),
   ...routes(deliveries_api, {}),
 ];
