@@ -3,22 +3,25 @@ import { holds_behind_pooler } from "./test/behind_pooler.js";
 import { CountReporter } from "./test/count_reporter.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
- * `--mode screenshots`: pictures of the dashboard. `--mode pooler`: through PgBouncer. */
+ * `--mode screenshots`: pictures of the dashboard. `--mode pooler`: through PgBouncer. `--mode embedded`: the half of the tests on
+ * both kinds of database that the usual run leaves out. */
 const included: Record<string, string> = {
   soak: "test/**/*.soak.ts",
   screenshots: "test/dashboard/*.shots.ts",
   pooler: "test/{engine,worker,server,faults}/**/*.test.ts",
+  embedded: "test/engine/*.test.ts",
 };
 
 export default defineConfig(({ mode }) => {
   const soak = mode === "soak";
   if (mode === "pg18") process.env.FANFOLD_TEST_PG = "npm";
   if (mode === "pooler") process.env.FANFOLD_TEST_POOLER = "1";
+  if (mode === "embedded") process.env.FANFOLD_TEST_EMBEDDED = "1";
   return {
     test: {
       include: [included[mode] ?? "test/**/*.test.ts"],
-      exclude: ["node_modules/**"],
-      ...(mode === "pooler" ? { testNamePattern: holds_behind_pooler } : {}),
+      exclude: ["node_modules/**", ...(mode === "embedded" ? ["test/engine/embedded_conformance.test.ts"] : [])],
+      testNamePattern: { pooler: holds_behind_pooler, embedded: /\(embedded\) / }[mode],
       env: {
         // What fails for good does so within a second; tests of patience say their own.
         FANFOLD_RETRY: "attempts=3,base_s=0.1",

@@ -4,13 +4,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { openAsBlob } from "node:fs";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, inject, onTestFinished } from "vitest";
+import { afterAll, describe, inject, onTestFinished, TestRunner } from "vitest";
 import type { Database } from "../src/engine/database.js";
 import { type EmbeddedDatabase, openEmbedded } from "../src/engine/embedded_database.js";
 import { migrate } from "../src/engine/migrate.js";
 import { readSchemaFolder, readSql, schema_folder } from "../src/engine/schema_folder.js";
 import { openServer } from "../src/engine/server_database.js";
 import { pgstacScript } from "./catalog_packages.js";
+import { emptyDatabase, lendDatabase } from "./lent_databases.js";
 import { templatePrefix } from "./postgres_server.js";
 
 export interface RealServer {
@@ -43,11 +44,18 @@ export async function realServer(): Promise<RealServer> {
 /** What a database has besides Fanfold's own schema: the catalogues' need PostGIS (see catalog_packages.ts). */
 export type Variant = "app" | "stac" | "pgstac";
 
-/** A database of its own on the real server; `bare` without Fanfold's schema. */
-export async function freshDatabase(options: { bare?: boolean; variant?: Variant } = {}): Promise<FreshDatabase> {
+/**
+ * A database on the real server, empty but for Fanfold's schema; `bare` without that. It is lent: emptied when it is dropped, and
+ * given to the next test. `own`: made for this test and gone after it. Behind a pooler, which keeps connections open, all are.
+ */
+export async function freshDatabase(
+  options: { bare?: boolean; own?: boolean; variant?: Variant } = {},
+): Promise<FreshDatabase> {
   const server = await realServer();
+  const { bare = false, variant = "app", own = bare || variant !== "app" || inject("pooler_port") !== null } = options;
+  if (!own) return lendDatabase(server, await templateDatabase(server, variant));
   const name = `fanfold_test_${randomBytes(6).toString("hex")}`;
-  const template = options.bare ? "template0" : await templateDatabase(server, options.variant ?? "app");
+  const template = bare ? "template0" : await templateDatabase(server, variant);
   await onAdmin(server, (admin) => admin.script(`create database ${name} template ${template}`));
   const url = throughPooler(server.url_for(name));
   const db = openServer(url, { max: 4, application_name: "fanfold test" });
@@ -75,22 +83,33 @@ export async function freshEmbedded(options: { catalog?: boolean } = {}): Promis
 
 export type OpenDatabase = () => Promise<Database>;
 
+/** By block: the names of tests, or all of them. */
+export type Walks = Readonly<Record<string, "all" | readonly string[]>>;
+
+let walks: Walks | null = null;
+
+/** What `declare` declares for both kinds of database is declared for the embedded one, and only these tests of it. */
+export async function declareOnEmbedded(chosen: Walks, declare: () => Promise<unknown>): Promise<void> {
+  walks = chosen;
+  await declare();
+}
+
 /**
- * The same tests on both kinds of database. `open` gives a fresh migrated one, as superuser, gone after the test; or, when
- * `shared`, the same one to all tests of the block, which is quicker where they do not disturb each other.
+ * Tests that hold on both kinds of database. They run on a server; on the embedded one in `npm run test:embedded`, and some of them
+ * always (engine/embedded_conformance.test.ts). `open` gives a migrated database without rows, as superuser, gone after the test; or,
+ * when `shared`, the same one to all tests of the block, which is quicker where they do not disturb each other.
  */
 export function bothDatabases(
   name: string,
   tests: (open: OpenDatabase, kind: Database["kind"]) => void,
   options: { shared?: boolean } = {},
 ): void {
-  describe.each(["server", "embedded"] as const)(`${name} (%s)`, (kind) => {
+  const kind = walks !== null || process.env.FANFOLD_TEST_EMBEDDED ? "embedded" : "server";
+  const chosen = walks?.[name] ?? (walks === null ? "all" : []);
+  describe(`${name} (${kind})`, () => {
     const make = kind === "server" ? openOnServer : openInMemory;
     let shared: Promise<Opened> | null = null;
-    afterAll(async () => {
-      await (await shared)?.close();
-      if (kind === "embedded") await closeInMemory();
-    });
+    afterAll(async () => (await shared)?.close());
     tests(async () => {
       if (options.shared) {
         shared ??= make();
@@ -100,7 +119,18 @@ export function bothDatabases(
       onTestFinished(close);
       return db;
     }, kind);
+    if (chosen !== "all") keepTests(chosen);
   });
+}
+
+/** Of the block that is being declared. A name that no test has is a mistake. */
+function keepTests(names: readonly string[]): void {
+  const { tasks } = TestRunner.getCurrentSuite();
+  const kept = tasks.filter((task) => names.includes(task.name));
+  const unknown = names.filter((name) => !kept.some((task) => task.name === name));
+  if (unknown.length > 0 || kept.length === 0)
+    throw new Error(`no test is called: ${unknown.join("; ") || "anything"}`);
+  tasks.splice(0, tasks.length, ...kept);
 }
 
 interface Opened {
@@ -115,27 +145,15 @@ async function openOnServer(): Promise<Opened> {
 
 let embedded: Promise<EmbeddedDatabase> | null = null;
 
-/** Starting one takes a second, emptying it a few milliseconds: a test file has one, and each test finds it empty. */
+/** Starting one takes a second: a test file has one, and each test finds it empty. */
 async function openInMemory(): Promise<Opened> {
   embedded ??= freshEmbedded();
   const db = (await embedded).as(null);
-  await db.script(`
-    do $$ begin
-      execute (
-        select 'truncate ' || string_agg(format('app.%I', relname), ', ')
-          from pg_class
-         where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema\\_%');
-    end $$;
-    insert into app.tenants (tenant_id) values ('default');
-    insert into app.janitor default values`);
+  await emptyDatabase(db);
   return { db, close: () => db.close() };
 }
 
-async function closeInMemory(): Promise<void> {
-  const opened = embedded;
-  embedded = null;
-  await (await opened)?.close();
-}
+afterAll(async () => (await embedded)?.close());
 
 const templates = new Map<Variant, Promise<string>>();
 
@@ -172,7 +190,7 @@ async function makeTemplate(server: RealServer, admin: Database, name: string, v
   await admin.script(`alter database ${name} with is_template true allow_connections false`);
 }
 
-async function onAdmin<T>(server: RealServer, work: (admin: Database) => Promise<T>): Promise<T> {
+export async function onAdmin<T>(server: RealServer, work: (admin: Database) => Promise<T>): Promise<T> {
   const admin = openServer(server.admin_url, { application_name: "fanfold test admin" });
   try {
     return await work(admin);

@@ -11,7 +11,6 @@ import { readMetrics } from "../../src/engine/metrics.js";
 import { createApp } from "../../src/server/app.js";
 import { databaseFamilies } from "../../src/server/database_metrics.js";
 import { exposition, Family } from "../../src/server/exposition.js";
-import { bothDatabases } from "../postgres.js";
 import { readExposition, sampleValue } from "./exposition.js";
 import { openService, type TestService } from "./service.js";
 
@@ -375,17 +374,5 @@ describe("the files for Prometheus and Grafana", () => {
     all.tallies = [...all.tallies, ["alerts", "any", 1]];
     for (const { name } of databaseFamilies(all)) names.add(name);
     expect([...used(queries), ...used(alerts)].filter((name) => !names.has(name))).toEqual([]);
-  });
-});
-
-bothDatabases("measuring a database", (open) => {
-  test("an empty one is measured, with its vitals", async () => {
-    const db = await open();
-    const measured = await readMetrics(db);
-    expect(measured.queue).toEqual({ task_types: [], tenants: [] });
-    expect(measured.jobs).toEqual({ queued: 0, processing: 0, paused: 0 });
-    expect(measured.workers).toEqual({ live: 0, slots: 0, busy: 0, silent: 0 });
-    expect(measured.database!.size_bytes).toBeGreaterThan(0);
-    expect(measured.database!.tables.map(([table]) => table)).toContain("ready");
   });
 });
