@@ -12,7 +12,7 @@ import { readSchemaFolder, readSql, schema_folder } from "../src/engine/schema_f
 import { openServer } from "../src/engine/server_database.js";
 import { pgstacScript } from "./catalog_packages.js";
 import { emptyDatabase, lendDatabase } from "./lent_databases.js";
-import { templatePrefix } from "./postgres_server.js";
+import { onAdmin, templatePrefix } from "./postgres_server.js";
 
 export interface RealServer {
   url_for(database: string): string;
@@ -56,13 +56,13 @@ export async function freshDatabase(
   if (!own) return lendDatabase(server, await templateDatabase(server, variant));
   const name = `fanfold_test_${randomBytes(6).toString("hex")}`;
   const template = bare ? "template0" : await templateDatabase(server, variant);
-  await onAdmin(server, (admin) => admin.script(`create database ${name} template ${template}`));
+  await onAdmin(server.admin_url, (admin) => admin.script(`create database ${name} template ${template}`));
   const url = throughPooler(server.url_for(name));
   const db = openServer(url, { max: 4, application_name: "fanfold test" });
   let dropped: Promise<void> | null = null;
   const drop = async () => {
     await db.close();
-    await onAdmin(server, (admin) => admin.script(`drop database if exists ${name} with (force)`));
+    await onAdmin(server.admin_url, (admin) => admin.script(`drop database if exists ${name} with (force)`));
   };
   return { db, url, drop: () => (dropped ??= drop()) };
 }
@@ -145,11 +145,16 @@ async function openOnServer(): Promise<Opened> {
 
 let embedded: Promise<EmbeddedDatabase> | null = null;
 
-/** Starting one takes a second: a test file has one, and each test finds it empty. */
-async function openInMemory(): Promise<Opened> {
+/** Starting one takes a second: a test file has one, and each test that asks for it finds it empty. */
+export async function emptyEmbedded(): Promise<EmbeddedDatabase> {
   embedded ??= freshEmbedded();
-  const db = (await embedded).as(null);
-  await emptyDatabase(db);
+  const opened = await embedded;
+  await emptyDatabase(opened.as(null));
+  return opened;
+}
+
+async function openInMemory(): Promise<Opened> {
+  const db = (await emptyEmbedded()).as(null);
   return { db, close: () => db.close() };
 }
 
@@ -163,7 +168,7 @@ function templateDatabase(server: RealServer, variant: Variant): Promise<string>
   if (known !== undefined) return known;
   const making = (async () => {
     const name = `${templatePrefix(inject("shared_dir"))}${await schemaHash()}_${variant}`;
-    await onAdmin(server, async (admin) => {
+    await onAdmin(server.admin_url, async (admin) => {
       // Test processes start together: one makes it, the others wait for this lock.
       await admin.sql`select pg_advisory_lock(7308324466020481)`;
       const [row] = await admin.sql<{ ready: boolean }>`
@@ -190,15 +195,6 @@ async function makeTemplate(server: RealServer, admin: Database, name: string, v
   await admin.script(`alter database ${name} with is_template true allow_connections false`);
 }
 
-export async function onAdmin<T>(server: RealServer, work: (admin: Database) => Promise<T>): Promise<T> {
-  const admin = openServer(server.admin_url, { application_name: "fanfold test admin" });
-  try {
-    return await work(admin);
-  } finally {
-    await admin.close();
-  }
-}
-
 /** On a connection of its own: pgSTAC's script leaves a role and a search path behind. */
 async function installPgstac(url: string): Promise<void> {
   const db = openServer(url);
@@ -211,7 +207,8 @@ async function installPgstac(url: string): Promise<void> {
 
 const dumps = new Map<boolean, Promise<Blob>>();
 
-function embeddedDump(catalog: boolean): Promise<Blob> {
+/** Of a migrated embedded database. */
+export function embeddedDump(catalog = false): Promise<Blob> {
   const known = dumps.get(catalog);
   if (known !== undefined) return known;
   const making = (async () => {

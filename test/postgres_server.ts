@@ -5,6 +5,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { findBinaries, freePort, own, type User, unprivilegedUser } from "../bench/postgres_binaries.js";
+import type { Database } from "../src/engine/database.js";
 import { openServer } from "../src/engine/server_database.js";
 
 export { freePort, own, type User, unprivilegedUser };
@@ -125,6 +126,16 @@ export async function foundServer(admin_url: string): Promise<RunningServer> {
 /** The migrated databases of one test run, told from those of another on the same server. */
 export function templatePrefix(shared_dir: string): string {
   return `fanfold_template_${Buffer.from(basename(shared_dir)).toString("hex").slice(-16)}_`;
+}
+
+/** A connection to the server itself, for as long as the work takes. */
+export async function onAdmin<T>(admin_url: string, work: (admin: Database) => Promise<T>): Promise<T> {
+  const admin = openServer(admin_url, { application_name: "fanfold test admin" });
+  try {
+    return await work(admin);
+  } finally {
+    await admin.close();
+  }
 }
 
 async function serverVersion(url: string): Promise<string> {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Database, Queryable } from "../../src/engine/database.js";
 import { openServer } from "../../src/engine/server_database.js";
+import { emptyDatabase } from "../lent_databases.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
 import { one } from "./floor.js";
 
@@ -40,8 +41,7 @@ class TwoSessions {
   }
 
   async clear(): Promise<void> {
-    await this.db.script(`truncate app.jobs, app.stages, app.stage_progress, app.tasks, app.ready, app.claims, app.results,
-      app.attempts, app.workers, app.idempotency_keys, app.job_dependencies, app.job_groups, app.group_changes`);
+    await emptyDatabase(this.db);
   }
 
   async meet<Scene>(scene: Scene, a: [string, Verb<Scene>], b: [string, Verb<Scene>]): Promise<void> {
@@ -98,6 +98,8 @@ class TwoSessions {
       const [row] = await this.db
         .sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
       if (row !== undefined) return;
+      // It may need the processor.
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
 }
