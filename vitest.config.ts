@@ -9,7 +9,7 @@ const included: Record<string, string> = {
   soak: "test/**/*.soak.ts",
   screenshots: "test/dashboard/*.shots.ts",
   pooler: "test/{engine,worker,server,faults}/**/*.test.ts",
-  embedded: "test/engine/*.test.ts",
+  embedded: "test/{engine,catalog}/*.test.ts",
 };
 
 export default defineConfig(({ mode }) => {
@@ -21,7 +21,7 @@ export default defineConfig(({ mode }) => {
     test: {
       include: [included[mode] ?? "test/**/*.test.ts"],
       exclude: ["node_modules/**", ...(mode === "embedded" ? ["test/engine/embedded_conformance.test.ts"] : [])],
-      testNamePattern: { pooler: holds_behind_pooler, embedded: /\(embedded\) / }[mode],
+      testNamePattern: { pooler: holds_behind_pooler, embedded: /\(embedded\) |stac on the embedded database/ }[mode],
       env: {
         // What fails for good does so within a second; tests of patience say their own.
         FANFOLD_RETRY: "attempts=3,base_s=0.1",

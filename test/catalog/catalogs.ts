@@ -19,8 +19,14 @@ export interface OpenedCatalog {
   forTenant(tenant: string): Promise<Catalog>;
 }
 
-export const catalog_kinds = ["stac on the embedded database", "stac on a server", "pgstac on a server"] as const;
-export type CatalogKind = (typeof catalog_kinds)[number];
+export type CatalogKind = "stac on the embedded database" | "stac on a server" | "pgstac on a server";
+
+/** On the embedded database (minutes with PostGIS) in `npm run test:embedded`, and where the server has no PostGIS. */
+const on_embedded = Boolean(process.env.FANFOLD_TEST_EMBEDDED) || (await withoutPostgis()) !== null;
+export const catalog_kinds: readonly CatalogKind[] = [
+  on_embedded ? "stac on the embedded database" : "stac on a server",
+  "pgstac on a server",
+];
 
 /** Null, or why this machine cannot have it. */
 export async function whyNot(kind: CatalogKind): Promise<string | null> {

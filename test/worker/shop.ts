@@ -11,7 +11,7 @@ import { openEngine } from "../../src/engine/open_engine.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
-import { freshDatabase, freshEmbedded } from "../postgres.js";
+import { emptyEmbedded, freshDatabase } from "../postgres.js";
 
 export interface Parts {
   jobs?: readonly Job[];
@@ -49,7 +49,7 @@ export async function openShop(parts: Parts): Promise<TestShop> {
 export async function openEmbeddedShop(parts: Parts): Promise<{ engine: Engine; worker: TestShop["worker"] }> {
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   onTestFinished(() => rm(storage_dir, { recursive: true, force: true }));
-  const embedded = await freshEmbedded();
+  const embedded = await emptyEmbedded();
   const open = () => embedded.as("fanfold_admin");
   const engine = new Engine({
     db: open(),
@@ -57,7 +57,7 @@ export async function openEmbeddedShop(parts: Parts): Promise<{ engine: Engine; 
     registry: createRegistry(parts),
     store: openFolderStore(storage_dir),
     openConnection: open,
-    close: () => embedded.close(),
+    close: async () => {},
   });
   onTestFinished(() => engine.close());
   return { engine, worker: (options) => runWorker(engine, options) };

@@ -5,14 +5,14 @@ import { defineHandler, defineJob, type Handler } from "../../src/core/declare.j
 import { type Database, DatabaseError } from "../../src/engine/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
-import { freshEmbedded } from "../postgres.js";
+import { emptyEmbedded } from "../postgres.js";
 import { openIsolated } from "./isolation_shop.js";
 import { attemptsOf, eventually, gate, openEmbeddedShop, openShop, runWorker, type TestShop } from "./shop.js";
 import { isolated_writer } from "./writing_handlers.js";
 
 afterEach(() => disarmFaults());
 // The first of a run is made, which takes longer than a test may.
-beforeAll(async () => (await freshEmbedded()).close(), 120_000);
+beforeAll(emptyEmbedded, 120_000);
 
 const fan = (task: string, more: object = {}) =>
   defineJob({
@@ -22,6 +22,7 @@ const fan = (task: string, more: object = {}) =>
   });
 
 const table = `
+  drop table if exists public.written;
   create table public.written (n int primary key, attempt int, note text);
   grant all on public.written to public`;
 
