@@ -1,8 +1,8 @@
 // Fault points: nothing unless armed, and armed from outside only with words that exist.
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { armFault, disarmFaults, fault } from "../src/fault.js";
+import { plainScript } from "./plain_code.js";
 
 afterEach(() => disarmFaults());
 
@@ -31,12 +31,11 @@ test("disarming an action that was replaced leaves the new one armed", () => {
   expect(called).toBe(true);
 });
 
-const loader = fileURLToPath(new URL("worker/typescript.mjs", import.meta.url));
-const module = new URL("../src/fault.ts", import.meta.url).href;
+const module = plainScript(new URL("../src/fault.ts", import.meta.url));
 
 function inChild(setting: string, code: string) {
   const script = `import { fault } from ${JSON.stringify(module)};\n${code}`;
-  return spawnSync(process.execPath, ["--import", loader, "--input-type=module", "-e", script], {
+  return spawnSync(process.execPath, ["--input-type=module", "-e", script], {
     env: { ...process.env, FANFOLD_FAULTS: setting },
     encoding: "utf8",
   });

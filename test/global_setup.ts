@@ -1,7 +1,7 @@
 // Once per test run: a real server, and on it one migrated database to clone. At the end the server's log is read: a
 // deadlock in any test fails the run, because retries would hide it from the test itself.
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -24,6 +24,8 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await realServer();
   const shared_dir = await mkdtemp(join(tmpdir(), "fanfold-tests-"));
+  // Isolated handlers, who may be another user, take the project's code from there.
+  await chmod(shared_dir, 0o755);
   const { admin_url, version, log_path } = server;
   project.provide("server", { admin_url, version, log_path });
   project.provide("shared_dir", shared_dir);

@@ -23,8 +23,9 @@ interface Given {
 }
 
 export async function startKillableWorker(given: Given): Promise<ChildProcess> {
-  const loader = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url));
-  const args = ["--import", loader, fileURLToPath(import.meta.url), JSON.stringify(given)];
+  // The process itself has no test runner around it.
+  const { plainScript } = await import("../plain_code.js");
+  const args = [plainScript(new URL(import.meta.url)), JSON.stringify(given)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   // A run that is killed must not leave workers behind.
   const killWithUs = () => child.kill("SIGKILL");

@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../src/engine/database.js";
 import { type EmbeddedDatabase, openEmbedded } from "../../src/engine/embedded_database.js";
 import { lockFolder } from "../../src/engine/folder_lock.js";
+import { plainScript } from "../plain_code.js";
 import { freshEmbedded } from "../postgres.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "DatabaseError", code });
@@ -87,11 +87,10 @@ function folder(): string {
   return made;
 }
 
-const loader = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url));
-const child_script = fileURLToPath(new URL("folder_child.ts", import.meta.url));
+const child_script = plainScript(new URL("folder_child.ts", import.meta.url));
 
 async function startChild(what: "open" | "lock", data_dir: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(process.execPath, ["--import", loader, child_script, what, data_dir], {
+  const child = spawn(process.execPath, [child_script, what, data_dir], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

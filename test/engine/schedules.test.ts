@@ -1,7 +1,6 @@
 // Schedules: each time gets its job once; what was missed is settled by policy; what cannot be submitted is told.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/declare.js";
@@ -9,6 +8,7 @@ import type { Database, Queryable } from "../../src/engine/database.js";
 import { Scheduler } from "../../src/engine/scheduler.js";
 import { openServer } from "../../src/engine/server_database.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
+import { plainScript } from "../plain_code.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { one } from "./floor.js";
 import { dueNow, engineOn, missed, nightly, nightly_handler } from "./scheduling.js";
@@ -411,9 +411,8 @@ describe("many schedulers on one server", () => {
       disarmFaults();
       expect(await jobsOf(db, "hard")).toEqual([]);
     }
-    const loader = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url));
-    const script = fileURLToPath(new URL("scheduler_child.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", loader, script, url], {
+    const script = plainScript(new URL("scheduler_child.ts", import.meta.url));
+    const child = spawn(process.execPath, [script, url], {
       env: { ...process.env, FANFOLD_FAULTS: "schedule-recorded:kill9" },
       stdio: ["ignore", "inherit", "inherit"],
     });

@@ -5,7 +5,6 @@ import { createRegistry } from "../../src/core/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { findFence } from "../../src/worker/isolation/fence.js";
 import { startWorker } from "../../src/worker/worker.js";
-import { node_args } from "../worker/isolation_node.js";
 import { spies } from "./isolation_handlers.js";
 
 const [folder = ""] = process.argv.slice(2);
@@ -16,7 +15,10 @@ writeFileSync(kept, "ordinary-file", { mode: 0o600 });
 mkdirSync(other);
 const registry = createRegistry({ handlers: [spies] });
 const engine = await openEngine({ database_url: process.env.DATABASE_URL!, registry, storage_dir: store });
-const worker = await startWorker(engine, { isolation_node_args: node_args, scratch_dir: join(folder, "scratch") });
+const worker = await startWorker(engine, {
+  isolation_node_args: process.execArgv,
+  scratch_dir: join(folder, "scratch"),
+});
 const { task_id } = await engine.enqueue("spies", { worker: process.pid, kept, store, other });
 let task = await engine.task(task_id);
 while (task.finished_at === null) {

@@ -9,7 +9,8 @@ import { tenantPrefix } from "../../src/core/store.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
 import { fanfold } from "../cli/fake_terminal.js";
 import { openService, type TestService } from "../server/service.js";
-import { catalogHere, isolation_node_args, scene } from "./raster_world.js";
+import { node_args } from "../worker/isolation_node.js";
+import { catalogHere, scene } from "./raster_world.js";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -80,7 +81,7 @@ test.skipIf(skip)(`a job type tells what it takes${name}`, async () => {
 });
 
 test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked from the job${name}`, async () => {
-  await service.worker({ slots: 1, isolation_node_args, raster: { engine: "wasm" } });
+  await service.worker({ slots: 1, isolation_node_args: node_args, raster: { engine: "wasm" } });
   const { status, body } = await submit("process_raster", {
     ...{ source: "bronze:in/scene.tif", collection: "dem", datetime: "2024-01-01T00:00:00Z" },
   });

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { deflateSync } from "node:zlib";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
@@ -25,11 +24,8 @@ import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
 import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
+import { node_args } from "../worker/isolation_node.js";
 import { eventually } from "../worker/shop.js";
-
-const typescript = fileURLToPath(new URL("../worker/typescript.mjs", import.meta.url));
-
-export const isolation_node_args = ["--import", typescript];
 
 /** The built-in catalogue on a server or on the embedded database, or pgSTAC on a server. */
 export type WorldKind = "server" | "embedded" | "pgstac";
@@ -70,7 +66,7 @@ export class RasterWorld {
       ...{
         slots: 2,
         poll_s: 1,
-        isolation_node_args,
+        isolation_node_args: node_args,
         raster: { engine: "wasm" },
         scratch_dir: join(this.dir, "scratch"),
       },

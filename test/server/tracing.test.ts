@@ -16,6 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { defineJob } from "../../src/core/declare.js";
 import { isTracing } from "../../src/engine/tracing.js";
 import { createLog } from "../../src/log.js";
+import { node_args } from "../worker/isolation_node.js";
 import { openService, type TestService } from "./service.js";
 import { calls_out, calls_out_isolated } from "./traced_handlers.js";
 
@@ -49,8 +50,7 @@ beforeAll(async () => {
       done();
     },
   });
-  const typescript = new URL("../worker/typescript.mjs", import.meta.url).href;
-  await service.worker({ log: createLog({ level: "debug", stream }), isolation_node_args: ["--import", typescript] });
+  await service.worker({ log: createLog({ level: "debug", stream }), isolation_node_args: node_args });
 });
 afterAll(async () => {
   await service.close();

@@ -1,4 +1,8 @@
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { inject } from "vitest";
 
-/** Children of the test itself must be told how to read TypeScript. */
-export const node_args = ["--import", fileURLToPath(new URL("./typescript.mjs", import.meta.url))];
+const loader = new URL("./typescript.mjs", import.meta.url);
+loader.searchParams.set("code", join(inject("shared_dir"), "code"));
+
+/** Children of the test itself must be told where the project is as JavaScript. */
+export const node_args = ["--import", loader.href];

@@ -1,25 +1,22 @@
-// Lets a child process run this project's TypeScript as it is: node --import ./test/worker/typescript.mjs script.ts
+// Lets a child of a test take the project's modules from where plain_code.ts has put them as JavaScript, whatever asks for their
+// TypeScript: node --import file:///…/typescript.mjs?code=folder script.ts
 import { register } from "node:module";
 
 const hooks = `
-  import { readFile } from "node:fs/promises";
   import { existsSync } from "node:fs";
-  import { fileURLToPath } from "node:url";
-  import { transformSync } from ${JSON.stringify(import.meta.resolve("rolldown/utils"))};
+  import { fileURLToPath, pathToFileURL } from "node:url";
+
+  const root = ${JSON.stringify(new URL("../../", import.meta.url).href)};
+  const folder = pathToFileURL(${JSON.stringify(`${new URL(import.meta.url).searchParams.get("code")}/`)}).href;
 
   export async function resolve(specifier, context, next) {
-    if (specifier.startsWith(".") && specifier.endsWith(".js") && context.parentURL !== undefined) {
-      const url = new URL(specifier.replace(/\\.js$/, ".ts"), context.parentURL);
-      if (existsSync(fileURLToPath(url))) return { url: url.href, shortCircuit: true };
+    if (/^(\\.|file:)/.test(specifier)) {
+      const { href } = new URL(specifier, context.parentURL);
+      const path = href.startsWith(root) ? href.slice(root.length) : "";
+      const plain = folder + path.replace(/\\.ts$/, ".js");
+      if (/^(src|test)\\//.test(path) && existsSync(fileURLToPath(plain))) return { url: plain, shortCircuit: true };
     }
     return next(specifier, context);
-  }
-
-  export async function load(url, context, next) {
-    if (!url.endsWith(".ts")) return next(url, context);
-    const path = fileURLToPath(url);
-    const { code } = transformSync(path, await readFile(path, "utf8"));
-    return { format: "module", source: code, shortCircuit: true };
   }
 `;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

@@ -3,11 +3,10 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { plainScript } from "../plain_code.js";
 
 const run = promisify(execFile);
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 export interface WideRun {
   status: string;
@@ -18,15 +17,8 @@ export interface WideRun {
 export async function runWide(database_url: string, count: number): Promise<WideRun> {
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   try {
-    const args = [
-      "--import",
-      path("./typescript.mjs"),
-      path("./wide_child.ts"),
-      database_url,
-      storage_dir,
-      String(count),
-    ];
-    const { stdout } = await run(process.execPath, args);
+    const script = plainScript(new URL("./wide_child.ts", import.meta.url));
+    const { stdout } = await run(process.execPath, [script, database_url, storage_dir, String(count)]);
     return JSON.parse(stdout) as WideRun;
   } finally {
     await rm(storage_dir, { recursive: true, force: true });
