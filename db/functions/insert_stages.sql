@@ -12,7 +12,7 @@ declare
 begin
   for v_try in 1 .. 2 loop
     with made as (
-      insert into app.stages as g (
+      insert into app.stages (
         tenant_id, job_id, number, name, task_type, parallelism, importance, after, of_number, waiting_for, batch, max_parallel,
         timeout_s, max_attempts, retry, budget_count, budget_percent, condition, plan, description, on_task_failure, gate, priority, status, total,
         opened_at)
@@ -29,7 +29,7 @@ begin
       cross join lateral (
         select * from app.blueprint_stages s where s.tenant_id = tenant and s.blueprint_hash = hash offset 0) d
       order by j.job_id, d.number
-      returning g as stage, g.stage_id, g.job_id, g.number, g.task_type, g.priority, g.status, g.waiting_for
+      returning stage_id, job_id, number, task_type, priority, status, waiting_for
     ),
     started as (select * from made m where m.status = 'processing'),
     tasks as (
@@ -40,7 +40,7 @@ begin
     ),
     queued as (
       insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, turn)
-      select s.stage_id, 0, 1, tenant, s.task_type, s.priority, app.opening_turn(s.stage, 1, s.number > 1) from started s
+      select s.stage_id, 0, 1, tenant, s.task_type, s.priority, app.opening_turn(s.job_id, s.stage_id, 1, s.number > 1, false) from started s
     )
     select array_agg(distinct m.job_id) filter (where m.status = 'waiting' and m.waiting_for = 0),
       array_agg(distinct m.task_type) filter (where m.status = 'processing'), count(*)

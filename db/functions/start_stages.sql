@@ -15,7 +15,7 @@ begin
     update app.stages s
        set status = 'processing', total = start_stages.total, opened_at = coalesce(s.opened_at, now())
      where s.stage_id = any (stage_ids)
-    returning s as stage, s.*
+    returning s.stage_id, s.tenant_id, s.job_id, s.number, s.task_type, s.priority, s.after <> '{}' and s.epoch = 1 as goes_on
   ),
   tasks as (
     insert into app.tasks (stage_id, ordinal, tenant_id)
@@ -29,10 +29,10 @@ begin
     insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
     select s.stage_id, lower(r), upper(r), s.tenant_id, s.task_type, s.priority, start_stages.task_bytes,
       -- This statement does not see itself: of stages that start together the lowest number has none beside it.
-      app.opening_turn(s.stage, start_stages.total - start_stages.skipped, exists (
+      app.opening_turn(s.job_id, s.stage_id, start_stages.total - start_stages.skipped, exists (
         select from app.stages o
          where o.tenant_id = s.tenant_id and o.job_id = s.job_id and o.number < s.number
-           and (o.status in ('planning', 'processing') or o.stage_id = any (stage_ids))))
+           and (o.status in ('planning', 'processing') or o.stage_id = any (stage_ids))), s.goes_on)
       from started s, unnest(coalesce(runnable, int8multirange(int8range(0, start_stages.total)))) r
      order by s.stage_id, r
   )

@@ -46,7 +46,7 @@ class Run {
       const blueprint = JSON.stringify({ type, stages });
       const asked = items.map(({ parameters, options: { depends, ...options } }) => ({
         parameters: JSON.stringify(parameters),
-        depends_on: depends === undefined ? undefined : known.slice(-(depends as number)),
+        depends_on: depends === undefined ? undefined : dependencies(known, depends as number, options),
         ...options,
       }));
       for (const some of this.in_sets ? [asked] : asked.map((item) => [item])) {
@@ -162,6 +162,11 @@ class Run {
     });
     return JSON.parse(text) as Snapshot;
   }
+}
+
+/** Several only where none of them can cancel the job: the reason would name the last one that ended, and jobs that end in sets end together. */
+function dependencies(known: string[], depends: number, { on_dependency_failure }: Record<string, unknown>): string[] {
+  return known.slice(-depends).slice(0, on_dependency_failure === "run" ? depends : 1);
 }
 
 test(`jobs that go the long way, one by one, leave what those leave that are plain, and go in sets (seed ${seed})`, async () => {

@@ -29,8 +29,9 @@ export class RandomJobs {
 
   #job(n: number): RandomJob {
     const stages: StageData[] = [];
+    const plain = this.#happens(0.4);
     for (let number = 1, count = this.#pick([1, 1, 2, 2, 3, 4, 5]); number <= count; number++) {
-      stages.push(this.#stage(number));
+      stages.push(this.#stage(number, plain));
     }
     const items = Array.from({ length: this.#pick([1, 1, 1, 2, 3]) }, (_, copy) => ({
       parameters: { n: n * 10 + copy, flag: this.#happens(0.5), items: [{ x: 1 }, { x: 2 }] },
@@ -39,10 +40,11 @@ export class RandomJobs {
     return { type: `job_${n}`, stages, items };
   }
 
-  #stage(number: number): StageData {
+  #stage(number: number, plain: boolean): StageData {
     const before = Array.from({ length: number - 1 }, (_, n) => n + 1);
     const after = this.#pick([undefined, undefined, [], before.filter(() => this.#happens(0.5))]);
     const previous = after ?? before.slice(-1);
+    if (plain) return { name: `s${number}`, task: this.#pick(task_types), after, max_attempts: 1 };
     const parallelism = previous.length === 0 ? "single" : this.#pick(["single", "single", "single", ...wide]);
     const planned = parallelism === "fan_out" || (parallelism === "single" && this.#happens(0.25));
     return {
