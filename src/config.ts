@@ -279,9 +279,11 @@ export function secretsFromEnvironment(env: Environment = process.env) {
 export function rasterFromEnvironment(env: Environment = process.env): RasterConfig {
   const read = <T>(one: Setting<T>): T => orInitial(one, env);
   return {
-    ...{ engine: read(settings.raster_engine), source_cache_mb: read(settings.source_cache_mb) },
+    engine: read(settings.raster_engine),
+    source_cache_mb: read(settings.source_cache_mb),
     source_max_mb: read(settings.source_max_mb),
-    ...{ catalog: read(settings.catalog), ...gdalPlaces(env) },
+    catalog: read(settings.catalog),
+    ...gdalPlaces(env),
   };
 }
 
@@ -357,8 +359,10 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
   /** Only what is set: what is not is the worker's to know. */
   const outbound = (): Partial<OutboundPolicy> => {
     const given = {
-      ...{ allow_private: value(settings.outbound_private), allow_hosts: value(settings.outbound_hosts) },
-      ...{ allow_names: value(settings.outbound_names), ports: value(settings.outbound_ports).map(Number) },
+      allow_private: value(settings.outbound_private),
+      allow_hosts: value(settings.outbound_hosts),
+      allow_names: value(settings.outbound_names),
+      ports: value(settings.outbound_ports).map(Number),
     };
     const resolver = value(settings.outbound_resolver);
     const allow_http = value(settings.outbound_http);
@@ -379,7 +383,9 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     database_dir: data_dir === memory_dir ? memory_dir : join(data_dir, "database"),
     storage_dir: value(settings.storage_dir, flags.storage_dir) ?? join(files_dir, "storage"),
     zones: {
-      ...{ bronze: zoneAt("bronze"), silver: zoneAt("silver"), gold: zoneAt("gold") },
+      bronze: zoneAt("bronze"),
+      silver: zoneAt("silver"),
+      gold: zoneAt("gold"),
       s3: s3Settings(env, value(settings.s3_endpoint), value(settings.s3_path_style)),
       azure: {
         ...given("endpoint", value(settings.azure_endpoint)),

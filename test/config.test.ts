@@ -20,8 +20,11 @@ test("without any setting everything has its default, and nothing can be changed
     database_dir: ".fanfold/database",
     storage_dir: ".fanfold/storage",
     zones: {
-      ...{ bronze: ".fanfold/zones/bronze", silver: ".fanfold/zones/silver", gold: ".fanfold/zones/gold" },
-      ...{ s3: {}, azure: { credentials: expect.any(Function) } },
+      bronze: ".fanfold/zones/bronze",
+      silver: ".fanfold/zones/silver",
+      gold: ".fanfold/zones/gold",
+      s3: {},
+      azure: { credentials: expect.any(Function) },
     },
     leftovers_after_h: 24,
     cors_origins: [],
@@ -92,7 +95,10 @@ test("the processes of isolated handlers get no credential of a zone", () => {
   };
   const remote = { ...secrets, FANFOLD_ZONE_SILVER: "s3://b/x", FANFOLD_ZONE_GOLD: "az://acmegeo/gold" };
   expect(environmentForHandlers(remote)).toMatchObject({
-    ...{ AWS_SECRET_ACCESS_KEY: "", AWS_ACCESS_KEY_ID: "", AZURE_STORAGE_KEY: "", AWS_REGION: "eu-central-1" },
+    AWS_SECRET_ACCESS_KEY: "",
+    AWS_ACCESS_KEY_ID: "",
+    AZURE_STORAGE_KEY: "",
+    AWS_REGION: "eu-central-1",
   });
 });
 
@@ -125,7 +131,9 @@ test("settings come from the environment, and flags win over them", () => {
 
 test("the server's host and port can be set, and a port that somebody named is known as such", () => {
   expect(loadConfig({ FANFOLD_HOST: "0.0.0.0", FANFOLD_PORT: "80" })).toMatchObject({
-    ...{ host: "0.0.0.0", port: 80, port_is_chosen: true },
+    host: "0.0.0.0",
+    port: 80,
+    port_is_chosen: true,
   });
   expect(loadConfig({}, { port: 0 })).toMatchObject({ port: 0, port_is_chosen: true });
   expect(problemsOf({ FANFOLD_HOST: "a b", FANFOLD_PORT: "70000" }).map(({ path }) => path)).toEqual([
@@ -268,29 +276,36 @@ test("half of what tokens need, a weak algorithm and keys without TLS are all to
 test("secrets of tenants may be given, keys must be keys, and what is opened for outgoing calls must be addresses", () => {
   const key = Buffer.alloc(32, 7).toString("base64");
   const env = {
-    ...{
-      FANFOLD_SECRET_ACME__STRIPE_KEY: "sk",
-      FANFOLD_SECRETS_DIR: "/run/secrets",
-      FANFOLD_SECRET_KEY: `${key}, ${key}`,
-    },
-    ...{ FANFOLD_OUTBOUND_ALLOW_HTTP: "on", FANFOLD_OUTBOUND_ALLOW_PRIVATE: "10.0.0.0/8, 127.0.0.1:8080" },
-    ...{ FANFOLD_OUTBOUND_PORTS: "443,8443", FANFOLD_OUTBOUND_ALLOW_HOSTS: "*.example.com" },
+    FANFOLD_SECRET_ACME__STRIPE_KEY: "sk",
+    FANFOLD_SECRETS_DIR: "/run/secrets",
+    FANFOLD_SECRET_KEY: `${key}, ${key}`,
+    FANFOLD_OUTBOUND_ALLOW_HTTP: "on",
+    FANFOLD_OUTBOUND_ALLOW_PRIVATE: "10.0.0.0/8, 127.0.0.1:8080",
+    FANFOLD_OUTBOUND_PORTS: "443,8443",
+    FANFOLD_OUTBOUND_ALLOW_HOSTS: "*.example.com",
   };
   const config = loadConfig(env);
   expect(config).toMatchObject({
     secrets_dir: "/run/secrets",
     outbound: {
-      ...{ allow_http: true, allow_private: ["10.0.0.0/8", "127.0.0.1:8080"], ports: [443, 8443] },
+      allow_http: true,
+      allow_private: ["10.0.0.0/8", "127.0.0.1:8080"],
+      ports: [443, 8443],
       allow_hosts: ["*.example.com"],
     },
   });
   expect(config.secret_keys.map(({ length }) => length)).toEqual([32, 32]);
   const wrong = problemsOf({
-    ...{ FANFOLD_SECRET_KEY: "hush", FANFOLD_OUTBOUND_ALLOW_PRIVATE: "localhost", FANFOLD_OUTBOUND_PORTS: "https" },
+    FANFOLD_SECRET_KEY: "hush",
+    FANFOLD_OUTBOUND_ALLOW_PRIVATE: "localhost",
+    FANFOLD_OUTBOUND_PORTS: "https",
     FANFOLD_SECRETS: "typo",
   });
   expect(wrong.map(({ path }) => path).sort()).toEqual([
-    ...["FANFOLD_OUTBOUND_ALLOW_PRIVATE", "FANFOLD_OUTBOUND_PORTS", "FANFOLD_SECRETS", "FANFOLD_SECRET_KEY"],
+    "FANFOLD_OUTBOUND_ALLOW_PRIVATE",
+    "FANFOLD_OUTBOUND_PORTS",
+    "FANFOLD_SECRETS",
+    "FANFOLD_SECRET_KEY",
   ]);
   expect(JSON.stringify(wrong)).not.toContain("hush");
 });
@@ -326,14 +341,20 @@ test("the raster engine, its place and what is kept of sources can be set", () =
     PROJ_DATA: "/opt/proj",
   };
   const wanted = {
-    ...{ engine: "wasm", source_cache_mb: 0, source_max_mb: 2048, catalog: "stac" },
-    ...{ path: "/opt/gdal/bin", env: { PROJ_DATA: "/opt/proj" } },
+    engine: "wasm",
+    source_cache_mb: 0,
+    source_max_mb: 2048,
+    catalog: "stac",
+    path: "/opt/gdal/bin",
+    env: { PROJ_DATA: "/opt/proj" },
   };
   expect(loadConfig(env).raster).toEqual(wanted);
   expect(rasterFromEnvironment(env)).toEqual(wanted);
   expect(loadConfig({}).raster.path).toContain("/usr/bin");
   const wrong = problemsOf({
-    ...{ FANFOLD_RASTER_ENGINE: "gdl", FANFOLD_SOURCE_CACHE_MB: "1 GB", FANFOLD_SOURCE_MAX_MB: "0" },
+    FANFOLD_RASTER_ENGINE: "gdl",
+    FANFOLD_SOURCE_CACHE_MB: "1 GB",
+    FANFOLD_SOURCE_MAX_MB: "0",
   });
   expect(wrong.map(({ path }) => path).sort()).toEqual([
     "FANFOLD_RASTER_ENGINE",

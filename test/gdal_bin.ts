@@ -12,7 +12,8 @@ let asked: Promise<SystemGdal> | undefined;
 
 export function systemGdal(): Promise<SystemGdal> {
   asked ??= installed("gdal-bin", () => works("gdalinfo", ["--version"])).then((why_not) => ({
-    ...{ available: why_not === null, why_not: why_not ?? "" },
+    available: why_not === null,
+    why_not: why_not ?? "",
   }));
   return asked;
 }

@@ -35,9 +35,14 @@ export async function startPooler(server_url: string, more: Record<string, strin
   const user = unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), "fanfold-pooler-"));
   const settings = {
-    ...{ listen_addr: "127.0.0.1", listen_port: String(port), unix_socket_dir: "" },
+    listen_addr: "127.0.0.1",
+    listen_port: String(port),
+    unix_socket_dir: "",
     // Logins that are made later are looked up.
-    ...{ auth_type: "trust", auth_file: join(folder, "users"), pool_mode: "transaction", ...more },
+    auth_type: "trust",
+    auth_file: join(folder, "users"),
+    pool_mode: "transaction",
+    ...more,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `* = host=${server.hostname} port=${server.port} auth_user=${server.username}`;

@@ -117,7 +117,8 @@ async function prepare(environment: Environment): Promise<PythonTools> {
 /** One JSON value in, one out. */
 export async function runScript<T>(python: string, script: string[], input: unknown): Promise<T> {
   const running = run(python, script, {
-    ...{ timeout: 50_000, maxBuffer: 64 * 1024 * 1024 },
+    timeout: 50_000,
+    maxBuffer: 64 * 1024 * 1024,
     env: { PATH: process.env.PATH ?? "", NO_PROXY: "127.0.0.1", PYTHONDONTWRITEBYTECODE: "1" },
   });
   running.child.stdin?.end(JSON.stringify(input));

@@ -14,7 +14,10 @@ export async function open({ boss_url, port }) {
   const name = "@pg-boss/proxy/node";
   const { createProxyServerNode } = await import(name);
   const opened = await createProxyServerNode({
-    ...{ port, hostname: "127.0.0.1", requestLogger: false, attachSignals: false },
+    port,
+    hostname: "127.0.0.1",
+    requestLogger: false,
+    attachSignals: false,
     options: { connectionString: boss_url, max: 10 },
   });
   await opened.start();

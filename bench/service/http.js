@@ -23,7 +23,13 @@ export async function http(place, { n = Number.POSITIVE_INFINITY, callers = 32 }
   const headers = { authorization: `Bearer ${key}` };
   const submit = (/** @type {number} */ from, /** @type {number} */ count) =>
     load.ask({
-      ...{ what: "calls", url, headers, from, n: count, callers, expect: 201 },
+      what: "calls",
+      url,
+      headers,
+      from,
+      n: count,
+      callers,
+      expect: 201,
       path: "/api/jobs/submit/bench_one",
       body: '{"parameters":{"i":"#"}}',
     });
@@ -47,17 +53,23 @@ export async function http(place, { n = Number.POSITIVE_INFINITY, callers = 32 }
   const cpu = (then.cpu_ms - used.cpu_ms) / submits;
   const rows = [
     {
-      ...{ what: `submits over HTTP, ${callers} callers`, value: one.per_s, unit: "jobs/s" },
+      what: `submits over HTTP, ${callers} callers`,
+      value: one.per_s,
+      unit: "jobs/s",
       more: `p50 ${one.p50_ms.toFixed(1)} ms, p99 ${one.p99_ms.toFixed(1)} ms, max ${one.max_ms.toFixed(1)} ms, server ${cpu.toFixed(2)} ms of CPU each`,
       ...atLeast(one.per_s, GOAL.submits),
     },
     {
-      ...{ what: "the client's enqueueMany", value: tasks.per_s, unit: "tasks/s" },
+      what: "the client's enqueueMany",
+      value: tasks.per_s,
+      unit: "tasks/s",
       more: `server ${(((after_bulk.cpu_ms - before_bulk.cpu_ms) / bulk) * 1000).toFixed(0)} ms of CPU per thousand`,
       ...atLeast(tasks.per_s, GOAL.tasks),
     },
     {
-      ...{ what: "the client's submitMany, jobs of 100 tasks", value: wide.per_s * 100, unit: "tasks/s" },
+      what: "the client's submitMany, jobs of 100 tasks",
+      value: wide.per_s * 100,
+      unit: "tasks/s",
       ...atLeast(wide.per_s * 100, GOAL.tasks),
     },
     { what: "the client's submitMany, jobs of one task", value: many.per_s, unit: "jobs/s" },
@@ -80,7 +92,13 @@ async function besideBoss(place, load, { submits, warm_up, callers }) {
     const proxy = await place.start("boss_proxy", { boss_url, port: await freePort() });
     const send = (/** @type {number} */ from, /** @type {number} */ count) =>
       load.ask({
-        ...{ what: "calls", url: proxy.ready.url, headers: {}, from, n: count, callers, expect: 200 },
+        what: "calls",
+        url: proxy.ready.url,
+        headers: {},
+        from,
+        n: count,
+        callers,
+        expect: 200,
         path: "/api/send",
         body: '{"name":"noop","data":{"i":"#"}}',
       });

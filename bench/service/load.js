@@ -42,7 +42,11 @@ function post({ hostname, port, path, headers }, body) {
   return new Promise((resolve, reject) => {
     const request = http.request(
       {
-        ...{ hostname, port, path, agent, method: "POST" },
+        hostname,
+        port,
+        path,
+        agent,
+        method: "POST",
         headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
       },
       (response) => {

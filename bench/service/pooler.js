@@ -38,7 +38,9 @@ export async function pooler(place, { samples = 200 }) {
       const is_pooled = url === bouncer.url;
       rows.push({
         what: `from the call to the start in an idle worker, ${where}, p95`,
-        ...{ value: p95, unit: "ms", more: `p50 ${p50.toFixed(1)} ms, max ${Math.max(...waited).toFixed(0)} ms` },
+        value: p95,
+        unit: "ms",
+        more: `p50 ${p50.toFixed(1)} ms, max ${Math.max(...waited).toFixed(0)} ms`,
         ...(is_pooled ? { wanted: `< ${GOAL_MS} ms`, met: p95 < GOAL_MS } : {}),
       });
       rows.push({ what: `transactions of an idle worker and server, ${where}`, value: each_s, unit: "/s" });

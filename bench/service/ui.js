@@ -107,10 +107,7 @@ async function visit(browser, url, key, { path, drawn }) {
     await page.waitForTimeout(100);
     const all = [...sent.values()];
     const sum = (/** @type {typeof all} */ list) => list.reduce((total, { bytes }) => total + bytes, 0) / 1024;
-    return {
-      ...{ drawn_ms, paint_ms: Number(paint_ms), kb: sum(all) },
-      cells_kb: sum(all.filter(({ cells }) => cells)),
-    };
+    return { drawn_ms, paint_ms: Number(paint_ms), kb: sum(all), cells_kb: sum(all.filter(({ cells }) => cells)) };
   } finally {
     await context.close();
   }
@@ -126,11 +123,17 @@ function viewRows({ view: { what, heat = false }, seen, first }) {
   const [drawn, paint] = [median("drawn_ms"), median("paint_ms")];
   const rows = [
     {
-      ...{ what: `${what}, first paint, empty cache`, value: paint, unit: "ms", ...below(paint, GOAL.paint_ms, "ms") },
+      what: `${what}, first paint, empty cache`,
+      value: paint,
+      unit: "ms",
+      ...below(paint, GOAL.paint_ms, "ms"),
       more: `${median("kb").toFixed(0)} KB over the wire`,
     },
     {
-      ...{ what: `${what}, drawn, empty cache`, value: drawn, unit: "ms", ...below(drawn, GOAL.paint_ms, "ms") },
+      what: `${what}, drawn, empty cache`,
+      value: drawn,
+      unit: "ms",
+      ...below(drawn, GOAL.paint_ms, "ms"),
       more: `very first visit ${first?.drawn_ms.toFixed(0)} ms`,
     },
   ];
@@ -189,7 +192,10 @@ async function timedCalls(url, key, wide, samples, say) {
     const p95 = percentile(times, 95);
     const { text } = await get(path);
     rows.push({
-      ...{ what: `GET ${what}, p95`, value: p95, unit: "ms", ...(has_goal ? below(p95, GOAL.list_ms, "ms") : {}) },
+      what: `GET ${what}, p95`,
+      value: p95,
+      unit: "ms",
+      ...(has_goal ? below(p95, GOAL.list_ms, "ms") : {}),
       more: `p50 ${percentile(times, 50).toFixed(1)} ms, ${(text.length / 1024).toFixed(0)} KB${examined(text)}`,
     });
   }

@@ -128,8 +128,13 @@ function addHosts(cli: Cli, connectors: Command): void {
 function hostLines(hosts: readonly HostRecord[], width: number): Iterable<string> {
   if (hosts.length === 0) return ["nothing was called lately"];
   const rows = hosts.map(({ scope, breaker, open_until, wait_until, calls, failed_count, ok_count, used_at }) => [
-    ...[printable(scope, 80), breaker, moment(open_until ?? wait_until), String(calls)],
-    ...[`${ok_count}`, `${failed_count}`, moment(used_at)],
+    printable(scope, 80),
+    breaker,
+    moment(open_until ?? wait_until),
+    String(calls),
+    `${ok_count}`,
+    `${failed_count}`,
+    moment(used_at),
   ]);
   return table(["HOST", "CIRCUIT", "WAITS UNTIL", "CALLS", "OK", "FAILED", "USED"], rows, width);
 }

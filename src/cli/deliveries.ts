@@ -154,8 +154,11 @@ export function addReplay(cli: Cli, webhooks: Command): void {
           return;
         }
         const reply = await engine.webhooks.replayRange({
-          ...{ endpoint_id: flags.endpoint as string, from, to, dry_run: flags.dryRun ?? false },
-          ...(statuses === undefined ? {} : { statuses: statuses as DeliveryStatus[] }),
+          endpoint_id: flags.endpoint as string,
+          from,
+          to,
+          dry_run: flags.dryRun ?? false,
+          statuses: statuses as DeliveryStatus[] | undefined,
           ...(actor === null ? {} : { actor }),
         });
         answer(cli, reply, () => replayLines(reply));

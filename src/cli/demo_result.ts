@@ -35,7 +35,8 @@ export async function resultOf(
   const server = `http://${config.host}:${config.port}`;
   const failed = await failedTasks({ engine, config, ...session }, job_id, status);
   return {
-    ...{ job_id, status },
+    job_id,
+    status,
     scene_count: notes.scene_count,
     usable: {
       cog_count: items.filter(({ assets }) => assets.data !== undefined).length,

@@ -43,7 +43,12 @@ export function* demoScenes({ scenes, size }: SceneWishes): Generator<DemoScene>
 function sceneFile(size: number, row: number, column: number): Uint8Array {
   const side_m = size * metres_per_pixel;
   const pixels = syntheticScene({
-    ...{ seed, width: size, height: size, look: "dem", column: column * size, row: row * size },
+    seed,
+    width: size,
+    height: size,
+    look: "dem",
+    column: column * size,
+    row: row * size,
     // A sensor's edge: footprints follow the pixels that are there.
     nodata_wedge: row === 0 ? 0.2 : 0,
   });

@@ -153,7 +153,7 @@ async function stat(cli: Cli, ref: ZoneRef, with_checksum: boolean): Promise<voi
   const altered =
     record != null && (record.bytes !== found.bytes || (sha256 !== undefined && sha256 !== record.sha256));
   if (altered) cli.exit_code = 1;
-  const document = { ref: formatZoneRef(ref), ...found, ...(sha256 === undefined ? {} : { sha256 }), record, altered };
+  const document = { ref: formatZoneRef(ref), ...found, sha256, record, altered };
   answer(cli, document, function* () {
     yield `file      ${printable(document.ref)}`;
     yield `size      ${bytes(found.bytes)} (${count(found.bytes)} bytes)`;

@@ -19,13 +19,21 @@ export function readFilter(text: string, problems: Problem[]): JobFilter {
   const at = (when: string | null) => (when === null ? null : whenAt(when, now, localDay).toISOString());
   const some = <One>(list: One[]) => (list.length === 0 ? null : list);
   return {
-    ...{ words: some(words), type: some(types), status: some(statuses), id, error, group_id: group },
+    words: some(words),
+    type: some(types),
+    status: some(statuses),
+    id,
+    error,
+    group_id: group,
     correlation_id: correlation,
     labels: Object.fromEntries(labels.flatMap(({ key, value }) => (value === null ? [] : [[key, value]]))),
     label_keys: labels.flatMap(({ key, value }) => (value === null ? [key] : [])),
-    ...{ created_after: at(created.from), created_before: at(created.to) },
-    ...{ finished_after: at(finished.from), finished_before: at(finished.to) },
-    ...{ priority_from: priority.from, priority_to: priority.to },
+    created_after: at(created.from),
+    created_before: at(created.to),
+    finished_after: at(finished.from),
+    finished_before: at(finished.to),
+    priority_from: priority.from,
+    priority_to: priority.to,
     ...Object.fromEntries(conditions.map((condition) => [condition, true])),
   };
 }

@@ -49,7 +49,8 @@ async function listJobs(cli: Cli, filter: string[], options: JobsOptions): Promi
       ...asked_for,
       ...(status === undefined ? {} : { status }),
       ...(options.type === undefined ? {} : { type: options.type }),
-      ...{ limit, cursor: options.cursor },
+      limit,
+      cursor: options.cursor,
     });
     answer(cli, { jobs: page.jobs, next: page.next }, () => pageLines(page, cli.io.width()));
   });

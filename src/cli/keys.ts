@@ -112,7 +112,12 @@ async function create(cli: Cli, name: string, { scope = [], env, expires, operat
   if (problems.length > 0) throw usage("this key cannot be made", { problems });
   await withSession(cli, async ({ engine }) => {
     const made = await engine.keys.create({
-      ...{ name, scopes: wanted, env, expires_at, operator: operator ?? false, actor: by ?? cli.io.user() },
+      name,
+      scopes: wanted,
+      env,
+      expires_at,
+      operator: operator ?? false,
+      actor: by ?? cli.io.user(),
     });
     answer(cli, made, () => [made.key]);
     tell(cli, [`key ${made.key_id} of tenant ${made.tenant_id}: keep it, it is not shown again`]);
@@ -158,7 +163,8 @@ function addRevoke(cli: Cli, keys: Command): void {
     .action(async (key_id: string, flags: { reason?: string; by?: string }) => {
       await withSession(cli, async ({ engine }) => {
         const revoked = await engine.keys.revoke(key_id, {
-          ...{ reason: flags.reason ?? null, actor: flags.by ?? cli.io.user() },
+          reason: flags.reason ?? null,
+          actor: flags.by ?? cli.io.user(),
         });
         answer(cli, revoked, () => [revokedLine(revoked)]);
       });

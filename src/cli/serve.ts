@@ -100,7 +100,8 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       worker_memory_mb,
       log: true,
       pool: SERVER_POOL,
-      ...{ waits: true, wait_for_database_s },
+      waits: true,
+      wait_for_database_s,
     },
   );
 }

@@ -44,8 +44,17 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
   try {
     const server = await session.patience(() =>
       startServer({
-        ...{ engine, host, port, jwt, metrics_token, trust_proxy, janitor },
-        ...{ public_url, catalog, cors_origins, signed_for_h },
+        engine,
+        host,
+        port,
+        jwt,
+        metrics_token,
+        trust_proxy,
+        janitor,
+        public_url,
+        catalog,
+        cors_origins,
+        signed_for_h,
       }),
     );
     // Not before: a key that is made and not shown would be lost, and no other made in its place.

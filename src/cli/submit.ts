@@ -134,7 +134,8 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
       }
       const user = cli.io.user();
       const reply = await session.engine.submit(type, parameters, {
-        ...{ ...submit_options, depends_on },
+        ...submit_options,
+        depends_on,
         // Who did it, for the job's story: the database knows only the role.
         ...(user === null ? {} : { actor: user }),
       });

@@ -108,8 +108,15 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
     {
-      ...{ migrate: true, slots, lease_s, worker_memory_mb, host: options.host, port, log: true },
-      ...{ waits: true, wait_for_database_s },
+      migrate: true,
+      slots,
+      lease_s,
+      worker_memory_mb,
+      host: options.host,
+      port,
+      log: true,
+      waits: true,
+      wait_for_database_s,
       ...more?.session,
       ...(http ? { pool: SERVER_POOL } : {}),
     },
@@ -145,8 +152,12 @@ function announce(
   const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
   const job_types = [...registry.jobs.keys()].sort();
   const document = {
-    ...{ version: package_version, database: { kind, where }, http: null },
-    ...{ worker_id, slots: config.slots, job_types },
+    version: package_version,
+    database: { kind, where },
+    http: null,
+    worker_id,
+    slots: config.slots,
+    job_types,
     ...(serving === null ? {} : httpDocument(serving)),
     ...more.document,
   };

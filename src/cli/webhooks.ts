@@ -52,9 +52,9 @@ function settingsOf(cli: Cli, flags: SettingFlags, problems: Problem[]) {
   const timeout_s = wholeNumber("--timeout", flags.timeout, 1, 30, problems);
   if (problems.length > 0) throw usage("this endpoint cannot be", { problems });
   return {
-    ...(events === undefined ? {} : { events: events as WebhookEvent[] }),
-    ...(timeout_s === undefined ? {} : { timeout_s }),
-    ...(flags.description === undefined ? {} : { description: flags.description }),
+    events: events as WebhookEvent[] | undefined,
+    timeout_s,
+    description: flags.description,
     ...actorOf(cli, flags),
   };
 }
@@ -92,7 +92,7 @@ function addCreate(cli: Cli, webhooks: Command): void {
       const settings = settingsOf(cli, flags, []);
       const { secret } = flags;
       await withSession(cli, async ({ engine }) => {
-        const made = await engine.webhooks.create({ url, ...settings, ...(secret === undefined ? {} : { secret }) });
+        const made = await engine.webhooks.create({ url, ...settings, secret });
         answer(cli, made, () => [
           `made  ${made.endpoint_id}  ${printable(made.url, 200)}`,
           ...secretLines(made),
@@ -183,10 +183,7 @@ function addUpdate(cli: Cli, webhooks: Command): void {
       const settings = settingsOf(cli, flags, []);
       await withSession(cli, async ({ engine }) => {
         const { url } = flags;
-        const changed = await engine.webhooks.update(endpoint_id, {
-          ...settings,
-          ...(url === undefined ? {} : { url }),
-        });
+        const changed = await engine.webhooks.update(endpoint_id, { ...settings, url });
         answer(cli, changed, () => endpointLines(changed));
       });
     });
@@ -208,11 +205,7 @@ function addSwitch(cli: Cli, webhooks: Command, verb: "enable" | "disable"): voi
     .addHelpText("after", examples(`fanfold webhooks ${verb} we_abcdefghijklmnop`))
     .action((endpoint_id: string, { reason, by }: { reason?: string; by?: string }) =>
       withSession(cli, async ({ engine }) => {
-        const change = {
-          enabled,
-          ...(reason === undefined ? {} : { reason }),
-          ...actorOf(cli, by === undefined ? {} : { by }),
-        };
+        const change = { enabled, reason, ...actorOf(cli, by === undefined ? {} : { by }) };
         const changed = await engine.webhooks.update(endpoint_id, change);
         answer(cli, changed, () => [
           `${verb}d  ${changed.endpoint_id}`,
@@ -238,11 +231,7 @@ function addRotate(cli: Cli, webhooks: Command): void {
       const overlap_s = wholeNumber("--overlap", overlap, 0, 2_592_000, problems);
       if (problems.length > 0) throw usage("the secret cannot be rotated", { problems });
       await withSession(cli, async ({ engine }) => {
-        const rotated = await engine.webhooks.rotate(endpoint_id, {
-          ...(secret === undefined ? {} : { secret }),
-          ...(overlap_s === undefined ? {} : { overlap_s }),
-          ...actorOf(cli, {}),
-        });
+        const rotated = await engine.webhooks.rotate(endpoint_id, { secret, overlap_s, ...actorOf(cli, {}) });
         answer(cli, rotated, () => [`rotated  ${rotated.endpoint_id}`, ...secretLines(rotated)]);
       });
     });

@@ -21,7 +21,10 @@ export function deadline(ms: number, outer?: AbortSignal): Deadline {
   outer?.addEventListener("abort", follow, { once: true });
   if (outer?.aborted === true) follow();
   return {
-    ...{ signal: controller.signal, ms, passed: () => passed, stopClock: () => clearTimeout(timer) },
+    signal: controller.signal,
+    ms,
+    passed: () => passed,
+    stopClock: () => clearTimeout(timer),
     clear() {
       clearTimeout(timer);
       outer?.removeEventListener("abort", follow);

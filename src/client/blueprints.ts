@@ -27,7 +27,7 @@ export class Blueprints {
   }
 
   remove(job_type: string, { signal, ...body }: Asking & { reason?: string; actor?: string } = {}) {
-    const asking = signal === undefined ? {} : { signal };
+    const asking = { signal };
     return this.transport.call(blueprints_api.remove, { params: { job_type }, body, ...asking });
   }
 }

@@ -11,7 +11,7 @@ export class Connectors {
   constructor(private readonly transport: Transport) {}
 
   async list({ connector, ...options }: Asking & { connector?: string } = {}): Promise<ConnectorConfigRecord[]> {
-    const query = connector === undefined ? {} : { connector };
+    const query = { connector };
     return (await this.transport.call(connectors_api.list, { query, ...options })).connectors;
   }
 
@@ -22,7 +22,7 @@ export class Connectors {
     config: Record<string, unknown>,
     { actor, ...options }: Asking & { actor?: string } = {},
   ) {
-    const body = { config, ...(actor === undefined ? {} : { actor }) };
+    const body = { config, actor };
     return this.transport.call(connectors_api.set, { params: { connector, name }, body, ...options });
   }
 

@@ -105,15 +105,17 @@ export class Outbox {
 
   #takeLines(): WorkLogLine[] {
     const now = performance.now();
-    return this.#lines.splice(0, 2000).map(({ task, at, level, message, data }) => ({
-      task_id: task.task_id,
-      claim_id: task.claim_id,
-      attempt: task.attempt,
-      ago_ms: now - at,
-      level: log_levels.includes(level) ? level : "info",
-      message,
-      ...(data === undefined ? {} : { data }),
-    }));
+    return this.#lines
+      .splice(0, 2000)
+      .map(({ task, at, level, message, data }) => ({
+        task_id: task.task_id,
+        claim_id: task.claim_id,
+        attempt: task.attempt,
+        ago_ms: now - at,
+        level: log_levels.includes(level) ? level : "info",
+        message,
+        data,
+      }));
   }
 
   stop(): void {
@@ -140,7 +142,7 @@ export function doneOf(ctx: RemoteContext, value: unknown): Finished {
     ...placeOf(ctx),
     // As it was measured: a toJSON may answer differently each time.
     result: JSON.parse(text),
-    ...(handed_over === undefined ? {} : { next_stage_params: handed_over }),
+    next_stage_params: handed_over,
     ...(ctx.delivered.length === 0 ? {} : { deliverables: ctx.delivered }),
   };
 }
@@ -150,11 +152,7 @@ export function failedOf(ctx: RemoteContext, failure: Failure): Finished {
   const { category, code, message, retry_after_s, detail } = clean;
   return {
     ...placeOf(ctx),
-    error: {
-      ...{ category, code, message },
-      ...(retry_after_s === undefined ? {} : { retry_after_s }),
-      ...(detail === undefined ? {} : { detail: { ...detail } }),
-    },
+    error: { category, code, message, retry_after_s, ...(detail === undefined ? {} : { detail: { ...detail } }) },
   };
 }
 

@@ -124,7 +124,9 @@ export class RemoteContext implements InvokedContext {
     for (let start: number | null = from; start !== null; ) {
       const query = { stage_id: stage.stage_id, from: start, limit: 1000, ...(to === null ? {} : { to }) };
       const page: { items: StoredResult[]; next: number | null } = await call(work_api.results, {
-        ...{ params: { worker_id }, query, signal: this.signal },
+        params: { worker_id },
+        query,
+        signal: this.signal,
       });
       if (page.items.length > 0) yield page.items.map((item) => readable(item, stage.name));
       start = page.next;

@@ -39,7 +39,7 @@ export class Submitter {
       text: itemText({ ...options, parameters }, null),
       headers: traceparent === undefined ? {} : { traceparent },
       repeatable: options.mode !== "force",
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return body;
   }
@@ -54,7 +54,7 @@ export class Submitter {
       params: { job_type: typeOf(job) },
       text: itemText({ ...options, parameters, dry_run: true }, null),
       repeatable: true,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return body as unknown as WouldSubmit;
   }
@@ -76,7 +76,7 @@ export class Submitter {
           text: `{${mode === undefined ? "" : `"mode":${JSON.stringify(mode)},`}"items":[${text}]}`,
           headers: traceparent === undefined ? {} : { traceparent },
           repeatable: mode !== "force",
-          ...(options.signal === undefined ? {} : { signal: options.signal }),
+          signal: options.signal,
         });
         return body.jobs;
       },
@@ -126,8 +126,10 @@ export class Submitter {
     { repeatable, signal }: { repeatable: boolean; signal: AbortSignal | undefined },
   ): Promise<Enqueued> {
     const { body } = await this.transport.answer(tasks_api.enqueue, {
-      ...{ params: { task_type }, text, repeatable },
-      ...(signal === undefined ? {} : { signal }),
+      params: { task_type },
+      text,
+      repeatable,
+      signal,
     });
     return body;
   }

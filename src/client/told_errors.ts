@@ -77,11 +77,7 @@ export function toldError(status: number, text: string, request_id: string | nul
   }
   const { code, detail, hint, problems = [] } = problem;
   const wait = problem.retry_after_s ?? retry_after_s;
-  const details: Details = {
-    ...{ problems, request_id: problem.request_id },
-    ...(hint === undefined ? {} : { hint }),
-    ...(wait === undefined ? {} : { retry_after_s: wait }),
-  };
+  const details: Details = { problems, request_id: problem.request_id, hint, retry_after_s: wait };
   const known = Object.hasOwn(by_code, code) ? by_code[code] : undefined;
   if (known !== undefined) return new known(detail, details);
   if (code === "bad_parameters") return new ParameterError("the job", problems, { ...details, title: detail });

@@ -61,7 +61,7 @@ export function createTransport(options: ClientOptions, known?: readonly string[
           ...(text === undefined ? {} : { "content-type": "application/json" }),
           ...headers,
         },
-        ...(text === undefined ? {} : { body: text }),
+        body: text,
         // Followed, it could take the key to where nobody meant it to go.
         redirect: "manual",
       },
@@ -198,7 +198,7 @@ function refused(url: string, response: Response, text: string): { trouble: Trou
   const error = toldError(status, text, headers.get("x-request-id"), retry_after_s);
   const wait = (error as { retry_after_s?: number }).retry_after_s ?? retry_after_s;
   return {
-    trouble: { kind: "answer", status, code: error.code, ...(wait === undefined ? {} : { retry_after_s: wait }) },
+    trouble: { kind: "answer", status, code: error.code, retry_after_s: wait },
     error,
   };
 }

@@ -53,7 +53,8 @@ export async function waitForJob(transport: Transport, job_id: string, options: 
           params: { job_id },
           // Whoever wants to see progress asks; others are answered when there is something to tell.
           query: on_status === undefined ? { wait: "true" } : { status_code: "true" },
-          ...{ signal: within, timeout_ms: held_ms },
+          signal: within,
+          timeout_ms: held_ms,
         }),
       );
       if (answer === null) throw new StillRunning(job_id, timeout_ms as number, job);

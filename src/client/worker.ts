@@ -153,7 +153,9 @@ class Worker implements RemoteWorker {
     this.#stats.registered++;
     const life = new Life(worker_id, lease_s * 1000, sent_at);
     life.outbox = new Outbox({
-      ...{ worker_id, call: this.call, lease_over: life.over.signal },
+      worker_id,
+      call: this.call,
+      lease_over: life.over.signal,
       onStale: () => this.#abandon(life),
       onTold: (tasks, refused) => {
         this.#stats.refused += refused;
@@ -226,8 +228,11 @@ class Worker implements RemoteWorker {
     const facts = this.#stages.get(task.stage_id) as WorkStage;
     const { call, options } = this;
     const desk: RemoteDesk = {
-      ...{ worker_id: life.worker_id, call, storage: options.storage ?? null },
-      ...{ secrets: options.secrets ?? null, outbound: options.outbound ?? {} },
+      worker_id: life.worker_id,
+      call,
+      storage: options.storage ?? null,
+      secrets: options.secrets ?? null,
+      outbound: options.outbound ?? {},
       scratch_dir: options.scratch_dir ?? tmpdir(),
       log: (line) => life.outbox.log(line),
     };
@@ -336,7 +341,10 @@ class Worker implements RemoteWorker {
     const now = performance.now();
     const { task_id, claim_id } = ctx.given;
     return {
-      ...{ task_id, claim_id, elapsed_s: (now - ctx.started_at) / 1000, timeout_s: this.#timeoutOf(ctx.facts) },
+      task_id,
+      claim_id,
+      elapsed_s: (now - ctx.started_at) / 1000,
+      timeout_s: this.#timeoutOf(ctx.facts),
       progress: ctx.progress_made,
       progress_age_s: ctx.progress_made === null ? null : (now - ctx.progress_at) / 1000,
     };

@@ -100,8 +100,13 @@ export function noTerms(): JobTerms {
   const none = { words: [], types: [], statuses: [], labels: [], conditions: [] };
   return {
     ...structuredClone(none),
-    ...{ id: null, error: null, group: null, correlation: null },
-    ...{ created: any(), finished: any(), priority: any() },
+    id: null,
+    error: null,
+    group: null,
+    correlation: null,
+    created: any(),
+    finished: any(),
+    priority: any(),
   };
 }
 

@@ -93,8 +93,14 @@ function variantsOf(value: string): string[] {
 function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, "utf8");
   const forms = [
-    ...[value, inJson(value), inJson(inJson(value)), inJson(value).replaceAll("/", "\\/"), bytes.toString("hex")],
-    ...[bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")],
+    value,
+    inJson(value),
+    inJson(inJson(value)),
+    inJson(value).replaceAll("/", "\\/"),
+    bytes.toString("hex"),
+    bytes.toString("base64"),
+    bytes.toString("base64").replace(/=+$/, ""),
+    bytes.toString("base64url"),
     ...urlForms(value),
     ...[0, 1, 2].flatMap((offset) => base64Forms(bytes, offset)),
   ];

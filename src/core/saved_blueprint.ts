@@ -39,7 +39,9 @@ export function readDeclaration(
   const job: Job = Object.freeze({
     kind: "job" as const,
     type: blueprint.type,
-    ...{ blueprint, schema: schema ?? undefined, problems },
+    blueprint,
+    schema: schema ?? undefined,
+    problems,
     is_sent: true,
     planners: new Map(),
     conditions: new Map(),

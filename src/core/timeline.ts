@@ -218,11 +218,22 @@ function stepOf(stage: TimelineStage, began: number, now: number): PathStep {
     "running" as PathStep["largest"],
   );
   return {
-    ...{ stage_id: stage.stage_id, stage: stage.name, number: stage.number, status: task.status, index: task.index },
+    stage_id: stage.stage_id,
+    stage: stage.name,
+    number: stage.number,
+    status: task.status,
+    index: task.index,
     task_id: `${stage.stage_id}-${task.ordinal}`,
     from: began,
     to: segments.at(-1)?.to ?? Math.max(began, opened),
-    ...{ approval_ms: parts.approval, planning_ms: parts.planning, waiting_ms: parts.waiting },
-    ...{ retry_ms: parts.retry, lost_ms: parts.lost, running_ms, failures, median_ms: stage.median_ms, largest },
+    approval_ms: parts.approval,
+    planning_ms: parts.planning,
+    waiting_ms: parts.waiting,
+    retry_ms: parts.retry,
+    lost_ms: parts.lost,
+    running_ms,
+    failures,
+    median_ms: stage.median_ms,
+    largest,
   };
 }

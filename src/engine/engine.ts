@@ -298,7 +298,7 @@ export class Engine {
     options: EnqueueOptions = {},
   ): Promise<EnqueueReply> {
     const { traceparent, db, ...item } = options;
-    const call = { traceparent, ...(db === undefined ? {} : { db }) };
+    const call = { traceparent, db };
     const { task_ids, created } = await this.enqueueMany(task_type, [{ parameters, ...item }], call);
     return { task_id: task_ids[0] as string, created: created === 1 };
   }

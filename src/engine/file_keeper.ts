@@ -23,11 +23,7 @@ export interface FileKeeperParts extends FileSweepParts {
 /** `also`: what else is to be done on this machine as often. */
 export function fileKeeper(engine: Engine, db: Queryable, log: Logger, also?: () => Promise<unknown>): FileKeeper {
   const { zones, leftovers_after_h: older_than_h, shared_store } = engine;
-  return new FileKeeper({
-    ...{ db, zones, log, older_than_h },
-    storage_dir: shared_store.reopen?.dir,
-    ...(also === undefined ? {} : { also }),
-  });
+  return new FileKeeper({ db, zones, log, older_than_h, storage_dir: shared_store.reopen?.dir, also });
 }
 
 export class FileKeeper {

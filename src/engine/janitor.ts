@@ -62,7 +62,13 @@ export class Janitor {
     const run = randomUUID();
     const done: Sweep = {
       run_id: run,
-      ...{ lost_workers: 0, tasks: 0, expired_jobs: 0, expired_tasks: 0, mended: 0, swept: 0, checked: 0 },
+      lost_workers: 0,
+      tasks: 0,
+      expired_jobs: 0,
+      expired_tasks: 0,
+      mended: 0,
+      swept: 0,
+      checked: 0,
       alerts: [],
       failed: [],
     };

@@ -115,8 +115,13 @@ async function openOnServer(shared: Shared, url: string, options: EngineOptions)
   const way = new ServerWay(url, options);
   if (options.migrate) await patience(() => migrateServer(way, options.catalog));
   const db = openServer(url, {
-    ...{ way, max: options.connections ?? 2, wait_s, apart: options.apart, application_name: "fanfold" },
-    ...{ ...session_bounds.call, statement_timeout_s },
+    way,
+    max: options.connections ?? 2,
+    wait_s,
+    apart: options.apart,
+    application_name: "fanfold",
+    ...session_bounds.call,
+    statement_timeout_s,
   });
   try {
     if (!options.migrate) await patience(() => assertCurrent(db));

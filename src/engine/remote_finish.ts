@@ -46,10 +46,7 @@ export function storableItem(task: FinishedTask): { item: EndItem; problem: stri
 
 function failed({ message, code, category, retry_after_s, detail, retry }: NonNullable<FinishedTask["error"]>): Failed {
   const word = failure_code.test(code) ? code : "failed";
-  const failure: Failed = {
-    ...failureOf({ message }, { category, code: word, ...(retry_after_s === undefined ? {} : { retry_after_s }) }),
-    ...(retry === undefined ? {} : { retry }),
-  };
+  const failure: Failed = { ...failureOf({ message }, { category, code: word, retry_after_s }), retry };
   if (detail === undefined) return failure;
   const text = jsonProblems(detail, result_limits).length === 0 ? JSON.stringify(detail) : "";
   const kept = text === "" || text.length > 16 * 1024 ? { left_out: "a detail that cannot be stored" } : detail;

@@ -300,7 +300,12 @@ export class RemoteWork {
 function tasksOf({ claim_id, stage_id, attempt, tasks }: ClaimedBatch): WorkTask[] {
   return tasks.map(([ordinal, index, parameters, metadata]) => ({
     task_id: `${stage_id}-${ordinal}`,
-    ...{ claim_id, stage_id, ordinal, attempt, parameters, metadata },
+    claim_id,
+    stage_id,
+    ordinal,
+    attempt,
+    parameters,
+    metadata,
     index: index ?? String(ordinal),
   }));
 }

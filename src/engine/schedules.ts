@@ -47,17 +47,18 @@ export class Schedules {
     if (problems.length > 0) throw new BadRequest("The schedule is not right", { problems });
     const next_at = timesOf(cron, time_zone).next(now)?.toISOString() ?? null;
     const request = JSON.stringify({
-      ...{
-        name,
-        description: description ?? null,
-        cron: cron.trim(),
-        time_zone,
-        job_type,
-        parameters,
-        options,
-        missed,
-      },
-      ...{ next_at, if_version, actor, tenant: this.engine.tenant },
+      name,
+      description: description ?? null,
+      cron: cron.trim(),
+      time_zone,
+      job_type,
+      parameters,
+      options,
+      missed,
+      next_at,
+      if_version,
+      actor,
+      tenant: this.engine.tenant,
     });
     const reply = await asked<{ created: boolean; schedule: Stored }>(
       this.#db.sql`select app.put_schedule(${request}::text::json) as reply`,

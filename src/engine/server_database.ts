@@ -65,12 +65,10 @@ class ServerDatabase implements Database {
     this.route = options.way ?? new ServerWay(url, options);
     const application_name = `${options.application_name ?? "fanfold"} probe`;
     this.watch = new Watch({
-      ...{
-        lanes: this.lanes,
-        wait_s: options.wait_s,
-        timeout_s: options.statement_timeout_s,
-        tick_ms: options.tick_ms,
-      },
+      lanes: this.lanes,
+      wait_s: options.wait_s,
+      timeout_s: options.statement_timeout_s,
+      tick_ms: options.tick_ms,
       open: () => new Lane(this.route, { application_name }, () => {}),
       refuseWaiting: (since, error) => this.line.refuse(since, error),
     });

@@ -89,7 +89,8 @@ export class Lane implements Session {
       idle_timeout: 0,
       max_lifetime: null,
       connection: {
-        ...{ application_name: options.application_name ?? "fanfold", DateStyle: "ISO" },
+        application_name: options.application_name ?? "fanfold",
+        DateStyle: "ISO",
         ...(way.takes_settings ? startupSettings(options) : {}),
       },
       onnotice: () => {},

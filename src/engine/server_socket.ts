@@ -31,7 +31,9 @@ export async function openSocket({ host, port, path }: Where): Promise<Socket> {
   for (const [number, name] of host.entries()) {
     try {
       const socket = connect({
-        ...{ host: name, port: port[number] ?? 5432, autoSelectFamilyAttemptTimeout: address_ms },
+        host: name,
+        port: port[number] ?? 5432,
+        autoSelectFamilyAttemptTimeout: address_ms,
         // Statements are small and waited for: Nagle's algorithm would hold the second of two back.
         noDelay: true,
       });

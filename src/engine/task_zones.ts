@@ -84,7 +84,9 @@ export function openTaskZones(parts: TaskZonesParts): AttemptZones {
       const ref = { zone, key };
       written.push(ref);
       const { bytes, sha256 } = await store(zone).write(key, piecesOfFile(file), {
-        ...{ media_type, bytes: (await lookAt(file)).size, signal: signal() },
+        media_type,
+        bytes: (await lookAt(file)).size,
+        signal: signal(),
       });
       await record((session) => asset_verbs.publish(session, { ...made_by, ...ref, name, bytes, sha256, media_type }));
       return { ...ref, name, href: store(zone).href(key), bytes, sha256, media_type };

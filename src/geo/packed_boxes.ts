@@ -20,7 +20,10 @@ export function packBoxes(set: BoxSet, ordinals: readonly number[]): PackedBoxes
   const edge = (edges: Float64Array) => column((ordinal) => Math.round(edges[ordinal]! * box_scale));
   return {
     ordinal: column((ordinal) => ordinal),
-    ...{ west: edge(set.west), south: edge(set.south), east: edge(set.east), north: edge(set.north) },
+    west: edge(set.west),
+    south: edge(set.south),
+    east: edge(set.east),
+    north: edge(set.north),
   };
 }
 

@@ -166,7 +166,15 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       const { principal, place } = callers.get(request) ?? stranger;
       const { params, query, body } = checked(endpoint, request);
       const call: Call = {
-        ...{ params, query, body, principal, place, request, reply, service, metrics },
+        params,
+        query,
+        body,
+        principal,
+        place,
+        request,
+        reply,
+        service,
+        metrics,
         traceparent: traces.traceparent(request),
         get signal() {
           return whileHeard(reply);

@@ -90,8 +90,14 @@ function serveFiles(app: FastifyInstance, folder: string): void {
   const setHeaders = (reply: FastifyReply) => void reply.header("cross-origin-resource-policy", "same-origin");
   // Their names change with what is in them.
   void app.register(fastifyStatic, {
-    ...{ root: join(folder, "ui"), prefix: "/ui/", index: false, preCompressed: true, dotfiles: "ignore", setHeaders },
-    ...{ maxAge: "365d", immutable: true },
+    root: join(folder, "ui"),
+    prefix: "/ui/",
+    index: false,
+    preCompressed: true,
+    dotfiles: "ignore",
+    setHeaders,
+    maxAge: "365d",
+    immutable: true,
   });
   const others = readdirSync(folder, { withFileTypes: true }).filter(
     (one) => one.isFile() && /^[a-z0-9_-]+\.(svg|png|ico|txt|webmanifest)$/.test(one.name),

@@ -140,7 +140,12 @@ export class Footprints {
     const known = this.#kept.get(key);
     if (known?.plan === plan) return known;
     const kept: Kept = {
-      ...{ plan, boxes: new BoxSet(total), planned: 0, unusable: 0, results_carry: false, probed_at: 0 },
+      plan,
+      boxes: new BoxSet(total),
+      planned: 0,
+      unusable: 0,
+      results_carry: false,
+      probed_at: 0,
       opened: new Uint8Array(total),
     };
     for (let from: number | null = 0; from !== null && from < total; ) {

@@ -21,7 +21,11 @@ const PATIENCE_MS = 2_000;
 /** Reads the whole schema folder, and changes with a deploy only. */
 const SCHEMA_FRESH_MS = 15_000;
 const unknown: Vitals = {
-  ...{ database_reachable: false, schema_current: null, janitor_age_s: null, janitor_late: null, workers_live: null },
+  database_reachable: false,
+  schema_current: null,
+  janitor_age_s: null,
+  janitor_late: null,
+  workers_live: null,
 };
 
 export class Health {

@@ -40,7 +40,12 @@ function stageResult(stage: StageRecord): View["stage_results"][string] {
     ...(skip_reason === null ? [] : [`skipped: ${skip_reason}`]),
   ];
   return {
-    ...{ stage: name, status, total, completed, failed, skipped },
+    stage: name,
+    status,
+    total,
+    completed,
+    failed,
+    skipped,
     checkpoint: status === "completed" || status === "skipped",
     completed_at: closed_at,
     task_count: total,
@@ -61,8 +66,12 @@ function progressOf({ status, stages }: JobRecord): View["progress"] {
   return {
     fraction: status === "completed" ? 1 : Math.min(1, Math.round(done * 10_000) / 10_000),
     total: stages.reduce((total, stage) => total + (stage.total ?? 0), 0),
-    ...{ completed: sum("completed"), failed: sum("failed"), skipped: sum("skipped"), cancelled: sum("cancelled") },
-    ...{ processing: sum("processing"), queued: sum("queued") },
+    completed: sum("completed"),
+    failed: sum("failed"),
+    skipped: sum("skipped"),
+    cancelled: sum("cancelled"),
+    processing: sum("processing"),
+    queued: sum("queued"),
     stages: stages.length,
     stages_ended: stages.filter((stage) => isTerminal(stage.status)).length,
   };

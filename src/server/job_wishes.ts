@@ -3,5 +3,5 @@ import type { JobWishes } from "../core/api/job_query.js";
 import type { JobFilter } from "../engine/records.js";
 
 export function jobFilter({ q, label, ...wishes }: JobWishes): JobFilter {
-  return { ...wishes, ...(q === undefined ? {} : { words: q }), ...label };
+  return { ...wishes, words: q, ...label };
 }

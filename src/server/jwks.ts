@@ -19,7 +19,9 @@ const LARGEST_BYTES = 256 * 1024;
 export function openJwks({ jwks_url, jwks_file }: JwtSettings, now: () => number): JWTVerifyGetKey {
   if (jwks_file !== null) return fromFile(jwks_file, now);
   return createRemoteJWKSet(new URL(jwks_url as string), {
-    ...{ timeoutDuration: 5_000, cooldownDuration: AGAIN_AFTER_MS, cacheMaxAge: 600_000 },
+    timeoutDuration: 5_000,
+    cooldownDuration: AGAIN_AFTER_MS,
+    cacheMaxAge: 600_000,
     [customFetch]: sparing(now),
   });
 }

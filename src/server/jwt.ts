@@ -65,7 +65,10 @@ export class JwtAuthenticator implements CredentialKind {
     }
     await this.#assertTenant(tenant_id);
     return {
-      ...{ tenant_id, key_id: null, operator: false, actor: `token:${subjectText(claims.sub)}` },
+      tenant_id,
+      key_id: null,
+      operator: false,
+      actor: `token:${subjectText(claims.sub)}`,
       scopes: new Set(scopesIn(claimOf(claims, scope_claim), scope_prefix)),
     };
   }
@@ -74,8 +77,11 @@ export class JwtAuthenticator implements CredentialKind {
     const { issuer, audience, algorithms } = this.settings;
     try {
       const { payload } = await jwtVerify(token, this.#keys, {
-        ...{ issuer, audience: [...audience], algorithms: [...algorithms] },
-        ...{ clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp", "sub"] },
+        issuer,
+        audience: [...audience],
+        algorithms: [...algorithms],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        requiredClaims: ["exp", "sub"],
       });
       return payload;
     } catch (error) {

@@ -110,12 +110,10 @@ function ofOwn(error: FanfoldError, request_id: string): ProblemDetails {
   const { http_status: status, code, title, message, hint, advice, action, problems } = error;
   const wait = (error as { retry_after_s?: number }).retry_after_s;
   return shape({
-    ...{
-      status,
-      code,
-      request_id,
-      detail: error instanceof NotJson ? notJson(error) : (title ?? message).slice(0, 2000),
-    },
+    status,
+    code,
+    request_id,
+    detail: error instanceof NotJson ? notJson(error) : (title ?? message).slice(0, 2000),
     ...(hint === null ? {} : { hint: sentence(advice ?? hint, action, asCallIfAny) }),
     ...(problems.length === 0 ? {} : { problems: problems.map(({ path, problem, fix }) => ({ path, problem, fix })) }),
     ...(wait === undefined ? {} : { retry_after_s: Math.max(1, Math.ceil(wait)) }),

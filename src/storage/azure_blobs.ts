@@ -144,10 +144,9 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
     const client = await containerClient();
     try {
       for (let continuationToken = from; ; ) {
-        const pages = client.listBlobsFlat({ prefix: prefix + wanted }).byPage({
-          maxPageSize: most,
-          ...(continuationToken === undefined ? {} : { continuationToken }),
-        });
+        const pages = client
+          .listBlobsFlat({ prefix: prefix + wanted })
+          .byPage({ maxPageSize: most, continuationToken });
         const { value: page } = await pages.next();
         const found: { name: string; properties: { contentLength?: number; etag: string; lastModified: Date } }[] =
           page?.segment.blobItems ?? [];
@@ -170,7 +169,10 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
   return {
     kind: "azure",
     place: `az://${account}/${container}/${prefix}`,
-    ...{ stat, read, write, list },
+    stat,
+    read,
+    write,
+    list,
     async copy(from, to) {
       const [source, target] = [await at(from), await at(to)];
       try {
@@ -218,7 +220,7 @@ async function signed(
     await loadBlob();
   const expiresOn = new Date(Date.now() + expires_s * 1000);
   const permissions = BlobSASPermissions.parse("r");
-  const contentType = media_type === undefined ? {} : { contentType: media_type };
+  const contentType = { contentType: media_type };
   if (service.credential instanceof AnonymousCredential) return null;
   if (service.credential instanceof StorageSharedKeyCredential) {
     return blob.generateSasUrl({ permissions, expiresOn, ...contentType });

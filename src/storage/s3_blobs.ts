@@ -122,7 +122,7 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
     const through = new PassThrough({ highWaterMark: part_bytes });
     const upload = new Upload({
       client: s3,
-      params: { ...target, Body: through, ...(media_type === undefined ? {} : { ContentType: media_type }) },
+      params: { ...target, Body: through, ContentType: media_type },
       partSize: partSize(bytes, part_bytes, most_parts),
       queueSize: parts_at_once,
       leavePartsOnError: false,
@@ -168,7 +168,10 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
   return {
     kind: "s3",
     place: `s3://${Bucket}/${prefix}`,
-    ...{ stat, read, write, list },
+    stat,
+    read,
+    write,
+    list,
     async copy(from, to) {
       const [source, target] = [at(from), at(to)];
       const { CopyObjectCommand } = await loadClient();
@@ -196,10 +199,7 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
     async signedUrl(key, { expires_s, media_type }) {
       const target = at(key);
       const [{ GetObjectCommand }, { getSignedUrl }] = await Promise.all([loadClient(), loadSigner()]);
-      const command = new GetObjectCommand({
-        ...target,
-        ...(media_type === undefined ? {} : { ResponseContentType: media_type }),
-      });
+      const command = new GetObjectCommand({ ...target, ResponseContentType: media_type });
       return getSignedUrl(await client(), command, { expiresIn: Math.min(expires_s, 604_800) });
     },
     href: (key) => `s3://${Bucket}/${prefix}${key.split("/").map(encodeURIComponent).join("/")}`,

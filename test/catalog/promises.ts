@@ -65,10 +65,9 @@ bothCatalogs("a catalogue", (open, kind) => {
   test("numbers, texts and odd keys come back whole", async () => {
     const { catalog, db } = await open();
     await catalog.putCollection(db, aCollection("a"));
-    const properties = {
-      datetime: "2024-01-01T00:00:00Z",
-      ...{ big: 9_007_199_254_740_991, nodata: -(2 ** 63), tiny: 5e-324, huge: 1.7976931348623157e308, third: 1 / 3, zero: 0, minus: -0.5 },
-      ...{ text: 'quote " and \\ and \u2028 and 😀', "odd key.with dots": [1, "two", { three: [] }], empty: {}, none: [] },
+    const properties = { datetime: "2024-01-01T00:00:00Z",
+      big: 9_007_199_254_740_991, nodata: -(2 ** 63), tiny: 5e-324, huge: 1.7976931348623157e308, third: 1 / 3, zero: 0, minus: -0.5,
+      text: 'quote " and \\ and \u2028 and 😀', "odd key.with dots": [1, "two", { three: [] }], empty: {}, none: [],
     };
     const item = anItem("a", "whole", { properties, assets: { data: { href: "file:///tmp/a b.tif" } }, "top:level": { x: 1 } });
     await put(catalog, db, "a", [item]);

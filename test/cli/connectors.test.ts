@@ -25,7 +25,9 @@ test("a configuration is set from pairs, listed, and removed", async () => {
   const listed = await fanfold("connectors", "list", "--json");
   expect(listed.json().connectors).toMatchObject([
     {
-      ...{ connector: "http.request", name: "crm", updated_by: "ada" },
+      connector: "http.request",
+      name: "crm",
+      updated_by: "ada",
       config: { headers: { authorization: "Bearer secret://crm_key" }, limits: { rate_per_s: 5 } },
     },
   ]);

@@ -31,7 +31,9 @@ test("the demo ends in partial success and exits with 0: the whole scenes are us
     status: "partial_success",
     scene_count: 4,
     usable: {
-      ...{ cog_count: 3, item_count: 3, collection: "demo-terrain" },
+      cog_count: 3,
+      item_count: 3,
+      collection: "demo-terrain",
       item_ids: ["terrain-r1c1", "terrain-r1c2", "terrain-r2c2"],
     },
     broken: [{ scene: "terrain-r2c1", error: expect.stringContaining("bronze:demo/terrain-r2c1.tif") }],

@@ -75,7 +75,8 @@ test("every problem with what is named is told, with what to do", async () => {
   });
   expect(await files(["put", "scene 1.tif", "bronze:../x"])).toMatchObject({ code: 2 });
   expect(await files(["get", "bronze:dem/none.tif"])).toMatchObject({
-    ...{ code: 2, err: expect.stringContaining("fanfold files ls bronze:dem/") },
+    code: 2,
+    err: expect.stringContaining("fanfold files ls bronze:dem/"),
   });
   expect(await files(["get", "bronze:../../x"])).toMatchObject({ code: 5, err: expect.stringContaining("is refused") });
   expect((await files(["stat", "bronze:"])).code).toBe(2);
@@ -97,7 +98,10 @@ test("without a name it tells where the zones are; and works while another proce
 test("a large file has a bar while somebody watches", async () => {
   writeFileSync(join(here, "large.bin"), Buffer.alloc(64 * 1024 * 1024));
   const running = start(["files", "put", "large.bin", "bronze:large.bin"], {
-    ...{ cwd: here, live: true, screen_width: 120, env: { FANFOLD_DATA_DIR: data_dir } },
+    cwd: here,
+    live: true,
+    screen_width: 120,
+    env: { FANFOLD_DATA_DIR: data_dir },
   });
   expect((await running.done).code).toBe(0);
   for (const drawing of running.drawings) {
@@ -125,7 +129,13 @@ test("what jobs made is listed and looked at with its record, swept when nobody 
   const recorded: ((session: SqlSession) => Promise<unknown>)[] = [];
   const attempt = () =>
     openTaskZones({
-      ...{ zones, assets, tenant_id: "default", job_id: null, stage_id: 999_999, ordinal: 0, attempt: 1 },
+      zones,
+      assets,
+      tenant_id: "default",
+      job_id: null,
+      stage_id: 999_999,
+      ordinal: 0,
+      attempt: 1,
       record: async (work) => void recorded.push(work),
     });
   const cog = { zone: "silver" as const, prefix: "dem/tile-1", name: "cog.tif", media_type: "image/tiff" };
@@ -139,7 +149,8 @@ test("what jobs made is listed and looked at with its record, swept when nobody 
   const file = join(data_dir, "zones", "silver", "tenant-default", made.key);
   writeFileSync(file, "Pixels");
   expect(await files(["stat", `silver:${made.key}`, "--checksum"])).toMatchObject({
-    ...{ code: 1, out: expect.stringContaining("ALTERED") },
+    code: 1,
+    out: expect.stringContaining("ALTERED"),
   });
 
   expect((await files(["sweep"])).out).toBe("no leftovers\n");
@@ -151,7 +162,9 @@ test("what jobs made is listed and looked at with its record, swept when nobody 
   expect(found.out).not.toContain(made.key);
   expect(found.out).toContain("--remove");
   expect((await files(["sweep", "--remove", "--all-tenants", "--json"])).json()).toMatchObject({
-    ...{ dry_run: false, leftovers: [{ key: zombie.key, why: "unfinished" }], not_removed: 0 },
+    dry_run: false,
+    leftovers: [{ key: zombie.key, why: "unfinished" }],
+    not_removed: 0,
   });
   expect((await files(["sweep", "--older-than", "0.1"])).code).toBe(2);
 
@@ -162,7 +175,9 @@ test("what jobs made is listed and looked at with its record, swept when nobody 
 
 test("doctor tells each zone's kind, and whether it can be reached and written", async () => {
   const env = {
-    ...{ DATABASE_URL: database.url, FANFOLD_DATA_DIR: data_dir, FANFOLD_ZONE_GOLD: "s3://acme/gold" },
+    DATABASE_URL: database.url,
+    FANFOLD_DATA_DIR: data_dir,
+    FANFOLD_ZONE_GOLD: "s3://acme/gold",
     FANFOLD_S3_ENDPOINT: "http://127.0.0.1:1",
   };
   // Else the SDK looks for some on the network.

@@ -89,14 +89,21 @@ describe("pause and continue", () => {
     await writeFile(gate, "");
     const { job_id } = await asked("submit", "fixture_wait", `gate=${gate}`);
     expect(await asked("pause", "--type", "fixture.wait")).toMatchObject({
-      ...{ task_type: "fixture.wait", paused: true, queued: 1, changed: false },
+      task_type: "fixture.wait",
+      paused: true,
+      queued: 1,
+      changed: false,
     });
     expect((await fanfold(["pause", "--type", "fixture.wait"])).out).toContain("nothing changed");
     expect((await fanfold(["pause", "--type", "fixture.wait", "--dry-run"])).out).toContain("is paused already");
     expect(await asked("status", job_id)).toMatchObject({ stages: [{ queued: 1, processing: 0 }] });
     expect((await fanfold(["continue", "--type", "fixture.wait", "--dry-run"])).out).toContain("would let task type");
     expect(await asked("continue", "--type", "fixture.wait", "--dry-run")).toMatchObject({
-      ...{ task_type: "fixture.wait", paused: true, queued: 1, dry_run: true, changed: false },
+      task_type: "fixture.wait",
+      paused: true,
+      queued: 1,
+      dry_run: true,
+      changed: false,
     });
     expect(await asked("status", job_id)).toMatchObject({ stages: [{ queued: 1 }] });
     expect((await fanfold(["continue", "--type", "fixture.wait"])).out).toContain(
@@ -145,7 +152,10 @@ describe("approve and reject", () => {
     expect(again).toMatchObject({ code: 0 });
     expect(again.out).toContain(`nothing changed: ada approved stage publish of job ${id} at `);
     expect(await asked("approve", id, "--stage", "2")).toMatchObject({
-      ...{ job_id, stage: "publish", dry_run: false, changed: false },
+      job_id,
+      stage: "publish",
+      dry_run: false,
+      changed: false,
       decision: { approved: true, by: "ada", why: "looks good" },
     });
     const other = await fanfold(["reject", id, "--reason", "too late"]);
@@ -211,7 +221,12 @@ describe("cancel", () => {
     expect(dry.out).toContain(`would cancel ${job_id}: 0 tasks dropped, 1 told to stop; nothing was changed`);
     expect(await asked("status", id)).toMatchObject({ status: "processing" });
     expect(await asked("cancel", id, "--reason", "wrong folder", "--by", "ada")).toEqual({
-      ...{ job_id, status: "cancelled", queued: 0, running: 1, dry_run: false, changed: true },
+      job_id,
+      status: "cancelled",
+      queued: 0,
+      running: 1,
+      dry_run: false,
+      changed: true,
     });
     expect((await fanfold(["cancel", id])).out).toContain(`nothing to cancel: ${job_id} is cancelled already`);
     expect((await fanfold(["cancel", id, "--dry-run"])).out).toContain("nothing to cancel");
@@ -278,7 +293,9 @@ describe("queues", () => {
     );
     const { queues } = await asked("queues");
     expect(queues.find(({ task_type }: { task_type: string }) => task_type === "odd.one")).toMatchObject({
-      ...{ due: 1, later: 1, problem: { code: "NO_WORKER_FOR_TYPE", command: "fanfold up" } },
+      due: 1,
+      later: 1,
+      problem: { code: "NO_WORKER_FOR_TYPE", command: "fanfold up" },
     });
   });
 });

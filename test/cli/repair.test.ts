@@ -28,12 +28,19 @@ describe("resume", () => {
   test("with --json is the reply of the verb", async () => {
     const { id, job_id } = await broken(3, [1]);
     expect(await asked("resume", id)).toMatchObject({
-      ...{ job_id, status: "processing", epoch: 2, resume_count: 1, from_stage: 1, again: 2, kept: 1 },
+      job_id,
+      status: "processing",
+      epoch: 2,
+      resume_count: 1,
+      from_stage: 1,
+      again: 2,
+      kept: 1,
       stages: [
         { number: 1, stage: "parts", again: 2, at_most: 2, kept: 1, follows: false },
         { number: 2, stage: "whole", again: 0, at_most: 0, kept: 0, follows: false },
       ],
-      ...{ dry_run: false, changed: true },
+      dry_run: false,
+      changed: true,
     });
   });
 
@@ -61,7 +68,10 @@ describe("resume", () => {
     const ended = await fanfold(["resume", id, "--wait", "--json"]);
     expect(ended.code).toBe(0);
     expect(ended.json()).toMatchObject({
-      ...{ status: "completed", ended: "done", epoch: 3, again: 3 },
+      status: "completed",
+      ended: "done",
+      epoch: 3,
+      again: 3,
       job: { status: "completed", result: { parts: 3 } },
     });
   });
@@ -128,7 +138,11 @@ describe("submit", () => {
     expect(resumed.code).toBe(0);
     expect(resumed.err).toContain(`resumed fixture_mend ${id} (epoch 2)`);
     expect(await asked(...submit, "--mode", "resume")).toMatchObject({
-      ...{ job_id, status: "completed", created: false, resumed: false, epoch: 2 },
+      job_id,
+      status: "completed",
+      created: false,
+      resumed: false,
+      epoch: 2,
     });
   });
 
@@ -191,7 +205,9 @@ describe("errors", () => {
       job_id,
       status: "completed",
       groups: [],
-      ...{ failed: 0, looked_at: 0, group_count: 0 },
+      failed: 0,
+      looked_at: 0,
+      group_count: 0,
     });
   });
 });

@@ -155,7 +155,10 @@ describe("skip", () => {
     const again = await fanfold(["skip", task.task_id, "--reason", "lost for good"]);
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining("nothing changed") });
     expect(await asked("skip", task.task_id, "--reason", "x")).toEqual({
-      ...{ task_id: task.task_id, status: "skipped", dry_run: false, changed: false },
+      task_id: task.task_id,
+      status: "skipped",
+      dry_run: false,
+      changed: false,
     });
     expect((await fanfold(["resume", id, "--wait"])).code).toBe(0);
     expect(await asked("status", id)).toMatchObject({ status: "completed", result: { parts: 2 } });

@@ -61,7 +61,9 @@ test("jobs depend on others and belong to groups, which are sealed, shown and ca
   );
   expect((await fanfold(["watch", second.job_id])).code).toBe(0);
   expect(await asked("status", second.job_id)).toMatchObject({
-    ...{ group_id: "night-7", waits_for: 0, depends_on: [{ job_id: first.job_id, status: "completed" }] },
+    group_id: "night-7",
+    waits_for: 0,
+    depends_on: [{ job_id: first.job_id, status: "completed" }],
   });
   expect((await fanfold(["groups", "show", "night-7"])).out).toContain("2 jobs of 2 expected: 2 completed");
   expect((await fanfold(["groups", "jobs", "night-7"])).out).toContain(first.job_id.slice(0, 12));

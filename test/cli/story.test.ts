@@ -21,7 +21,11 @@ describe("status of a job that did not end well", () => {
     expect(out).toContain(`by kind of error: fanfold errors ${id}\n`);
     expect(out).toContain(`next        can be resumed from stage 1 (parts): fanfold resume ${id}\n`);
     expect(await asked("status", id)).toMatchObject({
-      ...{ job_id, epoch: 2, resume_count: 1, resumable: true, resume_from_stage: 1 },
+      job_id,
+      epoch: 2,
+      resume_count: 1,
+      resumable: true,
+      resume_from_stage: 1,
       outcomes: [{ status: "failed", objective: "every part is read" }, { status: "cancelled" }],
     });
   });
@@ -86,7 +90,9 @@ describe("events", () => {
     expect(rest).toEqual({ job_id });
     expect(events[0]).toMatchObject({ kind: expect.stringMatching(/^job\./), at: expect.any(String) });
     expect(events.find(({ kind }: { kind: string }) => kind === "job.resumed")).toMatchObject({
-      ...{ actor: "ada", reason: "try\u001b[2J again", data: { epoch: 2, from_stage: 1 } },
+      actor: "ada",
+      reason: "try\u001b[2J again",
+      data: { epoch: 2, from_stage: 1 },
     });
   });
 

@@ -21,12 +21,11 @@ beforeAll(async () => {
   receiver = await listen((_, response) => response.writeHead(answer).end());
   root = await mkdtemp(path.join(tmpdir(), "fanfold-webhooks-"));
   env = {
-    ...{
-      DATABASE_URL: database.url,
-      FANFOLD_DATA_DIR: root,
-      FANFOLD_SECRET_KEY: Buffer.alloc(32, 3).toString("base64"),
-    },
-    ...{ FANFOLD_OUTBOUND_ALLOW_HTTP: "on", FANFOLD_OUTBOUND_ALLOW_PRIVATE: `127.0.0.1:${receiver.port}` },
+    DATABASE_URL: database.url,
+    FANFOLD_DATA_DIR: root,
+    FANFOLD_SECRET_KEY: Buffer.alloc(32, 3).toString("base64"),
+    FANFOLD_OUTBOUND_ALLOW_HTTP: "on",
+    FANFOLD_OUTBOUND_ALLOW_PRIVATE: `127.0.0.1:${receiver.port}`,
   };
   up = start(["up"], { env, cwd: root });
   await up.until("is up");
@@ -84,7 +83,8 @@ test("an endpoint is made, tried, told of a job, rotated, disabled, and gets wha
   const disabled = await fanfold("webhooks", "disable", endpoint_id!, "--reason", "they move", "--by", "ada");
   expect(disabled.out).toBe(`disabled  ${endpoint_id}\n`);
   expect(await asked("webhooks", "delivery", late.delivery_id)).toMatchObject({
-    ...{ status: "discarded", reason: "the endpoint is disabled: they move" },
+    status: "discarded",
+    reason: "the endpoint is disabled: they move",
   });
   const refused = await fanfold("webhooks", "replay", late.delivery_id);
   expect(refused.code).not.toBe(0);

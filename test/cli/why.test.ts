@@ -58,7 +58,16 @@ describe("why", () => {
     const ended = await fanfold(["why", job_id, "--json"]);
     expect(ended.code).toBe(0);
     expect(Object.keys(ended.json())).toEqual([
-      ...["id", "status", "code", "reason", "evidence", "since", "heals_at", "heals", "action", "command"],
+      "id",
+      "status",
+      "code",
+      "reason",
+      "evidence",
+      "since",
+      "heals_at",
+      "heals",
+      "action",
+      "command",
     ]);
     expect(ended.json()).toMatchObject({
       id: job_id,
@@ -105,17 +114,15 @@ describe("why", () => {
     const lines = [
       ...whyLines(
         {
-          ...{
-            id: "1-0",
-            status: "queued",
-            code: "X",
-            reason: "r",
-            since: null,
-            heals_at: null,
-            heals: null,
-            action: null,
-            command: null,
-          },
+          id: "1-0",
+          status: "queued",
+          code: "X",
+          reason: "r",
+          since: null,
+          heals_at: null,
+          heals: null,
+          action: null,
+          command: null,
           evidence: {
             holders: [
               { stage: "a", held: 2 },

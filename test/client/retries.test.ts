@@ -33,7 +33,7 @@ test("only an error that says no connection came about is sure", () => {
   const thrown = (code: string) => Object.assign(new TypeError("fetch failed"), { cause: { code } });
   expect(
     ["ECONNREFUSED", "ENOTFOUND", "ECONNRESET", "UND_ERR_SOCKET"].map((code) => mayHaveArrived(thrown(code))),
-  ).toEqual([...[false, false, true, true]]);
+  ).toEqual([false, false, true, true]);
   const both = Object.assign(new AggregateError([{ code: "ECONNREFUSED" }]), {});
   expect(mayHaveArrived(Object.assign(new TypeError("fetch failed"), { cause: both }))).toBe(false);
   expect(mayHaveArrived(new Error("who knows"))).toBe(true);

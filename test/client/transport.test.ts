@@ -152,7 +152,11 @@ describe("how refusals arrive", () => {
     const error = await failure(call(reading));
     expect(error).toBeInstanceOf(ParameterError);
     expect(error).toMatchObject({
-      ...{ name: "ParameterError", code: "bad_parameters", http_status: 400, hint: "see the docs", request_id: "r-1" },
+      name: "ParameterError",
+      code: "bad_parameters",
+      http_status: 400,
+      hint: "see the docs",
+      request_id: "r-1",
       problems,
     });
     expect(error.message).toBe("it is bad_parameters\n- $.name: is missing\n  Give it.");

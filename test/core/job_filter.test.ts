@@ -29,7 +29,10 @@ describe("reading", () => {
       statuses: ["failed", "partial_success"],
       labels: [{ key: "team", value: "hydro" }],
       conditions: ["retrying", "paused"],
-      ...{ id: "ab12", error: "timed out", group: "night-7", correlation: "order-12" },
+      id: "ab12",
+      error: "timed out",
+      group: "night-7",
+      correlation: "order-12",
       created: { from: "-1d", to: null },
       finished: { from: null, to: "2026-01-01" },
       priority: { from: 5, to: null },
@@ -169,11 +172,9 @@ describe("writing", () => {
       error: chance(0.4) ? `x${text()}` : null,
       group: chance(0.3) ? text() : null,
       correlation: chance(0.3) ? text() : null,
-      ...{
-        created: span(),
-        finished: span(),
-        priority: { from, to: chance(0.3) ? (from ?? 0) + 3 : chance(0.3) ? from : null },
-      },
+      created: span(),
+      finished: span(),
+      priority: { from, to: chance(0.3) ? (from ?? 0) + 3 : chance(0.3) ? from : null },
     };
   }
 
@@ -202,7 +203,12 @@ describe("writing", () => {
 test("the query has moments in place of what was relative, in the reader's days", () => {
   const terms = read("created:>-1d finished:<2026-02-01 is:waiting type:a,b status:failed priority:3 label:team,x=y");
   expect(jobQuery(terms, now)).toEqual({
-    ...{ type: "a,b", status: "failed", label: "team,x:y", waiting: "true", priority_from: "3", priority_to: "3" },
+    type: "a,b",
+    status: "failed",
+    label: "team,x:y",
+    waiting: "true",
+    priority_from: "3",
+    priority_to: "3",
     created_after: "2026-02-28T12:00:00.000Z",
     finished_before: "2026-02-01T00:00:00.000Z",
   });

@@ -24,52 +24,51 @@ describe("addresses", () => {
   ])("%s is read", (text, bytes) => expect(parseAddress(text)).toEqual(bytes));
 
   test.each([
-    ...[
-      "",
-      "1.2.3",
-      "1.2.3.256",
-      "01.2.3.4",
-      "0x7f.0.0.1",
-      "1.2.3.4.5",
-      "127.1",
-      "1 .2.3.4",
-      "localhost",
-      ":::",
-      "1::2::3",
-    ],
-    ...[
-      "1:2:3:4:5:6:7",
-      "1:2:3:4:5:6:7:8:9",
-      "fe80::1%eth0",
-      "::1.2.3",
-      "1.2.3.4::",
-      "12345::",
-      "g::",
-      "1:2:3:4:5:6:7::8:9",
-    ],
+    "",
+    "1.2.3",
+    "1.2.3.256",
+    "01.2.3.4",
+    "0x7f.0.0.1",
+    "1.2.3.4.5",
+    "127.1",
+    "1 .2.3.4",
+    "localhost",
+    ":::",
+    "1::2::3",
+    "1:2:3:4:5:6:7",
+    "1:2:3:4:5:6:7:8:9",
+    "fe80::1%eth0",
+    "::1.2.3",
+    "1.2.3.4::",
+    "12345::",
+    "g::",
+    "1:2:3:4:5:6:7::8:9",
   ])("%j is no address", (text) => expect(parseAddress(text)).toBeNull());
 
   test.each([
-    ...[
-      "8.8.8.8",
-      "93.184.215.14",
-      "1.1.1.1",
-      "172.15.255.255",
-      "172.32.0.0",
-      "100.63.255.255",
-      "100.128.0.0",
-      "9.255.255.255",
-    ],
-    ...["11.0.0.0", "126.255.255.255", "128.0.0.0", "223.255.255.255", "168.63.129.15", "168.63.129.17", "192.0.1.1"],
-    ...[
-      "198.17.255.255",
-      "198.20.0.0",
-      "2606:4700:4700::1111",
-      "2a00:1450:4001:800::200e",
-      "2001:200::1",
-      "2001:4860:4860::8888",
-    ],
-    ...["3ffe::1", "2001:4860:4860::5efe:808:808"],
+    "8.8.8.8",
+    "93.184.215.14",
+    "1.1.1.1",
+    "172.15.255.255",
+    "172.32.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "9.255.255.255",
+    "11.0.0.0",
+    "126.255.255.255",
+    "128.0.0.0",
+    "223.255.255.255",
+    "168.63.129.15",
+    "168.63.129.17",
+    "192.0.1.1",
+    "198.17.255.255",
+    "198.20.0.0",
+    "2606:4700:4700::1111",
+    "2a00:1450:4001:800::200e",
+    "2001:200::1",
+    "2001:4860:4860::8888",
+    "3ffe::1",
+    "2001:4860:4860::5efe:808:808",
   ])("%s is anybody's to call", (text) => expect(specialAddress(parseAddress(text)!)).toBeNull());
 
   test.each([
@@ -143,12 +142,20 @@ describe("policies", () => {
       allow_private: ["10.0.0.1:9000"],
     });
     const asked = {
-      ...{ allow_http: true, ports: [22, 443], max_redirects: 9, timeout_s: 9999, max_response_bytes: 2 ** 40 },
+      allow_http: true,
+      ports: [22, 443],
+      max_redirects: 9,
+      timeout_s: 9999,
+      max_response_bytes: 2 ** 40,
       allow_hosts: ["api.example.com", "*.deep.example.com", "evil.net", "*"],
     };
     expect(narrowed(operators, asked)).toMatchObject({
-      ...{ allow_http: false, ports: [443], max_redirects: 2, allow_private: [] },
-      ...{ total_timeout_ms: operators.total_timeout_ms, max_response_bytes: operators.max_response_bytes },
+      allow_http: false,
+      ports: [443],
+      max_redirects: 2,
+      allow_private: [],
+      total_timeout_ms: operators.total_timeout_ms,
+      max_response_bytes: operators.max_response_bytes,
       allow_hosts: ["api.example.com", "*.deep.example.com"],
     });
     // One name of the ending that is allowed does not bring the whole ending.
@@ -165,7 +172,10 @@ describe("policies", () => {
       allow_hosts: ["https://x.com", "ok.com"],
     };
     expect(policyProblems(wrong, "outbound").map(({ path }) => path)).toEqual([
-      ...["outbound.allow_private", "outbound.allow_private", "outbound.ports", "outbound.allow_hosts"],
+      "outbound.allow_private",
+      "outbound.allow_private",
+      "outbound.ports",
+      "outbound.allow_hosts",
     ]);
   });
 });

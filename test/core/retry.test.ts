@@ -14,7 +14,10 @@ test("a stage says how it is tried again, and max_attempts is the same as attemp
   expect(stage({ max_attempts: 5 })).toEqual({ attempts: 5 });
   expect(stage({ max_attempts: 5, retry: { within_s: 60 } })).toEqual({ attempts: 5, within_s: 60 });
   expect(stage({ retry: { attempts: 2, base_s: 0.5, cap_s: 30, within_s: 0 } })).toEqual({
-    ...{ attempts: 2, base_s: 0.5, cap_s: 30, within_s: 0 },
+    attempts: 2,
+    base_s: 0.5,
+    cap_s: 30,
+    within_s: 0,
   });
 });
 

@@ -18,7 +18,9 @@ function settled(policy: MissedPolicy, due: string, now: string, cron = "*/10 * 
 test("a time taken within a minute is taken, whatever the policy", () => {
   for (const policy of ["skip", "one", "all"] as const) {
     expect(settled(policy, "10:00:00", "10:00:04")).toEqual({
-      ...{ times: ["10:00:00 submit 0"], last: "10:00:00", next: "10:10:00" },
+      times: ["10:00:00 submit 0"],
+      last: "10:00:00",
+      next: "10:10:00",
     });
     expect(settled(policy, "10:00:00", "10:01:00").times).toEqual(["10:00:00 submit 0"]);
   }
@@ -26,14 +28,19 @@ test("a time taken within a minute is taken, whatever the policy", () => {
 
 test("of times that were missed skip takes none, one takes the last for all, all takes each", () => {
   expect(settled("skip", "10:00:00", "10:35:00")).toEqual({
-    ...{ times: ["10:30:00 missed 3"], last: "10:30:00", next: "10:40:00" },
+    times: ["10:30:00 missed 3"],
+    last: "10:30:00",
+    next: "10:40:00",
   });
   expect(settled("one", "10:00:00", "10:35:00")).toEqual({
-    ...{ times: ["10:30:00 submit 3"], last: "10:30:00", next: "10:40:00" },
+    times: ["10:30:00 submit 3"],
+    last: "10:30:00",
+    next: "10:40:00",
   });
   expect(settled("all", "10:00:00", "10:35:00")).toEqual({
     times: ["10:00:00 submit 0", "10:10:00 submit 0", "10:20:00 submit 0", "10:30:00 submit 0"],
-    ...{ last: "10:30:00", next: "10:40:00" },
+    last: "10:30:00",
+    next: "10:40:00",
   });
 });
 
@@ -64,6 +71,10 @@ test("a string that is exactly the placeholder becomes the time, at any depth, a
   );
   const time = "2026-05-01T10:00:00.000Z";
   expect(filled).toEqual({
-    ...{ day: time, list: [time, 1, null], text: "at {{tick_at}}", "{{tick_at}}": true, other: "{{now}}" },
+    day: time,
+    list: [time, 1, null],
+    text: "at {{tick_at}}",
+    "{{tick_at}}": true,
+    other: "{{now}}",
   });
 });

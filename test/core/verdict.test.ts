@@ -8,8 +8,21 @@ const now_ms = Date.parse("2030-01-01T00:10:00.000Z");
 
 function stage(number: number, name: string, more: Partial<VerdictStage> = {}): VerdictStage {
   return {
-    ...{ number, name, status: "waiting", importance: "critical", skip_reason: null, gate: null, total: null },
-    ...{ completed: 0, failed: 0, skipped: 0, cancelled: 0, processing: 0, queued: 0, retrying: 0, eta_s: null },
+    number,
+    name,
+    status: "waiting",
+    importance: "critical",
+    skip_reason: null,
+    gate: null,
+    total: null,
+    completed: 0,
+    failed: 0,
+    skipped: 0,
+    cancelled: 0,
+    processing: 0,
+    queued: 0,
+    retrying: 0,
+    eta_s: null,
     error: null,
     ...more,
   };
@@ -17,9 +30,20 @@ function stage(number: number, name: string, more: Partial<VerdictStage> = {}): 
 
 function job(stages: VerdictStage[], more: Partial<VerdictJob> = {}): VerdictJob {
   return {
-    ...{ status: "processing", epoch: 1, waits_for: 0, depends_on: [], created_at: started, started_at: started },
-    ...{ finished_at: null, paused_at: null, paused_by: null, pause_reason: null, cancelled_by: null, error: null },
-    ...{ deliverables: [], stages },
+    status: "processing",
+    epoch: 1,
+    waits_for: 0,
+    depends_on: [],
+    created_at: started,
+    started_at: started,
+    finished_at: null,
+    paused_at: null,
+    paused_by: null,
+    pause_reason: null,
+    cancelled_by: null,
+    error: null,
+    deliverables: [],
+    stages,
     ...more,
   };
 }
@@ -31,8 +55,15 @@ const text = (given: VerdictJob, facts: Partial<Parameters<typeof verdictOf>[1]>
 
 describe("a job under way", () => {
   const tiles = stage(3, "tiles", {
-    ...{ status: "processing", total: 1924, completed: 1300, failed: 10, skipped: 2, processing: 20 },
-    ...{ queued: 592, retrying: 7, eta_s: 240 },
+    status: "processing",
+    total: 1924,
+    completed: 1300,
+    failed: 10,
+    skipped: 2,
+    processing: 20,
+    queued: 592,
+    retrying: 7,
+    eta_s: 240,
   });
   const running = job([done(1, "list"), done(2, "split"), { ...tiles, failed: 0, completed: 1310 }, stage(4, "fold")]);
 
@@ -86,10 +117,12 @@ describe("a job under way", () => {
 describe("a job that waits", () => {
   test("for a worker says for how long, and how much of it", () => {
     const queued = job([stage(1, "tiles", { status: "processing", total: 1924, queued: 1924 })], {
-      ...{ status: "queued", started_at: null },
+      status: "queued",
+      started_at: null,
     });
     expect(verdictOf(queued, { now_ms })).toEqual({
-      ...{ tone: "waits", text: "Queued for 10 min · 1,924 tasks wait for a worker" },
+      tone: "waits",
+      text: "Queued for 10 min · 1,924 tasks wait for a worker",
     });
   });
 
@@ -119,9 +152,7 @@ describe("a job that waits", () => {
   test("because it is paused says who paused it, why, and what still runs", () => {
     const paused = job(
       [stage(1, "tiles", { status: "processing", total: 10, completed: 4, processing: 2, eta_s: 9 })],
-      {
-        ...{ paused_at: started, paused_by: "ada", pause_reason: "the disk is full" },
-      },
+      { paused_at: started, paused_by: "ada", pause_reason: "the disk is full" },
     );
     expect(text(paused)).toBe("Paused by ada: the disk is full · Stage 1 of 1 · 4 of 10 done · 2 still running");
   });
@@ -130,7 +161,8 @@ describe("a job that waits", () => {
 describe("a job that has ended", () => {
   test("completed says how long it took", () => {
     expect(verdictOf(job([done(1, "a")], { status: "completed", ...ended }), { now_ms })).toEqual({
-      ...{ tone: "well", text: "Completed in 4 min 12 s · 1 task" },
+      tone: "well",
+      text: "Completed in 4 min 12 s · 1 task",
     });
   });
 
@@ -192,7 +224,10 @@ describe("a job that has ended", () => {
 
   test("by somebody's word says whose, why, what is kept, and what has not stopped yet", () => {
     const cancelled = job([stage(1, "tiles", { status: "cancelled", total: 10, completed: 4, cancelled: 6 })], {
-      ...{ status: "cancelled", ...ended, cancelled_by: "ada", error: { code: "cancelled", message: "wrong folder" } },
+      status: "cancelled",
+      ...ended,
+      cancelled_by: "ada",
+      error: { code: "cancelled", message: "wrong folder" },
     });
     expect(text(cancelled, { still_running: 2 })).toBe(
       "Cancelled by ada in 4 min 12 s: wrong folder · 2 tasks still to stop · 4 tasks completed before, and stay",
@@ -216,9 +251,22 @@ describe("a job that has ended", () => {
 
 test("durations read as people say them", () => {
   expect([0.84, 12.4, 59.6, 252, 3600, 7500, 200_000, -3].map(took)).toEqual([
-    ...["0.8 s", "12 s", "1 min", "4 min 12 s", "1 h", "2 h 5 min", "2 d 8 h", "0.0 s"],
+    "0.8 s",
+    "12 s",
+    "1 min",
+    "4 min 12 s",
+    "1 h",
+    "2 h 5 min",
+    "2 d 8 h",
+    "0.0 s",
   ]);
   expect([3, 14, 54, 58, 240, 5_500, 200_000].map(roughly)).toEqual([
-    ...["a few seconds", "about 10 s", "about 50 s", "about 1 min", "about 4 min", "about 2 h", "about 2 days"],
+    "a few seconds",
+    "about 10 s",
+    "about 50 s",
+    "about 1 min",
+    "about 4 min",
+    "about 2 h",
+    "about 2 days",
   ]);
 });

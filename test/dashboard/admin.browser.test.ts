@@ -105,7 +105,11 @@ describeInBrowser(
       await expect
         .poll(async () => JSON.parse(await json.inputValue()))
         .toEqual({
-          ...{ name: 'dem it\'s "here"', n: 4, scale: 0.25, from: 5, until: 6 },
+          name: 'dem it\'s "here"',
+          n: 4,
+          scale: 0.25,
+          from: 5,
+          until: 6,
           source: { type: "file", path: "bronze:dem.tif" },
         });
       await json.fill('{"name": "dem", "n": 5, "source": {"type": "file", "path": "it\'s"}, "tags": ["a"');

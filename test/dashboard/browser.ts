@@ -146,8 +146,11 @@ export class Dashboard {
   async browser(who: (Who & { theme?: Theme; width?: number }) | null = {}): Promise<BrowserContext> {
     const { theme = "light", width = 1280 } = who ?? {};
     const context = await this.#browser!.newContext({
-      ...{ viewport: { width, height: heightFor(width) }, colorScheme: theme, reducedMotion: "reduce" },
-      ...{ locale: "en-GB", timezoneId: "Europe/Berlin" },
+      viewport: { width, height: heightFor(width) },
+      colorScheme: theme,
+      reducedMotion: "reduce",
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
     });
     context.setDefaultTimeout(PATIENCE_MS);
     this.#contexts.add(context);
@@ -180,7 +183,8 @@ export class Dashboard {
   /** Fails on what keeps people out, with where it is. `rules`: only these. */
   async axe(page: Page = this.page, rules: readonly string[] = []): Promise<void> {
     const options = {
-      ...{ preload: false, resultTypes: ["violations"] },
+      preload: false,
+      resultTypes: ["violations"],
       ...(rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } }),
     };
     // By the debugger, which the page's policy does not bind. It stays until the page is left.

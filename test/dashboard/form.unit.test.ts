@@ -60,14 +60,17 @@ const everything = schemaOf(
 describe("a schema as fields", () => {
   test("every kind of parameter becomes its kind of field, with its bounds, default and help", () => {
     expect(property(everything, "name")).toMatchObject({
-      ...{ required: true, description: "What it is called", examples: ["dem"] },
+      required: true,
+      description: "What it is called",
+      examples: ["dem"],
       shape: { kind: "text", least: 2, most: 10 },
     });
     const n = property(everything, "n");
     expect(n.shape).toMatchObject({ kind: "number", whole: true, minimum: { value: 1 }, maximum: { value: 10 } });
     expect([n.required, writeValue(n.default)]).toEqual([false, "3"]);
     expect(property(everything, "ratio").shape).toMatchObject({
-      ...{ minimum: { value: 0, inclusive: false }, maximum: { value: 1, inclusive: false } },
+      minimum: { value: 0, inclusive: false },
+      maximum: { value: 1, inclusive: false },
     });
     expect(property(everything, "flag").shape.kind).toBe("boolean");
     expect(property(everything, "mode").shape).toEqual({ kind: "enum", values: ["fast", "good"] });
@@ -79,7 +82,8 @@ describe("a schema as fields", () => {
     expect(property(everything, "labels").shape.kind).toBe("record");
     expect(property(everything, "nothing")).toMatchObject({ nullable: true, shape: { kind: "text" }, default: null });
     expect(property(everything, "source").shape).toMatchObject({
-      ...{ kind: "choice", alternatives: [{ label: "file" }, { label: "url" }] },
+      kind: "choice",
+      alternatives: [{ label: "file" }, { label: "url" }],
     });
     expect(property(everything, "either").shape.kind).toBe("choice");
     expect(property(everything, "anything").shape.kind).toBe("json");
@@ -109,7 +113,13 @@ describe("values", () => {
 
   test("a number is what was typed; what is none stays as text and is told", () => {
     expect(["7", "1.50", " -3 ", ".5", "+4", "5.", "1e3"].map((text) => writeValue(readNumber(text)))).toEqual([
-      ...["7", "1.50", "-3", "0.5", "4", "5", "1e3"],
+      "7",
+      "1.50",
+      "-3",
+      "0.5",
+      "4",
+      "5",
+      "1e3",
     ]);
     expect(readNumber("")).toBeUndefined();
     for (const text of ["-", "1,000", "0x10", "NaN", "1e", "12a", "Infinity"]) {
@@ -164,13 +174,19 @@ describe("checks as one types", () => {
       '$.extra "extra" is not known',
     ]);
     expect(problemsOf(everything, {})).toEqual([
-      ...["$.name is missing", "$.mode is missing", "$.kind is missing", "$.tags is missing", "$.source is missing"],
+      "$.name is missing",
+      "$.mode is missing",
+      "$.kind is missing",
+      "$.tags is missing",
+      "$.source is missing",
     ]);
     const good = { name: "dem", mode: "fast", kind: "raster", tags: ["a"], source: { type: "file", path: "x" } };
     expect(problemsOf(everything, good)).toEqual([]);
     const more = { window: { from: "2030-02-30", until: "yesterday" }, bbox: [1, 2, 3], parts: [{ id: "1" }] };
     expect(problemsOf(everything, { ...good, ...more })).toEqual([
-      ...["$.bbox[3] is missing", "$.window.from is not a date", "$.window.until is not a time"],
+      "$.bbox[3] is missing",
+      "$.window.from is not a date",
+      "$.window.until is not a time",
       "$.parts[0].id expected a whole number, got text",
     ]);
   });

@@ -27,26 +27,27 @@ import {
 
 const at = "2030-01-01T00:00:00Z";
 const worker = (given: Partial<Worker>): Worker => ({
-  ...{
-    worker_id: "3f2a9c00-0000-4000-8000-000000000000",
-    shared: true,
-    status: "live",
-    host: null,
-    pid: null,
-    version: "1.0.0",
-  },
-  ...{
-    types: [],
-    slots: 4,
-    memory_mb: null,
-    memory_used_mb: null,
-    too_large: {},
-    started_at: at,
-    heartbeat_at: at,
-    lease_ends_at: at,
-    silent_s: null,
-  },
-  ...{ lease_s: 30, draining_at: null, rss_mb: null, running: 0, held: 0, held_by_others: null },
+  worker_id: "3f2a9c00-0000-4000-8000-000000000000",
+  shared: true,
+  status: "live",
+  host: null,
+  pid: null,
+  version: "1.0.0",
+  types: [],
+  slots: 4,
+  memory_mb: null,
+  memory_used_mb: null,
+  too_large: {},
+  started_at: at,
+  heartbeat_at: at,
+  lease_ends_at: at,
+  silent_s: null,
+  lease_s: 30,
+  draining_at: null,
+  rss_mb: null,
+  running: 0,
+  held: 0,
+  held_by_others: null,
   ...given,
 });
 
@@ -84,25 +85,21 @@ test("what happened to a worker that is gone, and how far a task is, in words", 
 });
 
 const queue = (given: Partial<Queue>): Queue => ({
-  ...{
-    task_type: "t.a",
-    due: 0,
-    later: 0,
-    retrying: 0,
-    running: 0,
-    oldest_at: null,
-    oldest_job_id: null,
-    oldest_task_id: null,
-  },
-  ...{
-    counted_at: at,
-    paused: null,
-    workers: 1,
-    slots: 4,
-    problem: null,
-    per_minute: { completed: 0, failed: 0 },
-    history: null,
-  },
+  task_type: "t.a",
+  due: 0,
+  later: 0,
+  retrying: 0,
+  running: 0,
+  oldest_at: null,
+  oldest_job_id: null,
+  oldest_task_id: null,
+  counted_at: at,
+  paused: null,
+  workers: 1,
+  slots: 4,
+  problem: null,
+  per_minute: { completed: 0, failed: 0 },
+  history: null,
   ...given,
 });
 
@@ -153,8 +150,15 @@ test("a chart is told in words, with gaps bridged", () => {
 });
 
 const figures = {
-  ...{ size_bytes: 1e9, connections: 10, locks_waiting: 0, oldest_xmin_age: 5, oldest_transaction_s: 1 },
-  ...{ commits: 1, rollbacks: 0, deadlocks: 2, dead_tuples: 10 },
+  size_bytes: 1e9,
+  connections: 10,
+  locks_waiting: 0,
+  oldest_xmin_age: 5,
+  oldest_transaction_s: 1,
+  commits: 1,
+  rollbacks: 0,
+  deadlocks: 2,
+  dead_tuples: 10,
 };
 const sample = (given: Partial<Sample> = {}): Sample => ({
   ...figures,
@@ -179,9 +183,7 @@ test("figures of the database turn from well to wrong where they say", () => {
   expect(levels(vitals({ connections: 95 })).connections).toBe("fail");
   expect(
     levels(vitals({ oldest_transaction_s: 300, oldest_xmin_age: 1e8, locks_waiting: 5, deadlocks: 3 })),
-  ).toMatchObject({
-    ...{ transaction: "warn", xmin: "fail", locks: "warn", deadlocks: "warn" },
-  });
+  ).toMatchObject({ transaction: "warn", xmin: "fail", locks: "warn", deadlocks: "warn" });
   const tables = [{ table: "ready", dead: 60_000, live: 40_000 }];
   const dead = signsOf(vitals({ tables })).find(({ id }) => id === "dead")!;
   expect(dead).toMatchObject({ level: "warn", fix: expect.stringContaining("vacuum app.ready") });
@@ -191,8 +193,12 @@ test("figures of the database turn from well to wrong where they say", () => {
 
 test("what is not as it should be is told with what to do, the worst check first", () => {
   const well: Health = {
-    ...{ status: "ok", version: "1", database: { reachable: true }, schema: { current: true } },
-    ...{ janitor: { age_s: 1, late: false }, workers: { live: 2 } },
+    status: "ok",
+    version: "1",
+    database: { reachable: true },
+    schema: { current: true },
+    janitor: { age_s: 1, late: false },
+    workers: { live: 2 },
   };
   expect(troubles(well)).toEqual([]);
   expect(

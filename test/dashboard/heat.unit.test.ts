@@ -256,7 +256,13 @@ test("what the map shows is said in words, worst first", () => {
     processing: 0,
   };
   const cells = {
-    ...{ stage: "tile", stage_id: 3, total: 1200, first: 0, tasks_per_cell: 2, cells: 600, steps_per_doubling: 8 },
+    stage: "tile",
+    stage_id: 3,
+    total: 1200,
+    first: 0,
+    tasks_per_cell: 2,
+    cells: 600,
+    steps_per_doubling: 8,
     counts: { ...zero, completed: 1190, failed: 7, retrying: 3 },
     status_codes: new Uint8Array(600).fill(cell_codes.failed),
     duration_classes: new Uint8Array(600).fill(1 + 8 * 10),

@@ -81,14 +81,34 @@ describe("the graph of stages", () => {
 
 const stage = (more: Partial<Stage>) =>
   ({
-    ...{ stage_id: 7, number: 1, name: "tiles", status: "processing", total: 10, completed: 2, failed: 0, skipped: 0 },
-    ...{ cancelled: 0, processing: 1, queued: 7, retrying: 3, rate_per_s: null, eta_s: null },
+    stage_id: 7,
+    number: 1,
+    name: "tiles",
+    status: "processing",
+    total: 10,
+    completed: 2,
+    failed: 0,
+    skipped: 0,
+    cancelled: 0,
+    processing: 1,
+    queued: 7,
+    retrying: 3,
+    rate_per_s: null,
+    eta_s: null,
     ...more,
   }) as Stage;
 const job = (...stages: Stage[]) => ({ status: "processing", stages }) as unknown as Job;
 const counts = (more: Partial<StageCounts> = {}): StageCounts => ({
-  ...{ job_id: "", stage_id: 7, number: 1, stage: "tiles", status: "processing", total: 10 },
-  ...{ completed: 6, failed: 1, skipped: 0, processing: 2 },
+  job_id: "",
+  stage_id: 7,
+  number: 1,
+  stage: "tiles",
+  status: "processing",
+  total: 10,
+  completed: 6,
+  failed: 1,
+  skipped: 0,
+  processing: 2,
   ...more,
 });
 
@@ -188,9 +208,7 @@ describe("the one action of why", () => {
 describe("the story of a job", () => {
   test("tells what is known in words, and keeps the rest to be unfolded", () => {
     expect(storyOf({ kind: "stage.planned", data: { stage: "tiles", total: 1924, plan_hash: "ab" } }, "tiles")).toEqual(
-      {
-        ...{ text: "Stage tiles was planned: 1,924 tasks", sign: "planning", rest: { plan_hash: "ab" } },
-      },
+      { text: "Stage tiles was planned: 1,924 tasks", sign: "planning", rest: { plan_hash: "ab" } },
     );
     const ended = { stage: "tiles", total: 10, completed: 8, failed: 2, skipped: 0 };
     expect(storyOf({ kind: "stage.failed", data: ended }, null).text).toBe(
@@ -198,7 +216,8 @@ describe("the story of a job", () => {
     );
     const repaired = { epoch: 2, kind: "group", target: "abc", again: 7, kept: 1300, from_stage: 2, stages: [] };
     expect(storyOf({ kind: "job.retried", data: repaired }, null)).toEqual({
-      ...{ text: "Error group abc is run again (epoch 2): 7 to run again, 1,300 kept", sign: "retrying" },
+      text: "Error group abc is run again (epoch 2): 7 to run again, 1,300 kept",
+      sign: "retrying",
       rest: { stages: [] },
     });
   });
@@ -216,7 +235,9 @@ describe("a deliverable", () => {
   test("is a link only to the web and to the catalogue", () => {
     expect(placeOf("https://maps.example/a b")).toEqual({ kind: "web", href: "https://maps.example/a%20b" });
     expect(placeOf("/stac/collections/dem%2030/items")).toEqual({
-      ...{ kind: "collection", collection_id: "dem 30", item_id: undefined },
+      kind: "collection",
+      collection_id: "dem 30",
+      item_id: undefined,
     });
     expect(placeOf("/stac/collections/dem/items/a")).toEqual({
       kind: "collection",

@@ -61,7 +61,8 @@ async function tile({ number, mode }: Tile, ctx: TaskContext): Promise<unknown> 
   if (mode === "partly" && number === 3) throw new Permanent("tile 3 is under a cloud", { code: "cloud" });
   if (mode === "hostile" && number === 0) throw new Permanent(hostile, { code: "hostile" });
   ctx.deliver({
-    ...{ name: mode === "hostile" ? hostile : "cogs", count: 1 },
+    name: mode === "hostile" ? hostile : "cogs",
+    count: 1,
     location: mode === "hostile" ? "javascript:window.owned=true" : "silver:atlas/",
   });
   return { tile: number };
@@ -74,16 +75,18 @@ export const scene_parts = {
       stages: [
         { name: "list", task: "atlas.list", description: "Find the scenes" },
         {
-          ...{ name: "tiles", task: "atlas.tile", parallelism: "fan_out" as const, max_attempts: 1, max_parallel: 3 },
+          name: "tiles",
+          task: "atlas.tile",
+          parallelism: "fan_out" as const,
+          max_attempts: 1,
+          max_parallel: 3,
           tasks: { count: "{parameters.n}", parameters: { number: "{ordinal}", mode: "{parameters.mode}" } },
-          ...{ failure_budget: { percent: 10 }, description: "Cut every scene into tiles" },
+          failure_budget: { percent: 10 },
+          description: "Cut every scene into tiles",
         },
         { name: "stats", task: "atlas.stats", after: ["list"], importance: "optional" },
         { name: "mosaic", task: "atlas.mosaic", after: ["tiles"], parallelism: "fan_in" },
-        {
-          ...{ name: "publish", task: "atlas.publish", after: ["mosaic", "stats"] },
-          gate: "Do the tiles look right?",
-        },
+        { name: "publish", task: "atlas.publish", after: ["mosaic", "stats"], gate: "Do the tiles look right?" },
       ],
     }),
     defineJob({ type: "lonely", stages: [{ name: "wait", task: "lonely.wait" }] }),

@@ -48,22 +48,34 @@ describe("completion", () => {
 });
 
 const progress = {
-  ...{ stages: 2, stages_ended: 1, stage: 2, stage_name: "tiles", approval: false, retrying: false },
-  ...{ total: 101, completed: 41, failed: 2, skipped: 0 },
+  stages: 2,
+  stages_ended: 1,
+  stage: 2,
+  stage_name: "tiles",
+  approval: false,
+  retrying: false,
+  total: 101,
+  completed: 41,
+  failed: 2,
+  skipped: 0,
   open_stages: [{ stage_id: 7, total: 100, completed: 40, failed: 2, skipped: 0 }],
 };
 const job: ListedJob = {
-  ...{
-    job_id: "a",
-    job_type: "tile",
-    run: 1,
-    status: "processing",
-    priority: 0,
-    labels: {},
-    created_at: "",
-    started_at: "",
-  },
-  ...{ finished_at: null, error: null, group_id: null, correlation_id: null, paused_at: null, waits_for: 0, progress },
+  job_id: "a",
+  job_type: "tile",
+  run: 1,
+  status: "processing",
+  priority: 0,
+  labels: {},
+  created_at: "",
+  started_at: "",
+  finished_at: null,
+  error: null,
+  group_id: null,
+  correlation_id: null,
+  paused_at: null,
+  waits_for: 0,
+  progress,
 };
 const named = (job_id: string, status: ListedJob["status"] = "queued"): ListedJob => ({ ...job, job_id, status });
 

@@ -12,7 +12,8 @@ let stage_id = 0;
 let spot_id = "";
 
 const options = {
-  ...{ parts: map_parts, worker: { slots: 8 } },
+  parts: map_parts,
+  worker: { slots: 8 },
   ...(has_catalog ? { variant: "stac" as const } : {}),
   async prepare(service: TestService) {
     ({ job_id, stage_id } = await surveyed(service));

@@ -42,9 +42,7 @@ export const map_parts = {
           max_attempts: 1,
           failure_budget: { percent: 100 },
           tasks: () =>
-            Array.from({ length: tile_count }, (_, n) => ({
-              ...{ index: `tile-${n}`, parameters: { n }, bbox: boxOf(n) },
-            })),
+            Array.from({ length: tile_count }, (_, n) => ({ index: `tile-${n}`, parameters: { n }, bbox: boxOf(n) })),
         },
         { name: "report", task: "map.report", parallelism: "fan_in" as const },
       ],
@@ -126,20 +124,28 @@ async function item(service: TestService, job_id: string, stage_id: number, n: n
     geometry: { type: "Polygon", coordinates: [ring] },
     bbox: [west, south, east, north],
     properties: {
-      ...{ datetime: `2024-05-${String((n % 28) + 1).padStart(2, "0")}T10:00:00Z`, gsd: 10 + (n % 3) * 10 },
-      ...{ "proj:code": "EPSG:4326", "proj:bbox": [west, south, east, north] },
-      ...{ "fanfold:job_id": job_id, "fanfold:task_id": `${stage_id}-${n}` },
+      datetime: `2024-05-${String((n % 28) + 1).padStart(2, "0")}T10:00:00Z`,
+      gsd: 10 + (n % 3) * 10,
+      "proj:code": "EPSG:4326",
+      "proj:bbox": [west, south, east, north],
+      "fanfold:job_id": job_id,
+      "fanfold:task_id": `${stage_id}-${n}`,
       title: n === 3 ? 'Tile <img src=x onerror="alert(1)">\u202e' : `Tile ${n}`,
     },
     assets: {
       data: {
-        ...{ href: `s3://elsewhere/tile-${n}.tif`, roles: ["data"], title: "Cloud-optimised GeoTIFF" },
+        href: `s3://elsewhere/tile-${n}.tif`,
+        roles: ["data"],
+        title: "Cloud-optimised GeoTIFF",
         type: "image/tiff; application=geotiff; profile=cloud-optimized",
-        ...{ "file:size": 12_345_678, "file:checksum": `1220${"ab".repeat(32)}` },
+        "file:size": 12_345_678,
+        "file:checksum": `1220${"ab".repeat(32)}`,
       },
       thumbnail: {
         href: n === 1 ? "https://pictures.example.com/one.png" : picture,
-        ...{ type: "image/png", roles: ["thumbnail"], title: "Quicklook" },
+        type: "image/png",
+        roles: ["thumbnail"],
+        title: "Quicklook",
       },
     },
   };

@@ -61,10 +61,19 @@ describe("JSON as text", () => {
 });
 
 const line = (log_id: number, message = `line ${log_id}`): LogLine => ({
-  ...{ log_id, at: "2030-01-01T00:00:00Z", attempt: 1, level: "info", message, data: null },
+  log_id,
+  at: "2030-01-01T00:00:00Z",
+  attempt: 1,
+  level: "info",
+  message,
+  data: null,
 });
 const page = (lines: LogLine[], more: Partial<LogPage> = {}): LogPage => ({
-  ...{ lines, looked_at: lines.length, older: null, newer: String(lines.at(-1)?.log_id ?? 0), more: false },
+  lines,
+  looked_at: lines.length,
+  older: null,
+  newer: String(lines.at(-1)?.log_id ?? 0),
+  more: false,
   ...more,
 });
 

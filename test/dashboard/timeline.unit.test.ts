@@ -23,11 +23,24 @@ import {
 } from "../../src/core/timeline.js";
 
 const run = (given: Partial<TimelineRun>): TimelineRun => ({
-  ...{ from: 0, to: 1, outcome: "completed", attempt: 1, epoch: 1, worker_id: "w1", retry_at: null, code: null },
+  from: 0,
+  to: 1,
+  outcome: "completed",
+  attempt: 1,
+  epoch: 1,
+  worker_id: "w1",
+  retry_at: null,
+  code: null,
   ...given,
 });
 const task = (given: Partial<TimelineTask>): TimelineTask => ({
-  ...{ ordinal: 0, index: "0", status: "completed", attempt: 1, ready: 0, run_at: null, runs: [] },
+  ordinal: 0,
+  index: "0",
+  status: "completed",
+  attempt: 1,
+  ready: 0,
+  run_at: null,
+  runs: [],
   ...given,
 });
 const told = (given: TimelineTask, now = 1000) => segmentsOf(given, now).map(({ kind, from, to }) => [kind, from, to]);
@@ -94,8 +107,17 @@ describe("a task over time", () => {
 });
 
 const stage = (number: number, given: Partial<TimelineStage>): TimelineStage => ({
-  ...{ stage_id: number, number, name: `s${number}`, status: "completed", after: number === 1 ? [] : [number - 1] },
-  ...{ opened: 0, closed: 1, approved: null, last_ordinal: 0, median_ms: null, tasks: [] },
+  stage_id: number,
+  number,
+  name: `s${number}`,
+  status: "completed",
+  after: number === 1 ? [] : [number - 1],
+  opened: 0,
+  closed: 1,
+  approved: null,
+  last_ordinal: 0,
+  median_ms: null,
+  tasks: [],
   ...given,
 });
 
@@ -110,7 +132,11 @@ describe("the slowest path", () => {
       tasks: [task({ ready: 100, runs: [run({ from: 100, to: 150 })] })],
     }),
     stage(3, {
-      ...{ opened: 100, closed: 400, after: [1], last_ordinal: 7, median_ms: 40 },
+      opened: 100,
+      closed: 400,
+      after: [1],
+      last_ordinal: 7,
+      median_ms: 40,
       tasks: [
         task({ ordinal: 1, ready: 100, runs: [run({ from: 110, to: 390 })] }),
         task({
@@ -142,8 +168,16 @@ describe("the slowest path", () => {
       [4, "4-0"],
     ]);
     expect(path[1]).toMatchObject({
-      ...{ from: 100, to: 400, planning_ms: 20, waiting_ms: 70, retry_ms: 40, lost_ms: 20, running_ms: 150 },
-      ...{ failures: 1, largest: "running", index: "tile-7" },
+      from: 100,
+      to: 400,
+      planning_ms: 20,
+      waiting_ms: 70,
+      retry_ms: 40,
+      lost_ms: 20,
+      running_ms: 150,
+      failures: 1,
+      largest: "running",
+      index: "tile-7",
     });
     expect(path[2]).toMatchObject({ from: 400, to: 650, approval_ms: 190, running_ms: 50, largest: "approval" });
   });
@@ -182,30 +216,38 @@ describe("the slowest path", () => {
     );
     expect(pathAdvice(slowestPath(stages, 1000) as Timeline["path"])).toBe("Most of it was spent running.");
     expect([250, 4000, 42_000, 252_000, 7_200_000, 400_000_000].map(durationWords)).toEqual([
-      ...["250 ms", "4.0 s", "42 s", "4 m 12 s", "2 h", "4 d 15 h"],
+      "250 ms",
+      "4.0 s",
+      "42 s",
+      "4 m 12 s",
+      "2 h",
+      "4 d 15 h",
     ]);
   });
 });
 
 describe("the picture", () => {
   const drawn = {
-    ...{
-      job_id: "j",
-      job_type: "t",
-      status: "completed",
-      origin: "2030-01-01T00:00:00Z",
-      now: 1000,
-      started: 0,
-      finished: 1000,
-      from: 0,
-      to: 1000,
-    },
+    job_id: "j",
+    job_type: "t",
+    status: "completed",
+    origin: "2030-01-01T00:00:00Z",
+    now: 1000,
+    started: 0,
+    finished: 1000,
+    from: 0,
+    to: 1000,
     workers: [{ worker_id: "w1", shared: true, status: "live", host: null, pid: null }],
     path: [{ task_id: "1-1" }],
     stages: [
       {
         ...stage(1, {}),
-        ...{ task_type: "t", total: 3, epoch: 1, looked_at: 3, p95_ms: null, bins: null },
+        task_type: "t",
+        total: 3,
+        epoch: 1,
+        looked_at: 3,
+        p95_ms: null,
+        bins: null,
         tasks: [
           task({ ordinal: 0, index: "a", runs: [run({ from: 100, to: 200 })] }),
           task({ ordinal: 1, index: "b", runs: [run({ from: 150, to: 250 })] }),
@@ -246,7 +288,8 @@ describe("the picture", () => {
 
   test("counts what runs at once from what began and ended", () => {
     expect(densityOf({ bins: { started: [2, 1, 0, 0], ended: [0, 2, 0, 1], failed: [0, 1, 0, 0] } })).toEqual({
-      ...{ running: [2, 3, 1, 1], failed: [0, 1, 0, 0] },
+      running: [2, 3, 1, 1],
+      failed: [0, 1, 0, 0],
     });
     expect(densityOf({ bins: null })).toBeNull();
   });

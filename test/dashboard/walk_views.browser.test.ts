@@ -42,8 +42,18 @@ const hostile_parts = {
 
 /** Where it stands on the page, and is waited for. */
 const shows_hostile = (job_id: string, failed: string, done: string) => [
-  ...["/jobs", `/jobs/${job_id}`, `/jobs/${job_id}/parameters`, `/tasks/${failed}`, `/tasks/${done}`],
-  ...["/submit", "/submit/hostile", "/submit/evil", "/schedules/evil", "/webhooks", "/keys", "/audit"],
+  "/jobs",
+  `/jobs/${job_id}`,
+  `/jobs/${job_id}/parameters`,
+  `/tasks/${failed}`,
+  `/tasks/${done}`,
+  "/submit",
+  "/submit/hostile",
+  "/submit/evil",
+  "/schedules/evil",
+  "/webhooks",
+  "/keys",
+  "/audit",
 ];
 
 const without_catalog = await withoutPostgis();

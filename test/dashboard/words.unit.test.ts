@@ -26,9 +26,22 @@ describe("times", () => {
 
 describe("a group", () => {
   const group = {
-    ...{ group_id: "valleys", name: null, status: "open", created_at: "", created_by: "Mara", hint: "" },
-    ...{ expected: null, sealed_at: null, sealed_by: null, finished_at: null },
-    ...{ total: 0, open: 0, completed: 0, partial_success: 0, failed: 0, cancelled: 0 },
+    group_id: "valleys",
+    name: null,
+    status: "open",
+    created_at: "",
+    created_by: "Mara",
+    hint: "",
+    expected: null,
+    sealed_at: null,
+    sealed_by: null,
+    finished_at: null,
+    total: 0,
+    open: 0,
+    completed: 0,
+    partial_success: 0,
+    failed: 0,
+    cancelled: 0,
   } as Group;
 
   test("says how many of its jobs have ended, and how", () => {
@@ -49,8 +62,15 @@ describe("a group", () => {
 
 describe("a host", () => {
   const host: Host = {
-    ...{ scope: "host/archive.example.com", breaker: "closed", open_until: null, wait_until: null },
-    ...{ calls: 0, failed_count: 0, ok_count: 0, mean_s: 0, used_at: "2031-05-14T12:00:00Z" },
+    scope: "host/archive.example.com",
+    breaker: "closed",
+    open_until: null,
+    wait_until: null,
+    calls: 0,
+    failed_count: 0,
+    ok_count: 0,
+    mean_s: 0,
+    used_at: "2031-05-14T12:00:00Z",
   };
   const now = Date.parse("2031-05-14T12:00:00Z");
   const [before, after] = ["2031-05-14T11:59:00Z", "2031-05-14T12:01:00Z"];
@@ -60,14 +80,18 @@ describe("a host", () => {
     expect(circuitOf({ ...host, wait_until: before }, now)).toMatchObject({ word: "called", until: null });
     expect(circuitOf({ ...host, wait_until: after }, now)).toMatchObject({ word: "asked to wait", until: after });
     expect(circuitOf({ ...host, breaker: "open", open_until: after }, now)).toMatchObject({
-      ...{ status: "failed", word: "not called", until: after },
+      status: "failed",
+      word: "not called",
+      until: after,
     });
     expect(circuitOf({ ...host, breaker: "half_open" }, now)).toMatchObject({ word: "tried again" });
   });
 
   test("limits are words, and what is not known stays as it is written", () => {
     expect(limitWords({ limits: { max_concurrent: 4, rate_per_s: 10, shared: true } })).toEqual([
-      ...["at most 4 calls at once", "10 a second", "shared true"],
+      "at most 4 calls at once",
+      "10 a second",
+      "shared true",
     ]);
     expect(limitWords({ base_url: "https://example.com" })).toEqual([]);
   });
@@ -76,7 +100,10 @@ describe("a host", () => {
 describe("the map", () => {
   test("finds the task that its address names, of this stage only", () => {
     expect([ordinalIn("36-20", 36), ordinalIn("36-20", 3), ordinalIn("", 36), ordinalIn("36-x", 36)]).toEqual([
-      ...[20, null, null, null],
+      20,
+      null,
+      null,
+      null,
     ]);
   });
 

@@ -206,7 +206,9 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
   const call = async (method: string, path: string, body?: unknown) =>
     ok(await service.call(method, path, { key, body }));
   await call("PUT", "/api/schedules/nightly-stations", {
-    ...{ cron: "15 2 * * *", time_zone: "Europe/Zurich", job_type: "station_import" },
+    cron: "15 2 * * *",
+    time_zone: "Europe/Zurich",
+    job_type: "station_import",
     parameters: { stations: 60, day: "2031-05-15" },
   });
   await call("PUT", "/api/schedules/monthly-index", {
@@ -269,8 +271,14 @@ export async function fillCatalog(service: TestService, tenant = "default"): Pro
       [left, low],
     ];
     features.push({
-      ...{ type: "Feature", stac_version: "1.1.0", stac_extensions: [], id, collection: "land-cover", links: [] },
-      ...{ geometry: { type: "Polygon", coordinates: [ring] }, bbox: [left, low, left + 1, low + 0.7].map(rounded) },
+      type: "Feature",
+      stac_version: "1.1.0",
+      stac_extensions: [],
+      id,
+      collection: "land-cover",
+      links: [],
+      geometry: { type: "Polygon", coordinates: [ring] },
+      bbox: [left, low, left + 1, low + 0.7].map(rounded),
       properties: { datetime: `2031-05-${String(1 + n).padStart(2, "0")}T10:00:00Z`, "eo:cloud_cover": (n * 7) % 60 },
       assets: {
         thumbnail: {

@@ -90,7 +90,10 @@ function offTests(open: OpenDatabase): void {
     const db = await open();
     const worker = await register(db);
     const skipped = Array.from({ length: 8 }, (_, at) => ({
-      ...{ name: `s${at}`, task: "t.s", after: [1], when: { path: "$.parameters.never == true" } },
+      name: `s${at}`,
+      task: "t.s",
+      after: [1],
+      when: { path: "$.parameters.never == true" },
     }));
     const { job_id } = await submit(db, [first, ...skipped], { run: run++ });
     const tasks = await claim(db, worker, ["t.first"]);

@@ -30,7 +30,11 @@ bothDatabases("deadlines", (open) => {
     expect((await sweep()).expired_jobs).toBe(0);
     expect(await seen(job_id)).toMatchObject({ at: null, left: 60 });
     expect(await status(db, job_id)).toMatchObject({
-      ...{ status: "queued", deadline_at: null, deadline_s: 60, deadline_from: "start", deadline_left_s: 60 },
+      status: "queued",
+      deadline_at: null,
+      deadline_s: 60,
+      deadline_from: "start",
+      deadline_left_s: 60,
     });
     expect(await claim(db, worker, ["t.only"])).toHaveLength(1);
     const { at, started } = await one(db.sql<{ at: Date; started: Date }>`
@@ -51,7 +55,8 @@ bothDatabases("deadlines", (open) => {
     expect((await sweep()).expired_jobs).toBe(1);
     expect(await status(db, job_id)).toMatchObject({ status: "failed", deadline_from: "submit" });
     await expect(submit(db, only, { n: 2 }, { options: { deadline_from: "noon" } })).rejects.toMatchObject({
-      ...{ code: "FF002", detail: expect.stringContaining("deadline_from") },
+      code: "FF002",
+      detail: expect.stringContaining("deadline_from"),
     });
   });
 

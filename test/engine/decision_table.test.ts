@@ -60,7 +60,12 @@ function combinations(importance: (typeof importances)[number]) {
       positions.flatMap((position) =>
         (position === "last" ? (["none"] as const) : whens).flatMap((when) =>
           ["finish_stage", "fail_fast"].map((on_task_failure) => ({
-            ...{ importance, budget, failed, position, when, on_task_failure },
+            importance,
+            budget,
+            failed,
+            position,
+            when,
+            on_task_failure,
           })),
         ),
       ),

@@ -41,7 +41,10 @@ bothDatabases(
       const c = await job(db, { depends_on: [a.job_id, b.job_id, a.job_id], deadline_s: 60, deadline_from: "submit" });
       expect(c).toMatchObject({ created: true, status: "queued" });
       expect(await seen(db, c.job_id)).toMatchObject({
-        ...{ status: "queued", waits_for: 2, deadline_at: null, stages: [{ status: "waiting" }] },
+        status: "queued",
+        waits_for: 2,
+        deadline_at: null,
+        stages: [{ status: "waiting" }],
         depends_on: [
           { status: "queued", needs: "success", satisfied_at: null },
           { status: "queued", needs: "success", satisfied_at: null },
@@ -184,7 +187,8 @@ bothDatabases(
       );
       const why = await one(db.sql<{ reply: object }>`select app.why(${b.job_id}) as reply`);
       expect(why.reply).toMatchObject({
-        ...{ code: "WAITING_DEPENDENCY", status: "queued" },
+        code: "WAITING_DEPENDENCY",
+        status: "queued",
         evidence: {
           waits_for: 1,
           jobs: [{ job_id: a.job_id, status: "queued", needs: "success" }],

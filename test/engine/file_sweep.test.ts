@@ -38,7 +38,12 @@ async function scene(db: Database) {
   const attempt = (place: { stage_id: number; ordinal: number } = { stage_id: 999_999, ordinal: 0 }) => {
     const recorded: ((session: SqlSession) => Promise<unknown>)[] = [];
     const own = openTaskZones({
-      ...{ zones, assets, tenant_id, job_id: null, ...place, attempt: 1 },
+      zones,
+      assets,
+      tenant_id,
+      job_id: null,
+      ...place,
+      attempt: 1,
       record: async (work) => void recorded.push(work),
     });
     const finish = () =>
@@ -109,7 +114,13 @@ bothDatabases(
       const { tenant_id, zones, sweep, keys, assets } = await scene(await open());
       const other = { deployment: async () => "another", removeRetracted: assets.removeRetracted.bind(assets) };
       const own = openTaskZones({
-        ...{ zones, assets: other, tenant_id, job_id: null, stage_id: 999_999, ordinal: 0, attempt: 1 },
+        zones,
+        assets: other,
+        tenant_id,
+        job_id: null,
+        stage_id: 999_999,
+        ordinal: 0,
+        attempt: 1,
         record: async () => {},
       });
       await own.publish(local(), cog);

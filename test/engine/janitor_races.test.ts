@@ -108,7 +108,11 @@ describe("janitors meet on a real server", () => {
 
   const overdue = async ({ worker, held }: Scene) => {
     const running = held.map(({ claim_id, stage_id, ordinal }) => ({
-      ...{ claim_id, stage_id, ordinal, elapsed_s: 100, progress: null },
+      claim_id,
+      stage_id,
+      ordinal,
+      elapsed_s: 100,
+      progress: null,
     }));
     await worker_commands.heartbeat(floor.db, { worker_id: worker, running, claims: [held[0]!.claim_id] });
   };

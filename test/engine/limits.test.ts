@@ -17,7 +17,10 @@ let number = 0;
 async function limited(db: Database, limits: Partial<LimitValues>): Promise<Engine> {
   const tenant = `limited-${++number}`;
   const engine = new Engine({
-    ...{ db, tenant, registry: createRegistry({}), store: {} as never },
+    db,
+    tenant,
+    registry: createRegistry({}),
+    store: {} as never,
     openConnection: () => db,
     close: async () => {},
   });
@@ -166,7 +169,9 @@ describe("limits", () => {
     const [held] = await claim(db, worker, ["#plan:coded"]);
     const page = (from: number, n: number) =>
       worker_commands.plan_tasks(db, {
-        ...{ worker_id: worker, claim_id: held!.claim_id, from },
+        worker_id: worker,
+        claim_id: held!.claim_id,
+        from,
         tasks: `[${Array.from({ length: n }, () => "{}").join()}]`,
       } as never);
     await page(0, 3);
@@ -181,8 +186,13 @@ describe("limits", () => {
     expect(reply.r).toMatchObject({ tenant_id: tenant, concurrent_tasks: 3, queued_tasks: 7 });
     await db.sql`select app.set_limits(${tenant}::text, null, '{"fan_out": 9}')`;
     expect((await engine.limits.get()).limits).toEqual({
-      ...{ concurrent_tasks: null, queued_tasks: 7, submits_per_s: null, submit_burst: null },
-      ...{ fan_out: 9, submit_bytes: null, plan_bytes: null },
+      concurrent_tasks: null,
+      queued_tasks: 7,
+      submits_per_s: null,
+      submit_burst: null,
+      fan_out: 9,
+      submit_bytes: null,
+      plan_bytes: null,
     });
     const wrong = { fan_out: 0, submit_bytes: "many", colour: 1, queued_tasks: 1.5 };
     const refused = await refusal(engine.limits.change(wrong as never));

@@ -167,7 +167,12 @@ bothDatabases("rates", (open) => {
     await db.sql`select app.pause_type('t.lone', 'the post is on strike', actor => 'ada')`;
     const [first, second, third] = await queues(db);
     expect(first).toMatchObject({
-      ...{ task_type: "t.odd", due: 1, running: 0, workers: 0, history: null, oldest_task_id: expect.any(String) },
+      task_type: "t.odd",
+      due: 1,
+      running: 0,
+      workers: 0,
+      history: null,
+      oldest_task_id: expect.any(String),
       problem: {
         code: "NO_WORKER_FOR_TYPE",
         action: { verb: "up" },
@@ -175,11 +180,21 @@ bothDatabases("rates", (open) => {
       },
     });
     expect(second).toMatchObject({
-      ...{ task_type: "t.lone", due: 0, later: 1, paused: { by: "ada", reason: "the post is on strike" } },
+      task_type: "t.lone",
+      due: 0,
+      later: 1,
+      paused: { by: "ada", reason: "the post is on strike" },
       problem: { code: "QUEUE_PAUSED", action: { verb: "continue_type", task_type: "t.lone" } },
     });
     expect(third).toMatchObject({
-      ...{ task_type: "t.make", due: 0, later: 2, retrying: 2, running: 3, workers: 1, slots: 4, problem: null },
+      task_type: "t.make",
+      due: 0,
+      later: 2,
+      retrying: 2,
+      running: 3,
+      workers: 1,
+      slots: 4,
+      problem: null,
     });
     expect(await queues(db, "acme")).toMatchObject([{ task_type: "t.make", running: 9, retrying: 0 }]);
     // Who drains takes nothing more.

@@ -238,7 +238,10 @@ bothDatabases(
       await submit(db, type, { retry: { attempts: 1 } });
       const hasty = { retry: { base_s: 0.01, cap_s: 0.01, within_s: 0 } };
       const { attempts, status, waits } = await tries(db, type, () => ({
-        ...{ category: "engine", code: "sqlstate_08006", d: 0, ...hasty },
+        category: "engine",
+        code: "sqlstate_08006",
+        d: 0,
+        ...hasty,
       }));
       expect(sum(waits)).toBeGreaterThan(300);
       expect({ attempts, status }).toEqual({ attempts: 21, status: "failed" });

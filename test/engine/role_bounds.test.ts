@@ -69,15 +69,23 @@ test("the tables in docs/bounds.md are those of the code", async () => {
 test("a role that is mapped has bounds in this database, tighter ones for a tenant; connections of ours have their own", async () => {
   await db.sql`select app.map_role(${server}::text::name, null), app.map_role(${tenant}::text::name, 'default')`;
   expect(await settingsOf(server)).toEqual({
-    ...{ statement_timeout: "5min", lock_timeout: "20s", idle_in_transaction_session_timeout: "1min" },
-    ...{ work_mem: "16MB", temp_file_limit: "2GB" },
+    statement_timeout: "5min",
+    lock_timeout: "20s",
+    idle_in_transaction_session_timeout: "1min",
+    work_mem: "16MB",
+    temp_file_limit: "2GB",
   });
   expect(await settingsOf(tenant)).toEqual({
-    ...{ statement_timeout: "1min", lock_timeout: "10s", idle_in_transaction_session_timeout: "30s" },
-    ...{ work_mem: "8MB", temp_file_limit: "1GB" },
+    statement_timeout: "1min",
+    lock_timeout: "10s",
+    idle_in_transaction_session_timeout: "30s",
+    work_mem: "8MB",
+    temp_file_limit: "1GB",
   });
   expect(await settingsOf(server, session_bounds.heartbeat)).toMatchObject({
-    ...{ statement_timeout: "20s", work_mem: "4MB", temp_file_limit: "2GB" },
+    statement_timeout: "20s",
+    work_mem: "4MB",
+    temp_file_limit: "2GB",
   });
 });
 

@@ -55,8 +55,14 @@ bothDatabases(
       expect(made).toMatchObject({
         created: true,
         schedule: {
-          ...{ name: "digest", words: "at 06:30, on Monday to Friday, Europe/Zurich", missed: "one", version: 1 },
-          ...{ created_by: "ann", paused_at: null, last_at: null, last: null },
+          name: "digest",
+          words: "at 06:30, on Monday to Friday, Europe/Zurich",
+          missed: "one",
+          version: 1,
+          created_by: "ann",
+          paused_at: null,
+          last_at: null,
+          last: null,
         },
       });
       expect(new Date(made.schedule.next_at as string).getUTCMinutes()).toBe(30);
@@ -100,7 +106,11 @@ bothDatabases(
       const events = await db.sql<{ kind: string }>`
         select kind from app.events where data ->> 'schedule' = 'digest' order by event_id`;
       expect(events.map(({ kind: word }) => word)).toEqual([
-        ...["schedule.created", "schedule.changed", "schedule.changed", "schedule.paused", "schedule.continued"],
+        "schedule.created",
+        "schedule.changed",
+        "schedule.changed",
+        "schedule.paused",
+        "schedule.continued",
         "schedule.deleted",
       ]);
     });
@@ -432,7 +442,11 @@ describe("many schedulers on one server", () => {
     const { pid } = row as { pid: number };
     const request = (more: object) =>
       JSON.stringify({
-        ...{ name: "x", cron: "0 6 * * *", time_zone: "UTC", job_type: "nightly", next_at: "2100-01-01T00:00:00Z" },
+        name: "x",
+        cron: "0 6 * * *",
+        time_zone: "UTC",
+        job_type: "nightly",
+        next_at: "2100-01-01T00:00:00Z",
         ...more,
       });
     const put = (on: Queryable, more: object) =>

@@ -18,13 +18,12 @@ export const nightly_handler = defineHandler("t.nightly", {}, async () => ({}));
 
 export function engineOn(db: Database, jobs = [nightly], tenant = "default"): Engine {
   return new Engine({
-    ...{
-      db,
-      tenant,
-      registry: createRegistry({ jobs, handlers: [nightly_handler] }),
-      store: openFolderStore(".fanfold-unused"),
-    },
-    ...{ openConnection: () => db, close: async () => {} },
+    db,
+    tenant,
+    registry: createRegistry({ jobs, handlers: [nightly_handler] }),
+    store: openFolderStore(".fanfold-unused"),
+    openConnection: () => db,
+    close: async () => {},
   });
 }
 

@@ -28,11 +28,22 @@ async function scene(db: Database, tenant_id = `t${++made}`, at = zonesBelow(joi
   const assets = new Assets(db, tenant_id, zones);
   const recorded: ((session: SqlSession) => Promise<unknown>)[] = [];
   const own = openTaskZones({
-    ...{ zones, assets, tenant_id, job_id: null, stage_id: 12, ordinal: 3, attempt: 1 },
+    zones,
+    assets,
+    tenant_id,
+    job_id: null,
+    stage_id: 12,
+    ordinal: 3,
+    attempt: 1,
     record: async (work) => void recorded.push(work),
   });
   return {
-    ...{ zones, assets, own, at, tenant_id, store: (zone: ZoneName) => zones.store(zone, tenant_id) },
+    zones,
+    assets,
+    own,
+    at,
+    tenant_id,
+    store: (zone: ZoneName) => zones.store(zone, tenant_id),
     /** As the worker does when the database takes the finish. */
     async finish() {
       await db.transaction(async (session) => {
@@ -70,8 +81,17 @@ const tests = (open: OpenDatabase) => {
     await finish();
     const { zone, key, name, bytes, sha256, media_type } = asset;
     expect(await assets.find(asset)).toEqual({
-      ...{ zone, key, name, bytes, sha256, media_type, adopted: false, job_id: null, task_id: "12-3" },
-      ...{ created_at: expect.any(String), retracted_at: null },
+      zone,
+      key,
+      name,
+      bytes,
+      sha256,
+      media_type,
+      adopted: false,
+      job_id: null,
+      task_id: "12-3",
+      created_at: expect.any(String),
+      retracted_at: null,
     });
     expect(await store("silver").stat(key)).toMatchObject({ bytes: 6 });
   });

@@ -313,13 +313,12 @@ test("counts: of types that the worker registered and no other, and the measures
   expect(kept).toHaveLength(201);
   const of = (type: string) => kept.find(({ task_type }) => task_type === type)?.counts;
   expect([of("t.type0"), of("t.type1"), of("t.type2"), of("#plan"), of("t.made_up"), of("#made_up")]).toEqual([
-    ...[
-      [2, 5],
-      [2, 1],
-      [2, 1],
-      [2, 1],
-    ],
-    ...[undefined, undefined],
+    [2, 5],
+    [2, 1],
+    [2, 1],
+    [2, 1],
+    undefined,
+    undefined,
   ]);
   await db.sql`insert into app.tallies (name, label, amount) select 'tasks_lost', 't.type' || n, n from generate_series(1, 300) n`;
   const measured = async () =>
@@ -360,7 +359,14 @@ test("connections: a tenant has a share of what workers may use, and its leases 
   const share = Math.floor(most / 4);
   const add = (session: Queryable, connections: number, lease_s = 30) =>
     session.sql<{ reply: { lease_s: number } }>`select app.register_worker(${json({
-      ...{ worker_id: randomUUID(), types: ["t.c"], slots: 1, host: "h", pid: 1, version: "0", connections, lease_s },
+      worker_id: randomUUID(),
+      types: ["t.c"],
+      slots: 1,
+      host: "h",
+      pid: 1,
+      version: "0",
+      connections,
+      lease_s,
     })}::text::json) as reply`;
   await expect(add(acme, most)).rejects.toMatchObject({ code: "FF008" });
   expect(await add(acme, share, 3600)).toEqual([{ reply: { lease_s: 300 } }]);

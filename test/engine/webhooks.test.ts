@@ -141,10 +141,20 @@ bothDatabases("the outbox of webhooks", (open) => {
     await drain(db, worker, ["t.only"], () => ({ result: { tiles: 3, note: "Zürich 😀" } }));
     const [{ told, payload }] = (await deliveries(db)) as [Loose];
     expect(Object.keys(JSON.parse(payload))).toEqual([
-      ...["type", "timestamp", "job_id", "job_type", "status", "stage_results", "final_results", "data"],
+      "type",
+      "timestamp",
+      "job_id",
+      "job_type",
+      "status",
+      "stage_results",
+      "final_results",
+      "data",
     ]);
     expect(told).toMatchObject({
-      ...{ type: "job.completed", job_id, job_type: "test_job", status: "completed" },
+      type: "job.completed",
+      job_id,
+      job_type: "test_job",
+      status: "completed",
       stage_results: { only: { number: 1, status: "completed", total: 1, completed: 1, failed: 0, error: null } },
       final_results: { tiles: 3, note: "Zürich 😀" },
       data: {
@@ -165,7 +175,10 @@ bothDatabases("the outbox of webhooks", (open) => {
     const { job_id } = await submit(db, one_stage, { n: 1 });
     await drain(db, worker, ["t.only"], () => ({ result: { text: "ü".repeat(15_000) } }));
     const many = Array.from({ length: 120 }, (_, n) => ({
-      ...{ name: `stage_${n}_${"x".repeat(40)}`, task: "t.only", importance: "optional", after: [] },
+      name: `stage_${n}_${"x".repeat(40)}`,
+      task: "t.only",
+      importance: "optional",
+      after: [],
     }));
     const wide = await submit(db, many, { n: 2 }, { options: { labels: { long: "l".repeat(10_000) } } });
     await drain(db, worker, ["t.only"], () => ({ category: "permanent", message: "m".repeat(3000) }));
@@ -223,7 +236,13 @@ bothDatabases("the outbox of webhooks", (open) => {
     const refused = submit(db, one_stage, { n: 1 }, { options: { webhooks } });
     const { detail } = (await refused.catch((error: unknown) => error)) as Loose;
     expect(JSON.parse(detail).map(({ path }: Loose) => path.replace("$.jobs[0].webhooks", ""))).toEqual([
-      ...["[0].url", "[1].secret", "[2].secret", "[3].endpoint", "[4].events", "[5]", "[6]"],
+      "[0].url",
+      "[1].secret",
+      "[2].secret",
+      "[3].endpoint",
+      "[4].events",
+      "[5]",
+      "[6]",
     ]);
     for (const wrong of [[], {}, "x", Array.from({ length: 11 }, () => webhooks[0])]) {
       await expect(submit(db, one_stage, { n: 2 }, { options: { webhooks: wrong } })).rejects.toMatchObject({
@@ -259,13 +278,11 @@ describe("tries of a delivery", () => {
   test("2xx is delivered; the same try told twice is counted once, and a task that runs again sends nothing", async () => {
     const task = await pinged();
     expect(await begin(db, task)).toMatchObject({
-      ...{
-        action: "send",
-        url: "https://example.com/hook",
-        secrets: ["secret://hook"],
-        endpoint_id: target,
-        attempt: 1,
-      },
+      action: "send",
+      url: "https://example.com/hook",
+      secrets: ["secret://hook"],
+      endpoint_id: target,
+      attempt: 1,
     });
     expect(await record(db, task, { status: 204, duration_ms: 5 })).toMatchObject({
       recorded: true,

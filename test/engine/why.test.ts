@@ -442,7 +442,10 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       reason: `4 slots of the live workers (1) that register raster.cog are taken by test_job ${before.job_id.slice(0, 12)} (14 tasks to go); jobs take turns, 5 tasks before task ${stage_id}-2`,
       // Two of its own, and of the job before it three: it had the first turn.
       evidence: {
-        ...{ live_workers: 1, slots: 4, held: 4, before: 5 },
+        live_workers: 1,
+        slots: 4,
+        held: 4,
+        before: 5,
         ahead: [{ job_id: before.job_id, job_type: "test_job", task_type: "raster.cog", held: 4, left: 14 }],
       },
       heals_at: null,
@@ -623,7 +626,11 @@ bothDatabases("why an open job or task does not move", (open, kind) => {
       codes.push((await why(job_id)).code);
     }
     expect(codes).toEqual([
-      ...["LEASE_EXPIRED_PENDING_SWEEP", "CLAIMED_NOT_STARTED", "HEARTBEAT_NO_PROGRESS", "STRAGGLER", "UNKNOWN"],
+      "LEASE_EXPIRED_PENDING_SWEEP",
+      "CLAIMED_NOT_STARTED",
+      "HEARTBEAT_NO_PROGRESS",
+      "STRAGGLER",
+      "UNKNOWN",
     ]);
   });
 

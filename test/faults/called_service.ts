@@ -66,7 +66,9 @@ export class CalledService {
   async start(host: string, onto: Onto = here): Promise<void> {
     const { url } = this.database;
     const engine = await openEngine({
-      ...{ database_url: url, storage_dir: this.dir, registry: createRegistry(builtinRegistry()) },
+      database_url: url,
+      storage_dir: this.dir,
+      registry: createRegistry(builtinRegistry()),
     });
     const { key } = await engine.keys.create({ name: "callers", scopes: ["read", "submit"], actor: "test" });
     const job_ids: string[] = [];
@@ -76,7 +78,9 @@ export class CalledService {
     address.username = this.role;
     address.host = host;
     const server = this.run(onto([process.execPath, program, "serve", "--port", "0", "--json"]), {
-      ...{ DATABASE_URL: address.href, FANFOLD_DATA_DIR: this.dir, FANFOLD_LOG_LEVEL: "silent" },
+      DATABASE_URL: address.href,
+      FANFOLD_DATA_DIR: this.dir,
+      FANFOLD_LOG_LEVEL: "silent",
     });
     const said = await new Promise<string>((resolve, reject) => {
       server.stdout!.once("data", (text: Buffer) => resolve(text.toString()));

@@ -11,12 +11,26 @@ import { loose_job, pairs_job, shapeHandlers, sized_job, wide_job } from "./shap
 export function faultRegistry(record: Recorder): Registry {
   return createRegistry({
     jobs: [
-      ...[chain_job, mosaic_job, race_job, pages_job, crash_job, hang_job, deaf_job, patient_deaf_job],
-      ...[wide_job, pairs_job, loose_job, sized_job],
+      chain_job,
+      mosaic_job,
+      race_job,
+      pages_job,
+      crash_job,
+      hang_job,
+      deaf_job,
+      patient_deaf_job,
+      wide_job,
+      pairs_job,
+      loose_job,
+      sized_job,
     ] as Job[],
     handlers: [
-      ...[...chainHandlers(record), ...mosaicHandlers(record), ...raceHandlers(record), ...shapeHandlers(record)],
-      ...[act, deaf],
+      ...chainHandlers(record),
+      ...mosaicHandlers(record),
+      ...raceHandlers(record),
+      ...shapeHandlers(record),
+      act,
+      deaf,
     ],
   });
 }

@@ -7,15 +7,29 @@ import { checkHistory, type History } from "./history.js";
 /** One execution: its start and its end. */
 function run(name: string, stage_id: number, ordinal: number, from: number, to: number | null, more = {}): Effect[] {
   const facts = {
-    ...{ run: name, job_id: "j", stage: `s${stage_id}`, stage_id, ordinal, attempt: 1, process: "p" },
-    ...{ claim_id: stage_id * 10, worker_id: "w1", effect_key: `${stage_id}/${ordinal}`, ...more },
+    run: name,
+    job_id: "j",
+    stage: `s${stage_id}`,
+    stage_id,
+    ordinal,
+    attempt: 1,
+    process: "p",
+    claim_id: stage_id * 10,
+    worker_id: "w1",
+    effect_key: `${stage_id}/${ordinal}`,
+    ...more,
   };
   const start: Effect = { at: from, what: "start", ...facts };
   return to === null ? [start] : [start, { at: to, what: "end", outcome: "returned", ...facts }];
 }
 
 const result = (stage_id: number, ordinal: number, name: string) => ({
-  ...{ stage_id, ordinal, status: "completed", attempt: 1, worker_id: "w1", run: name },
+  stage_id,
+  ordinal,
+  status: "completed",
+  attempt: 1,
+  worker_id: "w1",
+  run: name,
 });
 
 /** Two stages of two tasks and one; a task of the first failed once, and one was cut off with its worker. */
@@ -63,8 +77,15 @@ test("a good history has no problems, and what ran twice is counted", () => {
   expect(checkHistory(good())).toEqual({
     problems: [],
     counts: {
-      ...{ tasks: 3, executions: 5, duplicates: 2, cut_off: 1 },
-      ...{ lost: 1, refused: 0, released: 0, failed_attempts: 1, reused_claims: 0 },
+      tasks: 3,
+      executions: 5,
+      duplicates: 2,
+      cut_off: 1,
+      lost: 1,
+      refused: 0,
+      released: 0,
+      failed_attempts: 1,
+      reused_claims: 0,
     },
   });
 });

@@ -134,7 +134,13 @@ fault("F16 janitors are killed at every place between their duties", async (scen
       janitor,
     );
     expect({ tasks, expired_jobs, expired_tasks, mended, swept, alerts, failed }).toEqual({
-      ...{ tasks: 0, expired_jobs: 0, expired_tasks: 0, mended: 0, swept: 0, alerts: [], failed: [] },
+      tasks: 0,
+      expired_jobs: 0,
+      expired_tasks: 0,
+      mended: 0,
+      swept: 0,
+      alerts: [],
+      failed: [],
     });
     // The leases of the killed end one after the other.
     expect(lost_workers).toBeLessThanOrEqual(places.length);

@@ -128,8 +128,12 @@ export const hang_job = defineJob({
   parameters,
   stages: [
     {
-      ...{ name: "act", task: "poison.act", tasks: { count: "{parameters.n}" } },
-      ...{ timeout_s: hang_s, max_attempts: 1, failure_budget: { percent: 50 } },
+      name: "act",
+      task: "poison.act",
+      tasks: { count: "{parameters.n}" },
+      timeout_s: hang_s,
+      max_attempts: 1,
+      failure_budget: { percent: 50 },
     },
   ],
 });

@@ -26,7 +26,9 @@ export const pages_job = defineJob({
   stages: [
     { name: "seed", task: "race.page" },
     {
-      ...{ name: "page", task: "race.page", parallelism: "fan_out" },
+      name: "page",
+      task: "race.page",
+      parallelism: "fan_out",
       tasks: function* () {
         for (let n = 0; n < tasks_of_pages; n++)
           yield { index: `t${n}`, parameters: { n, padding: "x".repeat(task_bytes) } };

@@ -24,14 +24,19 @@ describe("a box", () => {
 
   test("is none when a number is missing, not finite, off the globe, or south lies above north", () => {
     const none: unknown[] = [
-      ...[null, "1,2,3,4", {}, [], [1, 2, 3], [1, 2, 3, 4, 5], [1, 2, 3, "4"], [1, 2, 3, null]],
-      ...[
-        [0, 0, Number.NaN, 1],
-        [0, 0, Number.POSITIVE_INFINITY, 1],
-        [0, 0, 190, 1],
-        [0, -91, 1, 1],
-        [0, 5, 1, 4],
-      ],
+      null,
+      "1,2,3,4",
+      {},
+      [],
+      [1, 2, 3],
+      [1, 2, 3, 4, 5],
+      [1, 2, 3, "4"],
+      [1, 2, 3, null],
+      [0, 0, Number.NaN, 1],
+      [0, 0, Number.POSITIVE_INFINITY, 1],
+      [0, 0, 190, 1],
+      [0, -91, 1, 1],
+      [0, 5, 1, 4],
       [500_000, 5_200_000, 600_000, 5_300_000],
     ];
     for (const value of none) expect(footprintBox(value), JSON.stringify(value)).toBeNull();

@@ -160,7 +160,10 @@ describe("plans that grow", () => {
 
   test("of many conditions over large parameters hold nobody up", async () => {
     const stages = Array.from({ length: 40 }, (_, at) => ({
-      ...{ name: `s${at}`, task: "t.quick", after: [], when: `$.parameters.x${"[*]".repeat(20)} == ${at + 2}` },
+      name: `s${at}`,
+      task: "t.quick",
+      after: [],
+      when: `$.parameters.x${"[*]".repeat(20)} == ${at + 2}`,
     }));
     expect((await save("steps", { stages })).status).toBe(201);
     const sent = await send("steps", { x: Array.from({ length: 30_000 }, () => 1) });

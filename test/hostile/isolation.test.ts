@@ -92,7 +92,10 @@ test("its statements see its own tenant, whatever it says", async () => {
     as_acme: "insert into public.notes values ('acme', 'forged')",
   });
   expect(answers).toMatchObject({
-    ...{ named: [], named_for_good: [], at_once: [], inside: [{ t: "evil" }] },
+    named: [],
+    named_for_good: [],
+    at_once: [],
+    inside: [{ t: "evil" }],
     tenant: [{ t: "evil", u: "fanfold_handler" }],
     as_acme: expect.stringContaining("42501"),
   });
@@ -129,39 +132,36 @@ test("it has no role but its own, and no right that it was not granted", async (
 
 test("it says queries and changes of rows, one at a time, and nothing that would reach beyond them", async () => {
   const others = [
-    ...[
-      "set role none",
-      "reset role",
-      "/* a /* b */ */ set local role none",
-      "-- c\n;set session authorization default",
-    ],
-    ...["commit", "rollback", "begin", "savepoint a", "release a", "prepare transaction 'a'", "discard all", "end"],
-    ...[
-      "do $$ begin execute 'reset role'; end $$",
-      "call app.protect('x')",
-      "create temp table t (x int)",
-      "lock public.loot",
-    ],
-    ...[
-      "create function f() returns int language sql as 'select 1'",
-      "copy public.loot to stdout",
-      "copy public.loot from stdin",
-    ],
-    ...[
-      "listen fanfold_ready",
-      "notify fanfold_ready",
-      "declare c cursor with hold for select 1",
-      "fetch c",
-      "prepare p as select 1",
-    ],
-    ...[
-      "execute p",
-      "deallocate all",
-      "explain analyze select 1",
-      "vacuum",
-      "alter role current_user superuser",
-      "load 'x'",
-    ],
+    "set role none",
+    "reset role",
+    "/* a /* b */ */ set local role none",
+    "-- c\n;set session authorization default",
+    "commit",
+    "rollback",
+    "begin",
+    "savepoint a",
+    "release a",
+    "prepare transaction 'a'",
+    "discard all",
+    "end",
+    "do $$ begin execute 'reset role'; end $$",
+    "call app.protect('x')",
+    "create temp table t (x int)",
+    "lock public.loot",
+    "create function f() returns int language sql as 'select 1'",
+    "copy public.loot to stdout",
+    "copy public.loot from stdin",
+    "listen fanfold_ready",
+    "notify fanfold_ready",
+    "declare c cursor with hold for select 1",
+    "fetch c",
+    "prepare p as select 1",
+    "execute p",
+    "deallocate all",
+    "explain analyze select 1",
+    "vacuum",
+    "alter role current_user superuser",
+    "load 'x'",
   ];
   const refused = await tried(Object.fromEntries(others.map((text) => [text, text])));
   expect(new Set(Object.values(codes(refused)))).toEqual(new Set(["bad_statement"]));
@@ -254,8 +254,17 @@ test.runIf(is_fenced)(
       kill: "EPERM",
     };
     expect(result).toEqual({
-      ...{ uid, groups: [uid], ...refused, kept: "EACCES", store: "EACCES", other_scratch: "EACCES", beside: "EACCES" },
-      ...{ root_file: "EACCES", stored: 2_500_000, read: 2_500_000, owner: uid },
+      uid,
+      groups: [uid],
+      ...refused,
+      kept: "EACCES",
+      store: "EACCES",
+      other_scratch: "EACCES",
+      beside: "EACCES",
+      root_file: "EACCES",
+      stored: 2_500_000,
+      read: 2_500_000,
+      owner: uid,
     });
     expect(userOfTenant("acme")).not.toBe(uid);
   },

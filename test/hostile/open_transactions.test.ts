@@ -44,11 +44,12 @@ test("whatever a login's open transaction holds, the other tenants' jobs go on",
 
   const lines: { level: number; msg: string }[] = [];
   const worker = await shop.worker({
-    ...{ slots: 24, lease_s: 30, poll_s: 0.2, types: ["t.quick", "t.gated", "connector.webhook.deliver", "#plan"] },
-    ...{
-      secrets: () => secret,
-      log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    },
+    slots: 24,
+    lease_s: 30,
+    poll_s: 0.2,
+    types: ["t.quick", "t.gated", "connector.webhook.deliver", "#plan"],
+    secrets: () => secret,
+    log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     outbound: { allow_http: true, allow_private: ["127.0.0.1"], ports: [receiver.port], refusal_ms: 0 },
   });
   const { running, calls } = await setEvilScene(db, evil);
@@ -97,13 +98,11 @@ test("whatever a login's open transaction holds, the other tenants' jobs go on",
 
   const acme_engine = shop.engine.forTenant("acme");
   const hook = JSON.stringify({
-    ...{
-      tenant: "acme",
-      endpoint_id: "we_acme000000000000",
-      url: `${receiver.url}/hook`,
-      secret: "secret://named",
-      events: ["job.completed"],
-    },
+    tenant: "acme",
+    endpoint_id: "we_acme000000000000",
+    url: `${receiver.url}/hook`,
+    secret: "secret://named",
+    events: ["job.completed"],
   });
   await db.sql`select app.create_webhook(${hook}::text::json)`;
   await acme_engine.schedules.put("nightly", { cron: "0 0 * * *", job_type: "nightly" });

@@ -30,8 +30,13 @@ const submit = (type: string, body: unknown) => service.call("POST", `/api/jobs/
 
 test.skipIf(skip)(`parameters that are wrong are refused at submit, all at once, with what to do${name}`, async () => {
   const fields = await submit("process_raster", {
-    ...{ source: "/etc/passwd", collection: "../up", target_crs: "+proj=longlat +nadgrids=/etc/passwd" },
-    ...{ block_size: 300, compresion: "lzw", bands: [1, 1], resampling: "magic" },
+    source: "/etc/passwd",
+    collection: "../up",
+    target_crs: "+proj=longlat +nadgrids=/etc/passwd",
+    block_size: 300,
+    compresion: "lzw",
+    bands: [1, 1],
+    resampling: "magic",
   });
   expect(fields.status).toBe(400);
   const paths = fields.body.problems.map(({ path }: { path: string }) => path).sort();
@@ -59,8 +64,13 @@ test.skipIf(skip)(`parameters that are wrong are refused at submit, all at once,
   const up = await submit("stack_bands", { prefix: "bronze:../", pattern: "{a}_{b}.tif", band: "b", collection: "c" });
   expect([up.status, up.body.problems[0].path]).toEqual([400, "$.prefix"]);
   const together = await submit("process_raster", {
-    ...{ source: "bronze:in/scene.tif", collection: "c", tile_px: 1000, overlap_px: 600, quality: 50 },
-    ...{ datetime: "2024-01-01T00:00:00Z", start_datetime: "2024-01-01T00:00:00Z" },
+    source: "bronze:in/scene.tif",
+    collection: "c",
+    tile_px: 1000,
+    overlap_px: 600,
+    quality: 50,
+    datetime: "2024-01-01T00:00:00Z",
+    start_datetime: "2024-01-01T00:00:00Z",
   });
   expect(together.status).toBe(400);
   const told = JSON.stringify(together.body.problems);
@@ -83,7 +93,9 @@ test.skipIf(skip)(`a job type tells what it takes${name}`, async () => {
 test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked from the job${name}`, async () => {
   await service.worker({ slots: 1, isolation_node_args: node_args, raster: { engine: "wasm" } });
   const { status, body } = await submit("process_raster", {
-    ...{ source: "bronze:in/scene.tif", collection: "dem", datetime: "2024-01-01T00:00:00Z" },
+    source: "bronze:in/scene.tif",
+    collection: "dem",
+    datetime: "2024-01-01T00:00:00Z",
   });
   expect(status).toBe(201);
   let job = await service.call("GET", `/api/jobs/status/${body.job_id}?wait=true`);
@@ -103,33 +115,54 @@ test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked 
 /** Every parameter of every raster job, with a value that is not its default. */
 const all_parameters = {
   process_raster: {
-    ...{ source: "bronze:in/scene.tif", item_id: "one", overwrite: "replace" },
+    source: "bronze:in/scene.tif",
+    item_id: "one",
+    overwrite: "replace",
     ...aboutCollection(),
     ...aboutRaster(),
-    ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
+    max_single_px: 512,
+    tile_px: 1024,
+    overlap_px: 16,
   },
   process_raster_collection: {
-    ...{ sources: { collection: "a", asset: "b", bbox: [1, 2, 3, 4], datetime: "2024-01-01T00:00:00Z/.." } },
-    ...{ homogeneity: "warn", max_broken_percent: 5, overwrite: "replace" },
+    sources: { collection: "a", asset: "b", bbox: [1, 2, 3, 4], datetime: "2024-01-01T00:00:00Z/.." },
+    homogeneity: "warn",
+    max_broken_percent: 5,
+    overwrite: "replace",
     ...aboutCollection(),
     ...aboutRaster(),
-    ...{ max_single_px: 512, tile_px: 1024, overlap_px: 16 },
+    max_single_px: 512,
+    tile_px: 1024,
+    overlap_px: 16,
   },
   stack_bands: {
-    ...{ prefix: "bronze:in/", pattern: "{kind}_{rp}.tif", band: "rp", band_order: ["5", "20"], incomplete: "skip" },
-    ...{ overwrite: "replace" },
+    prefix: "bronze:in/",
+    pattern: "{kind}_{rp}.tif",
+    band: "rp",
+    band_order: ["5", "20"],
+    incomplete: "skip",
+    overwrite: "replace",
     ...aboutCollection(),
     ...aboutRaster(),
   },
   register_rasters: {
-    ...{ sources: { prefix: "gold:legacy/", pattern: "*.tif" }, check: "warn", overwrite: "replace" },
-    ...{ raster_type: "dem", start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
+    sources: { prefix: "gold:legacy/", pattern: "*.tif" },
+    check: "warn",
+    overwrite: "replace",
+    raster_type: "dem",
+    start_datetime: "2024-01-01T00:00:00.000Z",
+    end_datetime: "2024-02-01T00:00:00.000Z",
     ...aboutCollection(),
     datetime: undefined,
   },
   unpublish_raster: {
-    ...{ collection: "c", item_ids: ["a"], job_id: "ab".repeat(32), dry_run: false, delete_files: true },
-    ...{ delete_collection: true, reason: "wrong scene" },
+    collection: "c",
+    item_ids: ["a"],
+    job_id: "ab".repeat(32),
+    dry_run: false,
+    delete_files: true,
+    delete_collection: true,
+    reason: "wrong scene",
   },
 } satisfies Record<string, Record<string, unknown>>;
 
@@ -139,10 +172,22 @@ function aboutCollection() {
 
 function aboutRaster() {
   return {
-    ...{ start_datetime: "2024-01-01T00:00:00.000Z", end_datetime: "2024-02-01T00:00:00.000Z" },
-    ...{ source_crs: "EPSG:32636", raster_type: "dem", nodata: "nan", bands: [1], band_names: ["h"], strict: true },
-    ...{ target_crs: "EPSG:3857", resolution: [10, 20], resampling: "cubic", overview_resampling: "mode" },
-    ...{ purpose: "archive", compression: "webp", quality: 70, block_size: 256 },
+    start_datetime: "2024-01-01T00:00:00.000Z",
+    end_datetime: "2024-02-01T00:00:00.000Z",
+    source_crs: "EPSG:32636",
+    raster_type: "dem",
+    nodata: "nan",
+    bands: [1],
+    band_names: ["h"],
+    strict: true,
+    target_crs: "EPSG:3857",
+    resolution: [10, 20],
+    resampling: "cubic",
+    overview_resampling: "mode",
+    purpose: "archive",
+    compression: "webp",
+    quality: 70,
+    block_size: 256,
   };
 }
 

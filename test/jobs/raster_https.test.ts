@@ -50,10 +50,17 @@ beforeAll(async () => {
     FANFOLD_SOURCE_MAX_MB: "1",
   });
   const sources = {
-    ...{ whole: shop.url("/scene.tif"), moved: shop.url("/moved.tif"), inward: shop.url("/inward.tif") },
-    ...{ private: closed_shop.url("/scene.tif"), metadata: "https://169.254.169.254/latest/scene.tif" },
-    ...{ breaks: shop.url("/breaks.tif"), half: shop.url("/half.tif"), page: shop.url("/page.tif") },
-    ...{ large: shop.url("/large.tif"), unmeasured: shop.url("/unmeasured.tif"), absent: shop.url("/absent.tif") },
+    whole: shop.url("/scene.tif"),
+    moved: shop.url("/moved.tif"),
+    inward: shop.url("/inward.tif"),
+    private: closed_shop.url("/scene.tif"),
+    metadata: "https://169.254.169.254/latest/scene.tif",
+    breaks: shop.url("/breaks.tif"),
+    half: shop.url("/half.tif"),
+    page: shop.url("/page.tif"),
+    large: shop.url("/large.tif"),
+    unmeasured: shop.url("/unmeasured.tif"),
+    absent: shop.url("/absent.tif"),
   };
   const datetime = "2024-01-01T00:00:00Z";
   const ids = new Map<string, string>();

@@ -75,7 +75,9 @@ test.skipIf(skip)(
     const half = await world.run("process_raster_collection", { sources: { list }, collection: "some" });
     expect(half).toMatchObject({ status: "partial_success", result: { item_count: 1 } });
     const again = await world.run("process_raster_collection", {
-      ...{ sources: { collection: "some", asset: "data" }, collection: "some-3857", target_crs: "EPSG:3857" },
+      sources: { collection: "some", asset: "data" },
+      collection: "some-3857",
+      target_crs: "EPSG:3857",
     });
     expect(again).toMatchObject({ status: "completed", result: { item_count: 1 } });
     const [before] = await world.items("some");
@@ -132,7 +134,10 @@ test.skipIf(skip)(`bands in files of their own become stacks, and what is missin
   expect((item!.assets.data!.bands as { name: string }[]).map((band) => band.name)).toEqual(["5", "20", "100"]);
   expect(item!.properties["fanfold:sources"]).toHaveLength(3);
   const reversed = await world.run("stack_bands", {
-    ...{ ...wanted, collection: "flood-2", band_order: ["100", "5"], start_datetime: "2030-01-01T00:00:00Z" },
+    ...wanted,
+    collection: "flood-2",
+    band_order: ["100", "5"],
+    start_datetime: "2030-01-01T00:00:00Z",
     end_datetime: "2030-12-31T00:00:00Z",
   });
   expect(reversed).toMatchObject({ status: "completed", result: { item_count: 2 } });

@@ -257,7 +257,9 @@ test.skipIf(skip)(`what cannot be is refused before any work, with all findings 
   for (const key of ["unplaced", "strict", "lossy", "bandless", "unreadable", "absent", "nowhere"] as const) {
     const { stages } = ended.get(key)!;
     expect({ key, first: stages[0]!.status, attempts: stages.map(({ status }) => status).slice(1) }).toEqual({
-      ...{ key, first: "failed", attempts: ["cancelled", "cancelled", "cancelled", "cancelled"] },
+      key,
+      first: "failed",
+      attempts: ["cancelled", "cancelled", "cancelled", "cancelled"],
     });
   }
 });

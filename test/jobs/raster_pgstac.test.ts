@@ -102,7 +102,10 @@ test.skipIf(skip)(
     expect(await world.engine.assets.find({ zone: "silver", key: cog.slice("silver:".length) })).not.toBeNull();
 
     const last = await world.run("unpublish_raster", {
-      ...{ collection: "second", dry_run: false, delete_files: true, delete_collection: true },
+      collection: "second",
+      dry_run: false,
+      delete_files: true,
+      delete_collection: true,
     });
     expect(last).toMatchObject({ status: "completed", result: { removed_items: 1, kept_count: 0 } });
     await eventually(() => !there(cog));

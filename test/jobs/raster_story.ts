@@ -60,7 +60,11 @@ export class RasterStory {
       options.workers,
       (name) =>
         new WorkerProcess({
-          ...{ name, database_url: database.url, storage_dir, effects_dir: join(dir, "effects"), registry: "builtin" },
+          name,
+          database_url: database.url,
+          storage_dir,
+          effects_dir: join(dir, "effects"),
+          registry: "builtin",
           options: { slots: options.slots, lease_s: 5, raster: { engine: "wasm" }, scratch_dir: join(dir, "scratch") },
         }),
     );

@@ -53,7 +53,11 @@ export class RasterWorld {
     const embedded = await freshEmbedded({ catalog: true });
     const open = () => embedded.as("fanfold_admin");
     const engine = new Engine({
-      ...{ db: open(), tenant: "default", registry, openConnection: open, close: () => embedded.close() },
+      db: open(),
+      tenant: "default",
+      registry,
+      openConnection: open,
+      close: () => embedded.close(),
       store: openFolderStore(join(dir, "storage")),
       zones: new Zones(zonesBelow(join(dir, "zones"))),
     });
@@ -63,13 +67,11 @@ export class RasterWorld {
 
   async worker(options: WorkerOptions = {}): Promise<Worker> {
     const worker = await startWorker(this.engine, {
-      ...{
-        slots: 2,
-        poll_s: 1,
-        isolation_node_args: node_args,
-        raster: { engine: "wasm" },
-        scratch_dir: join(this.dir, "scratch"),
-      },
+      slots: 2,
+      poll_s: 1,
+      isolation_node_args: node_args,
+      raster: { engine: "wasm" },
+      scratch_dir: join(this.dir, "scratch"),
       ...options,
     });
     this.workers.push(worker);

@@ -37,7 +37,11 @@ export function operationsOf(document: Schema): Operation[] {
 function read(path: string, method: string, one: Schema): Operation {
   const content = one.requestBody?.content?.["application/json"];
   return {
-    ...{ method: method.toUpperCase(), path, id: one.operationId, tag: one.tags[0], parameters: one.parameters },
+    method: method.toUpperCase(),
+    path,
+    id: one.operationId,
+    tag: one.tags[0],
+    parameters: one.parameters,
     scope: one["x-scope"] ?? null,
     operator: one["x-operator"] === true,
     body:

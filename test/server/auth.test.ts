@@ -55,7 +55,7 @@ test("a lookup that began before a revocation is not remembered after it", async
   });
   let slow = true;
   const late = {
-    ...{ kind: db.kind },
+    kind: db.kind,
     sql: async (strings: TemplateStringsArray, ...values: never[]) => {
       const rows = await db.sql(strings, ...values);
       if (slow && strings[0]?.includes("find_key")) await held;
@@ -92,7 +92,7 @@ test("a crowd that comes with one key asks the database once", async () => {
   const { key } = await make();
   let asked = 0;
   const counting = {
-    ...{ kind: db.kind },
+    kind: db.kind,
     sql: (strings: TemplateStringsArray, ...values: never[]) => {
       if (strings[0]?.includes("find_key")) asked++;
       return db.sql(strings, ...values);
@@ -123,7 +123,7 @@ test("when a key was last used is written once a minute, by however many servers
   expect(Date.parse((await used())!)).toBeGreaterThanOrEqual(Date.parse(at!));
   // A database that cannot write is no reason to refuse a call.
   const broken = {
-    ...{ kind: db.kind },
+    kind: db.kind,
     sql: (strings: TemplateStringsArray, ...values: never[]) =>
       strings[0]?.includes("touch_keys") ? Promise.reject(new Error("read-only")) : db.sql(strings, ...values),
   } as unknown as Database;

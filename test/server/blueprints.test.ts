@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const put = (type: string, body: unknown, key?: string): Promise<Answered> =>
-  service.call("PUT", `/api/blueprints/${type}`, { body, ...(key === undefined ? {} : { key }) });
+  service.call("PUT", `/api/blueprints/${type}`, { body, key });
 const one_stage = [{ name: "say", task: "t.say" }];
 const greeting = {
   description: "One greeting per name",

@@ -113,8 +113,15 @@ test("every cell says what the list of tasks says, alone and several to a cell",
   const cells = await read(job_id);
   expect(cells).toMatchObject({ job_id, stage_id, stage: "tile", status: "processing", total: 60, tasks_per_cell: 1 });
   expect(cells.counts).toEqual({
-    ...{ completed: 12, failed: 2, skipped: 2, cancelled: 0, waiting: 0 },
-    ...{ processing: 8, retrying: 5, queued: 12, later: 19 },
+    completed: 12,
+    failed: 2,
+    skipped: 2,
+    cancelled: 0,
+    waiting: 0,
+    processing: 8,
+    retrying: 5,
+    queued: 12,
+    later: 19,
   });
   for (const [status, tasks] of Object.entries(cells.counts)) expect(countOf(cells, status as CellStatus)).toBe(tasks);
   await expectAsListed(job_id, cells);

@@ -36,7 +36,9 @@ test("a configuration is set, listed, replaced and removed, and the history says
 
 test("what looks like a secret, or is not known, is refused with what to do, and is not repeated", async () => {
   const wrong = {
-    ...{ base_url: "nowhere", colour: "red", limits: { max_concurrent: 0 } },
+    base_url: "nowhere",
+    colour: "red",
+    limits: { max_concurrent: 0 },
     headers: { "x-api-key": "hunter2hunter2", authorization: "Bearer abcdefghijkl", note: "sk_live_abcdefgh1234" },
     query: { access_token: "hunter2hunter2" },
   };
@@ -45,8 +47,12 @@ test("what looks like a secret, or is not known, is refused with what to do, and
   const found = body.problems.map((one: { path: string }) => one.path);
   expect(found).toEqual(
     expect.arrayContaining([
-      ...["$.base_url", "$.limits.max_concurrent", '$.headers["x-api-key"]', "$.headers.authorization"],
-      ...["$.headers.note", "$.query.access_token"],
+      "$.base_url",
+      "$.limits.max_concurrent",
+      '$.headers["x-api-key"]',
+      "$.headers.authorization",
+      "$.headers.note",
+      "$.query.access_token",
     ]),
   );
   expect(JSON.stringify(body)).toContain("secret://<name>");

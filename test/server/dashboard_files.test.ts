@@ -37,9 +37,25 @@ const get = (path: string, headers: Record<string, string> = {}) => service.call
 describe("the page", () => {
   test("is at the dashboard's addresses, and needs no key", async () => {
     const paths = [
-      ...["/", "/jobs", "/jobs/", "/jobs?status=failed", "/jobs/0123456789abcdef/tasks", "/tasks/12-0", "/workers"],
-      ...["/queues", "/health", "/schedules/nightly", "/webhooks", "/webhooks/x", "/keys", "/limits", "/audit"],
-      ...["/submit", "/submit/hello_world", "/catalog/a/b", "/sign-in?next=/jobs"],
+      "/",
+      "/jobs",
+      "/jobs/",
+      "/jobs?status=failed",
+      "/jobs/0123456789abcdef/tasks",
+      "/tasks/12-0",
+      "/workers",
+      "/queues",
+      "/health",
+      "/schedules/nightly",
+      "/webhooks",
+      "/webhooks/x",
+      "/keys",
+      "/limits",
+      "/audit",
+      "/submit",
+      "/submit/hello_world",
+      "/catalog/a/b",
+      "/sign-in?next=/jobs",
     ];
     for (const path of paths) {
       const { status, headers, body } = await get(path, page);
@@ -65,8 +81,11 @@ describe("the page", () => {
         "worker-src 'self'; font-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
     );
     expect(Object.fromEntries(headers)).toMatchObject({
-      ...{ "x-frame-options": "DENY", "x-content-type-options": "nosniff", "referrer-policy": "same-origin" },
-      ...{ "cross-origin-opener-policy": "same-origin", "cache-control": "no-store" },
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
+      "cross-origin-opener-policy": "same-origin",
+      "cache-control": "no-store",
     });
   });
 

@@ -59,7 +59,11 @@ export async function readEvents(
   const close = () => abort.abort();
   onTestFinished(close);
   return {
-    ...{ status: response.status, heard, text: () => text, closed, close },
+    status: response.status,
+    heard,
+    text: () => text,
+    closed,
+    close,
     until: (fits) =>
       new Promise((resolve, reject) => {
         const look = () => {

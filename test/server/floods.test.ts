@@ -80,8 +80,9 @@ describe("calls of one tenant", () => {
     const gone = new AbortController();
     const claim = (signal?: AbortSignal) =>
       service.call("POST", `/api/workers/${body.worker_id}/claim`, {
-        ...{ key, body: { wait_s: signal === undefined ? 0.01 : 20 } },
-        ...(signal === undefined ? {} : { signal }),
+        key,
+        body: { wait_s: signal === undefined ? 0.01 : 20 },
+        signal,
       });
     const waiting = [claim(gone.signal), claim(gone.signal)].map((one) => one.catch(() => null));
     await until(() => inside().calls.taken("busy").waiting === 2);
@@ -142,7 +143,9 @@ test("of one tenant's calls of the catalogue four are under way, the others wait
 
 test("of one tenant's long reads four are with the database, and others' are answered meanwhile", async () => {
   const engine = await openEngine({
-    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: createRegistry({}) },
+    database_url: service.server_url,
+    storage_dir: service.storage_dir,
+    registry: createRegistry({}),
     connections: 6,
   });
   const app = createApp({ engine, authenticator: inside().authenticator });
@@ -178,7 +181,9 @@ test("of one tenant's submits, of whatever kind, four are with the database, and
     defineJob({ type: `slow_${at}`, stages: [{ name: "a", task: "t.a" }] }),
   );
   const engine = await openEngine({
-    ...{ database_url: service.server_url, storage_dir: service.storage_dir, connections: 6 },
+    database_url: service.server_url,
+    storage_dir: service.storage_dir,
+    connections: 6,
     registry: createRegistry({ jobs: types, handlers: [defineHandler("t.a", {}, async () => ({}))] }),
   });
   const app = createApp({ engine, authenticator: inside().authenticator });
@@ -257,7 +262,9 @@ test("callers who go while it is found out who they are leave no place taken", a
 
 test("a statement that takes too long is given up and told as 503; what works has bounds of its own", async () => {
   const engine = await openEngine({
-    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: createRegistry({}) },
+    database_url: service.server_url,
+    storage_dir: service.storage_dir,
+    registry: createRegistry({}),
     statement_timeout_s: 0.2,
   });
   const app = createApp({ engine, check_replies: true });

@@ -105,7 +105,9 @@ describe("boxes that were planned", () => {
     ]);
     expect(body.extent).toEqual([8, -18, -179, 48]);
     expect(Object.fromEntries(footprint_states.map((state, i) => [state, body.counts[i]]))).toMatchObject({
-      ...{ completed: 1, failed: 1, queued: 0 },
+      completed: 1,
+      failed: 1,
+      queued: 0,
     });
   });
 
@@ -152,7 +154,9 @@ describe("boxes that results carry", () => {
       .toMatchObject({ planned: 0, with_box: 20, unusable: 1, unread: 0, total: 40 });
     const body = await read();
     expect(shown(body).sort((a, b) => a.ordinal - b.ordinal)[3]).toEqual({
-      ...{ ordinal: 6, box: [0.6, 10, 0.7, 11], state: "completed" },
+      ordinal: 6,
+      box: [0.6, 10, 0.7, 11],
+      state: "completed",
     });
   });
 

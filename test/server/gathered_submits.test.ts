@@ -20,10 +20,7 @@ afterAll(() => service.close());
 afterEach(() => vi.restoreAllMocks());
 
 const submit = (n: unknown, more: object = {}, key?: string) =>
-  service.call("POST", "/api/jobs/submit/numbered", {
-    body: { parameters: { n }, ...more },
-    ...(key === undefined ? {} : { key }),
-  });
+  service.call("POST", "/api/jobs/submit/numbered", { body: { parameters: { n }, ...more }, key });
 
 test("many at once become few calls to the database, and each caller hears of its own job", async () => {
   const submits = new GatheredSubmits();
@@ -143,8 +140,12 @@ test("one that would queue too much is refused, and those behind it that queue n
   const sent = [1, 1, 50, 2, 51, 1].map((n) => submits.submit(engine, "numbered", { n }, {}));
   const ends = await Promise.allSettled(sent);
   expect(ends.map((end) => (end.status === "rejected" ? end.reason.code : "answered"))).toEqual([
-    ...["answered", "answered", "over_limit"],
-    ...["answered", "over_limit", "answered"],
+    "answered",
+    "answered",
+    "over_limit",
+    "answered",
+    "over_limit",
+    "answered",
   ]);
 });
 

@@ -15,14 +15,12 @@ beforeAll(async () => {
         stages: [
           { name: "list", task: "t.say" },
           {
-            ...{
-              name: "tiles",
-              task: "t.maybe",
-              parallelism: "fan_out",
-              max_attempts: 1,
-              max_parallel: 50,
-              timeout_s: 60,
-            },
+            name: "tiles",
+            task: "t.maybe",
+            parallelism: "fan_out",
+            max_attempts: 1,
+            max_parallel: 50,
+            timeout_s: 60,
             tasks: { count: "{parameters.n}", parameters: { number: "{ordinal}" } },
             failure_budget: { percent: 50 },
           },
@@ -66,7 +64,13 @@ test("a job's status tells which stage waits for which, its condition, its budge
     next_retry: null,
   });
   expect(tiles).toMatchObject({
-    ...{ after: [1], of: 1, max_parallel: 50, max_attempts: 1, timeout_s: 60, total: 8, failed: 2 },
+    after: [1],
+    of: 1,
+    max_parallel: 50,
+    max_attempts: 1,
+    timeout_s: 60,
+    total: 8,
+    failed: 2,
     budget: { count: null, percent: 50, allowed: 4 },
   });
   expect(stats).toMatchObject({

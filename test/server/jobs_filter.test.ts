@@ -249,7 +249,7 @@ describe("a bulk verb", () => {
     service.call("POST", "/api/jobs/bulk", key === undefined ? { body } : { body, key });
   const many = (label: string, n: number, key?: string) =>
     service.call("POST", "/api/jobs/submit/never/batch", {
-      ...(key === undefined ? {} : { key }),
+      key,
       body: { items: Array.from({ length: n }, (_, i) => ({ parameters: { [label]: i }, labels: { batch: label } })) },
     });
 
@@ -338,7 +338,7 @@ describe("a bulk verb", () => {
 
 describe("saved views", () => {
   const put = (name: string, query: string, key?: string) =>
-    service.call("PUT", `/api/views/${q(name)}`, { body: { query }, ...(key === undefined ? {} : { key }) });
+    service.call("PUT", `/api/views/${q(name)}`, { body: { query }, key });
 
   test("are kept, replaced, listed by name and deleted, for everybody of the tenant and nobody else", async () => {
     expect((await put("Went wrong", "status:failed created:>-1d")).body).toMatchObject({

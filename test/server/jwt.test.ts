@@ -65,8 +65,12 @@ afterAll(async () => {
 
 const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
 const good = (): JWTPayload => ({
-  ...{ iss: "https://id.example.org/", aud: "fanfold", sub: "ada", exp: seconds(300) },
-  ...{ tenant: "acme", scope: "openid fanfold:read fanfold:submit read admin" },
+  iss: "https://id.example.org/",
+  aud: "fanfold",
+  sub: "ada",
+  exp: seconds(300),
+  tenant: "acme",
+  scope: "openid fanfold:read fanfold:submit read admin",
 });
 
 function sign(claims: JWTPayload, kid = "rsa", header = {}): Promise<string> {

@@ -72,7 +72,11 @@ test("a queue tells who serves it and why nothing is taken, and once it ran how 
   await engine.submit("lonely", {});
   await engine.enqueueMany("t.breaks", [{ parameters: {} }, { parameters: { n: 1 } }]);
   expect(await queue("t.quick")).toMatchObject({
-    ...{ due: 20, workers: 0, history: null, oldest_at: expect.any(String), oldest_job_id: expect.any(String) },
+    due: 20,
+    workers: 0,
+    history: null,
+    oldest_at: expect.any(String),
+    oldest_job_id: expect.any(String),
     problem: { code: "NO_WORKER_FOR_TYPE", reason: "no worker is live", command: "fanfold up" },
   });
   const worker = await service.worker({ slots: 4, types: [...served, "t.breaks"] });
@@ -131,8 +135,15 @@ test("a worker that drains says so, with what it still runs; then it is gone, an
   expect(tasks).toMatchObject({ held: 2, more: false });
   expect(tasks.tasks.map((task: { running: boolean }) => task.running)).toEqual([true, true]);
   expect(tasks.tasks[0]).toMatchObject({
-    ...{ job_id, job_type: "held", stage: "hold", task_type: "t.held", attempt: 1, planning: false },
-    ...{ started_at: expect.any(String), task_id: expect.stringMatching(/^\d+-\d$/), progress: { done: 3, total: 10 } },
+    job_id,
+    job_type: "held",
+    stage: "hold",
+    task_type: "t.held",
+    attempt: 1,
+    planning: false,
+    started_at: expect.any(String),
+    task_id: expect.stringMatching(/^\d+-\d$/),
+    progress: { done: 3, total: 10 },
   });
   expect(await get(`/api/workers/${worker.worker_id}/tasks?limit=1`)).toMatchObject({
     held: 2,
@@ -157,7 +168,11 @@ test("a worker that drains says so, with what it still runs; then it is gone, an
   letGo();
   await stopped;
   expect((await get("/api/workers")).gone[0]).toMatchObject({
-    ...{ worker_id: worker.worker_id, status: "stopped", shared: true, host: null, went_back: 0 },
+    worker_id: worker.worker_id,
+    status: "stopped",
+    shared: true,
+    host: null,
+    went_back: 0,
   });
   held = Promise.resolve();
 });
@@ -189,7 +204,11 @@ test("of a worker that stopped answering it is told how many tasks went back, to
 test("the janitor's actions and the alerts come in pages, to each tenant its own", async () => {
   const janitor = await get("/api/janitor");
   expect(janitor).toMatchObject({
-    ...{ late: false, failing: false, last_error: null, last_success_at: expect.any(String), next: null },
+    late: false,
+    failing: false,
+    last_error: null,
+    last_success_at: expect.any(String),
+    next: null,
     actions: [
       {
         action: "took_back",
@@ -229,7 +248,9 @@ test("the vitals of the service are for whoever runs it", async () => {
   expect((await service.call("GET", "/api/vitals")).status).toBe(403);
   const vitals = await get("/api/vitals", operator);
   expect(vitals).toMatchObject({
-    ...{ version: expect.any(String), pool: { most: 4, waiting: 0 }, schema: { pending: [] } },
+    version: expect.any(String),
+    pool: { most: 4, waiting: 0 },
+    schema: { pending: [] },
     database: { kind: "server", connections: expect.any(Number), deadlocks: 0, dead_tuples: expect.any(Number) },
     tenants: [{ tenant_id: "default" }],
   });

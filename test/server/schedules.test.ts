@@ -32,16 +32,19 @@ test("a schedule is made, read, changed, paused, continued, previewed, run and d
     body: { words: "at 06:30, on Monday to Friday, Europe/Zurich", next_at: made.body.next_at },
   });
   expect(await call("PATCH", "/api/schedules/morning", { body: { missed: "skip" } })).toMatchObject({
-    ...{ status: 200, body: { missed: "skip", cron: body.cron } },
+    status: 200,
+    body: { missed: "skip", cron: body.cron },
   });
   expect(await call("POST", "/api/schedules/morning/pause", { body: { reason: "holidays" } })).toMatchObject({
-    ...{ status: 200, body: { changed: true, schedule: { pause_reason: "holidays", next_at: null } } },
+    status: 200,
+    body: { changed: true, schedule: { pause_reason: "holidays", next_at: null } },
   });
   expect(await call("POST", "/api/schedules/morning/continue")).toMatchObject({ body: { changed: true } });
   const preview = await call("GET", "/api/schedules/morning/preview?count=3");
   expect(preview.body.next).toHaveLength(3);
   expect(await call("GET", "/api/schedule-preview?cron=0%200%20L%20*%20*")).toMatchObject({
-    ...{ status: 200, body: { words: "at 00:00, on the last day of the month, UTC" } },
+    status: 200,
+    body: { words: "at 00:00, on the last day of the month, UTC" },
   });
   const run = await call("POST", "/api/schedules/morning/run", { body: {} });
   expect(run).toMatchObject({ status: 201, body: { created: true, status: "queued" } });
@@ -93,10 +96,12 @@ test("bad schedules are refused with everything that is wrong, and no scope does
     expect([answer.status, answer.body.problems.length > 0]).toEqual([400, true]);
   }
   const three = await call("PUT", "/api/schedules/wrong", {
-    ...{ body: { ...body, cron: "* *", time_zone: "Mars/X", parameters: { day: 5 } } },
+    body: { ...body, cron: "* *", time_zone: "Mars/X", parameters: { day: 5 } },
   });
   expect(three.body.problems.map(({ path }: { path: string }) => path)).toEqual([
-    ...["$.time_zone", "$.cron", "$.parameters.day"],
+    "$.time_zone",
+    "$.cron",
+    "$.parameters.day",
   ]);
   expect((await call("PUT", "/api/schedules/Bad%20Name", { body })).status).toBe(400);
   expect((await call("GET", "/api/schedules/none/ticks?cursor=x")).status).toBe(404);
@@ -122,7 +127,8 @@ test("a number of the query is written in digits: nothing, blanks and other spel
 test("jobs wait for others and end in groups, over HTTP", async () => {
   const { call, engine } = service;
   expect(await call("PUT", "/api/groups/batch-1", { body: { name: "Batch", expected: 2 } })).toMatchObject({
-    ...{ status: 201, body: { group_id: "batch-1", expected: 2, open: 0, status: "open" } },
+    status: 201,
+    body: { group_id: "batch-1", expected: 2, open: 0, status: "open" },
   });
   expect((await call("PUT", "/api/groups/batch-1", { body: { name: "Batch", expected: 2 } })).status).toBe(200);
   expect((await call("PUT", "/api/groups/batch-1", { body: { expected: 3 } })).status).toBe(409);
@@ -138,13 +144,16 @@ test("jobs wait for others and end in groups, over HTTP", async () => {
   });
   expect(await submit(4, { depends_on: ["short"], on_dependency_failure: "x" })).toMatchObject({ status: 400 });
   expect(await engine.status(second.body.job_id)).toMatchObject({
-    ...{ waits_for: 1, group_id: "batch-1", depends_on: [{ job_id: first.body.job_id, needs: "completed" }] },
+    waits_for: 1,
+    group_id: "batch-1",
+    depends_on: [{ job_id: first.body.job_id, needs: "completed" }],
   });
   const page = await call("GET", "/api/groups/batch-1/jobs?limit=1");
   expect(page.body.jobs).toHaveLength(1);
   expect((await call("GET", `/api/groups/batch-1/jobs?open=true&cursor=${page.body.next}`)).body.jobs).toHaveLength(1);
   expect(await call("POST", "/api/groups/batch-1/cancel", { body: { dry_run: true } })).toMatchObject({
-    ...{ status: 200, body: { cancelled: 2, left: 0, changed: false } },
+    status: 200,
+    body: { cancelled: 2, left: 0, changed: false },
   });
   await service.worker();
   await engine.wait(second.body.job_id);

@@ -43,9 +43,28 @@ test.skipIf(typeof tools === "string")(
 /** What it says, however it ends. One caller: with more, Python's own parser is not safe. */
 function run(cwd: string, document: string, key: string): Promise<string> {
   const told = [
-    ...["-m", "schemathesis.cli", "--config-file", config, "--no-color", "run", document],
-    ...["--header", `Authorization: Bearer ${key}`, "--max-time", String(seconds), "--checks", "all", "--mode", "all"],
-    ...["--continue-on-failure", "--suppress-health-check", "all", "--request-timeout", "60", "--workers", "1"],
+    "-m",
+    "schemathesis.cli",
+    "--config-file",
+    config,
+    "--no-color",
+    "run",
+    document,
+    "--header",
+    `Authorization: Bearer ${key}`,
+    "--max-time",
+    String(seconds),
+    "--checks",
+    "all",
+    "--mode",
+    "all",
+    "--continue-on-failure",
+    "--suppress-health-check",
+    "all",
+    "--request-timeout",
+    "60",
+    "--workers",
+    "1",
   ];
   const env = { PATH: process.env.PATH ?? "", NO_PROXY: "127.0.0.1", HOME: cwd, PYTHONDONTWRITEBYTECODE: "1" };
   return new Promise((resolve) => {

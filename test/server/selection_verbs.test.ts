@@ -68,8 +68,14 @@ test("retry runs exactly the failed tasks of the selection again, and what follo
   expect(dry).toMatchObject({
     status: 200,
     body: {
-      ...{ dry_run: true, changed: false, stage: "make", selected: 6, again: 2, epoch: 1 },
-      ...{ touched: { failed: 2 }, left: [{ reason: "completed", tasks: 4, text: "completed, which is final" }] },
+      dry_run: true,
+      changed: false,
+      stage: "make",
+      selected: 6,
+      again: 2,
+      epoch: 1,
+      touched: { failed: 2 },
+      left: [{ reason: "completed", tasks: 4, text: "completed, which is final" }],
     },
   });
   expect(await taskStatuses(job_id)).toBe("cfcccfcccfcc");

@@ -49,13 +49,12 @@ test("a port that is taken and a role that must not serve are refused in words",
   await expect(begin({ port })).rejects.toThrow(Conflict);
   await expect(begin({ host: "192.0.2.1" })).rejects.toThrow(Conflict);
   const superuser = new Engine({
-    ...{
-      db: service.db,
-      tenant: "default",
-      registry: createRegistry(parts),
-      store: openFolderStore(service.storage_dir),
-    },
-    ...{ openConnection: () => service.db, close: async () => {} },
+    db: service.db,
+    tenant: "default",
+    registry: createRegistry(parts),
+    store: openFolderStore(service.storage_dir),
+    openConnection: () => service.db,
+    close: async () => {},
   });
   await expect(startServer({ engine: superuser, port: 0 })).rejects.toThrow(Forbidden);
 });
@@ -106,8 +105,12 @@ test("on the embedded database a job is submitted, worked on over HTTP and follo
   const embedded = await freshEmbedded();
   const db = embedded.as("fanfold_admin");
   const engine = new Engine({
-    ...{ db, tenant: "default", registry: createRegistry(parts), store: openFolderStore(service.storage_dir) },
-    ...{ openConnection: () => embedded.as("fanfold_admin"), close: () => embedded.close() },
+    db,
+    tenant: "default",
+    registry: createRegistry(parts),
+    store: openFolderStore(service.storage_dir),
+    openConnection: () => embedded.as("fanfold_admin"),
+    close: () => embedded.close(),
   });
   const scopes = ["submit", "read", "work"];
   const made = await engine.keys.create({ name: "test", scopes });

@@ -77,7 +77,11 @@ export async function openService(
   as_server.username = login;
   const storage_dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = await openEngine({
-    ...{ database_url: as_server.href, storage_dir, registry: createRegistry(parts), connections, apart: true },
+    database_url: as_server.href,
+    storage_dir,
+    registry: createRegistry(parts),
+    connections,
+    apart: true,
     secret_keys: [randomBytes(32)],
     outbound,
   });
@@ -101,7 +105,14 @@ export async function openService(
   };
 
   return {
-    ...{ app, url, engine, db, database_url, server_url: as_server.href, storage_dir, key },
+    app,
+    url,
+    engine,
+    db,
+    database_url,
+    server_url: as_server.href,
+    storage_dir,
+    key,
     call: (method, path, options) => callService(url, key, method, path, options),
     async worker(options) {
       const worker = await startWorker(engine, options);
@@ -139,7 +150,7 @@ export async function callService(
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     redirect: "manual",
   });
   const text = await answer.text();

@@ -78,7 +78,10 @@ const in_sql: Record<string, (name: string) => Promise<unknown>> = {
   "a label's value": (name) => submitted({ x: name }),
   "a key": (name) =>
     request("create_key", {
-      ...{ name, key_id: String(++count).padStart(12, "k"), secret_hash: "0".repeat(64), scopes: ["read"] },
+      name,
+      key_id: String(++count).padStart(12, "k"),
+      secret_hash: "0".repeat(64),
+      scopes: ["read"],
     }),
 };
 

@@ -90,9 +90,14 @@ async function finishedWith(job_id: string, spill: unknown): Promise<void> {
   const { claim_id: c, stage_id: g, attempt: a } = task!;
   try {
     await worker_commands.finish(role, {
-      ...{ worker_id, claims: JSON.stringify([{ c, g, a }]), failed: "[]" },
+      worker_id,
+      claims: JSON.stringify([{ c, g, a }]),
+      failed: "[]",
       done: {
-        ...{ claims: `${c}`, ordinals: "0", durations: "1", results: "null" },
+        claims: `${c}`,
+        ordinals: "0",
+        durations: "1",
+        results: "null",
         extras: JSON.stringify([{ i: 1, s: spill }]),
       },
     });
@@ -257,7 +262,9 @@ describe("the download of a task's file", () => {
     const { claim_id: c, stage_id: g, attempt: a, ordinal } = task!;
     const asset = { name: "x.bin", media_type: "application/octet-stream", ref };
     await worker_commands.finish(role, {
-      ...{ worker_id, claims: JSON.stringify([{ c, g, a }]), failed: "[]" },
+      worker_id,
+      claims: JSON.stringify([{ c, g, a }]),
+      failed: "[]",
       done: {
         claims: `${c}`,
         ordinals: `${ordinal}`,

@@ -60,7 +60,13 @@ test("a dry run tells which stages would run, and of each how many tasks as far 
   const { status, body } = await submit("wide", { parameters: { n: 5, names: ["a", "b"] }, dry_run: true });
   expect(status).toBe(200);
   expect(body).toMatchObject({
-    ...{ dry_run: true, would: "create", job_type: "wide", run: 1, exists: null, waits_for: 0, deadline_s: 7200 },
+    dry_run: true,
+    would: "create",
+    job_type: "wide",
+    run: 1,
+    exists: null,
+    waits_for: 0,
+    deadline_s: 7200,
     parameters: { n: 5, names: ["a", "b"], publish: false },
     resume: null,
   });
@@ -82,13 +88,18 @@ test("of content that exists it tells which job that is, and what each mode woul
   const parameters = { n: 7 };
   const { body: made } = await submit("failing", { parameters });
   expect((await submit("failing", { parameters, dry_run: true })).body).toMatchObject({
-    ...{ would: "reuse", job_id: made.job_id, run: 1, exists: { job_id: made.job_id, status: "queued" } },
+    would: "reuse",
+    job_id: made.job_id,
+    run: 1,
+    exists: { job_id: made.job_id, status: "queued" },
   });
   const worker = await service.worker({ types: ["t.fail"] });
   await service.engine.wait(made.job_id);
   await worker.stop();
   expect((await submit("failing", { parameters, dry_run: true, mode: "resume" })).body).toMatchObject({
-    ...{ would: "resume", job_id: made.job_id, resume: { from_stage: 1, again: 1, kept: 0 } },
+    would: "resume",
+    job_id: made.job_id,
+    resume: { from_stage: 1, again: 1, kept: 0 },
   });
   const forced = (await submit("failing", { parameters, dry_run: true, mode: "force" })).body;
   expect(forced).toMatchObject({ would: "create", run: 2, exists: { job_id: made.job_id, run: 1, status: "failed" } });
@@ -139,7 +150,11 @@ test("a dry run writes nothing: every table has the rows it had, and no event wa
   const { body: other } = await submit("failing", { parameters: { n: 1 } });
   const before = await everything();
   const options = {
-    ...{ priority: 3, labels: { team: "hydro" }, deadline_s: 60, correlation_id: "c", group_id: "new-group" },
+    priority: 3,
+    labels: { team: "hydro" },
+    deadline_s: 60,
+    correlation_id: "c",
+    group_id: "new-group",
     webhooks: [{ url: "https://example.com/hook", secret: "secret://hook" }],
     depends_on: [other.job_id],
   };

@@ -156,7 +156,9 @@ describe("attempts", () => {
     const [one, two] = [await register(db, ["t.held"]), await register(db, ["t.held"])];
     const [held] = await claim(db, one, ["t.held"]);
     expect((await get(`/api/tasks/${task_id}`)).running).toMatchObject({
-      ...{ attempt: 1, claimed_at: expect.any(String), started_at: null },
+      attempt: 1,
+      claimed_at: expect.any(String),
+      started_at: null,
       worker: { worker_id: one, status: "live" },
     });
     const { claim_id, stage_id, ordinal } = held!;
@@ -164,7 +166,9 @@ describe("attempts", () => {
     const beat = { worker_id: one, claims: [claim_id], running };
     await db.sql`select app.heartbeat(${JSON.stringify(beat)}::text::json)`;
     expect((await get(`/api/tasks/${task_id}`)).running).toMatchObject({
-      ...{ elapsed_s: 2, progress: { done: 1 }, started_at: expect.any(String) },
+      elapsed_s: 2,
+      progress: { done: 1 },
+      started_at: expect.any(String),
     });
     // Its lease ends, another one takes the task, and the first comes back with a result.
     await service.db

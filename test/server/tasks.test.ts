@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const post = (path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered> =>
-  service.call("POST", path, { body, ...(headers === undefined ? {} : { headers }) });
+  service.call("POST", path, { body, headers });
 const get = async (path: string): Promise<Answered["body"]> => (await service.call("GET", path)).body;
 async function all(path: string, limit: number): Promise<Answered["body"][]> {
   const found = [];

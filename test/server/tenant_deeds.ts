@@ -27,7 +27,9 @@ type Doors = {
 
 function deed(name: string, kind: Kind, { http, sdk, sql }: Doors, more: Partial<Deed> = {}): Deed {
   return {
-    ...{ name, kind, refusal: kind === "worker" ? "stale_worker" : "not_found" },
+    name,
+    kind,
+    refusal: kind === "worker" ? "stale_worker" : "not_found",
     doors: {
       ...(http && { http: (side, id) => side.http(http[0], http[1].replace("{id}", id), http[2]?.(side)) }),
       ...(sdk && { sdk: (side, id) => side.sdk((client) => sdk(client, id, side)) }),

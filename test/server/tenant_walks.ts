@@ -193,7 +193,9 @@ async function workOverHttp(side: Side, chance: Chance): Promise<Outcome> {
   side.assertClean(claimed, null);
   if (claimed.value.tasks.length === 0) return claimed;
   const tasks = claimed.value.tasks.map(({ task_id, claim_id, attempt }: Record<string, unknown>) => ({
-    ...{ task_id, claim_id, attempt },
+    task_id,
+    claim_id,
+    attempt,
     ...(fails(chance)
       ? { error: { message: `no ${side.marker}`, category: "permanent" } }
       : { result: { by: side.marker } }),

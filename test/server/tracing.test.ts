@@ -146,7 +146,10 @@ describe("with an SDK", () => {
       "fanfold.outcome": "completed",
     });
     expect(logged.find(({ msg }) => msg === "task completed")).toMatchObject({
-      ...{ trace_id, job_id, tenant_id: "default", correlation_id: "order-7" },
+      trace_id,
+      job_id,
+      tenant_id: "default",
+      correlation_id: "order-7",
     });
   });
 

@@ -295,7 +295,7 @@ describe("a worker of one tenant", () => {
     const served = await service.worker({ types: [] });
     for (const id of [other.id, served.worker_id]) {
       const as = (method: string, verb: string, body?: unknown) =>
-        service.call(method, `/api/workers/${id}/${verb}`, { key: mine.key, ...(body === undefined ? {} : { body }) });
+        service.call(method, `/api/workers/${id}/${verb}`, { key: mine.key, body });
       const answers = [
         await as("POST", "claim", { limit: 10 }),
         await as("POST", "heartbeat", {}),

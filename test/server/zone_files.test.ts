@@ -117,22 +117,24 @@ describe("with an API key", () => {
     const foreign = { zone: "silver" as const, key: "b/only.tif" };
     await put(foreign, Buffer.from("b"), service.engine.forTenant("b"));
     const paths = [
-      ...[
-        "/assets/silver/dem",
-        "/assets/silver/dem/",
-        "/assets/silver/",
-        "/assets/silver",
-        "/assets/",
-        "/assets/lead/x",
-      ],
-      ...[
-        "/assets/silver/none.tif",
-        "/assets/silver/unrecorded.tif",
-        "/assets/gold/gone.tif",
-        "/assets/silver/b/only.tif",
-      ],
-      ...["/assets/silver/..%2f..%2fx", "/assets/silver/%2e%2e/x", "/assets/silver/a%00b", "/assets/silver/.partial/x"],
-      ...["/assets/silver/..%5cx", "/assets/silver//x", `/assets/silver/${"x".repeat(1200)}`, "/assets/silver/a%0ab"],
+      "/assets/silver/dem",
+      "/assets/silver/dem/",
+      "/assets/silver/",
+      "/assets/silver",
+      "/assets/",
+      "/assets/lead/x",
+      "/assets/silver/none.tif",
+      "/assets/silver/unrecorded.tif",
+      "/assets/gold/gone.tif",
+      "/assets/silver/b/only.tif",
+      "/assets/silver/..%2f..%2fx",
+      "/assets/silver/%2e%2e/x",
+      "/assets/silver/a%00b",
+      "/assets/silver/.partial/x",
+      "/assets/silver/..%5cx",
+      "/assets/silver//x",
+      `/assets/silver/${"x".repeat(1200)}`,
+      "/assets/silver/a%0ab",
     ];
     for (const path of paths) {
       const { status, body } = await get(service.url + path, bearer());
@@ -284,7 +286,9 @@ describe("for web pages", () => {
 test("of a bucket, the caller is sent to the store with an address of its own", async () => {
   const s3 = await startS3("silver");
   const remote = await openEngine({
-    ...{ database_url: service.server_url, storage_dir: service.storage_dir, registry: service.engine.registry },
+    database_url: service.server_url,
+    storage_dir: service.storage_dir,
+    registry: service.engine.registry,
     zones: { silver: "s3://silver/zone", s3: { endpoint: s3.endpoint, region: "us-east-1" } },
     secret_keys: [randomBytes(32)],
   });

@@ -7,8 +7,16 @@ import { withDeadlines } from "../../src/storage/deadlines.js";
 const stat = { bytes: 2, etag: "1", modified_at: "2020-01-01T00:00:00.000Z" };
 const never = () => new Promise<never>(() => {});
 const silent = {
-  ...{ kind: "s3", place: "", stat: never, list: never, read: never, write: never, copy: never, remove: never },
-  ...{ signedUrl: never, href: (key: string) => key },
+  kind: "s3",
+  place: "",
+  stat: never,
+  list: never,
+  read: never,
+  write: never,
+  copy: never,
+  remove: never,
+  signedUrl: never,
+  href: (key: string) => key,
 } satisfies BlobStore;
 
 const isGivenUp = (work: Promise<unknown>) =>

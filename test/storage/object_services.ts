@@ -36,7 +36,11 @@ export async function startS3(bucket: string): Promise<ObjectService> {
     options: object,
   ) => { run(): Promise<{ port: number }>; close(): Promise<void> };
   const server = new S3rver({
-    ...{ address: "127.0.0.1", port: 0, silent: true, directory: dir, configureBuckets: [{ name: bucket }] },
+    address: "127.0.0.1",
+    port: 0,
+    silent: true,
+    directory: dir,
+    configureBuckets: [{ name: bucket }],
   });
   const { port } = await server.run();
   return {

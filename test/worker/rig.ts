@@ -53,7 +53,15 @@ export function openRig(options: RigOptions) {
   const logs = new TaskLogs(() => {});
   onTestFinished(() => logs.stop());
   const finisher = new Finisher({
-    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, logs, stats, memory, log },
+    worker_id: "w",
+    db: {} as Database,
+    commands,
+    holdings,
+    lease,
+    logs,
+    stats,
+    memory,
+    log,
     onAnswer: () => runner.pump(),
     onStale: (why) => {
       stale.push(why);
@@ -66,8 +74,19 @@ export function openRig(options: RigOptions) {
     writing_finisher: {
       finish: () => options.commit?.() ?? Promise.reject(new Error("there is no database here")),
     },
-    ...{ worker_id: "w", db: {} as Database, commands, holdings, lease, finisher, stats, memory, log },
-    ...{ slots: options.slots ?? 8, abort_grace_ms: 0, onStale: () => {}, onSilent: () => {} },
+    worker_id: "w",
+    db: {} as Database,
+    commands,
+    holdings,
+    lease,
+    finisher,
+    stats,
+    memory,
+    log,
+    slots: options.slots ?? 8,
+    abort_grace_ms: 0,
+    onStale: () => {},
+    onSilent: () => {},
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.name, handler])),
     services: { logs, store } as unknown as TaskServices,
     spill: { store, worker_id: "w" },

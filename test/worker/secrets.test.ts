@@ -46,8 +46,12 @@ async function everything(db: Database): Promise<string> {
 /** The secret, in whatever way it is usually written, and its halves. */
 function expectNoTrace(text: string): void {
   const forms = [
-    ...[value, value.slice(0, 12), encodeURIComponent(value), JSON.stringify(value).slice(1, -1)],
-    ...[Buffer.from(value).toString("base64"), Buffer.from(value).toString("base64url")],
+    value,
+    value.slice(0, 12),
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+    Buffer.from(value).toString("base64"),
+    Buffer.from(value).toString("base64url"),
     Buffer.from(value).toString("hex"),
     // The middle of what `user:<value>` becomes.
     Buffer.from(`user:${value}`).toString("base64").slice(8, 28),
@@ -172,10 +176,16 @@ test("secrets of the environment are told by name only, and a task without its s
 
 test("the processes of isolated handlers are given neither secrets nor keys", () => {
   const given = {
-    ...{ FANFOLD_SECRET_KEY: "key", FANFOLD_SECRETS_DIR: "/run/secrets", FANFOLD_SECRET_A_B__C: "value", PATH: "/bin" },
+    FANFOLD_SECRET_KEY: "key",
+    FANFOLD_SECRETS_DIR: "/run/secrets",
+    FANFOLD_SECRET_A_B__C: "value",
+    PATH: "/bin",
   };
   expect(environmentForHandlers(given)).toMatchObject({
-    ...{ FANFOLD_SECRET_KEY: "", FANFOLD_SECRETS_DIR: "", FANFOLD_SECRET_A_B__C: "", PATH: "/bin" },
+    FANFOLD_SECRET_KEY: "",
+    FANFOLD_SECRETS_DIR: "",
+    FANFOLD_SECRET_A_B__C: "",
+    PATH: "/bin",
   });
 });
 

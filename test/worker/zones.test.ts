@@ -135,15 +135,18 @@ test("a process can neither publish nor overwrite a file outside of its scratch 
 test("the environment of a process has no way into a zone, and no secret", async () => {
   const shop = await openIsolated([handlers.tells_zone_environment]);
   const names = [
-    ...[
-      "AWS_ACCESS_KEY_ID",
-      "AWS_SECRET_ACCESS_KEY",
-      "AWS_SESSION_TOKEN",
-      "AWS_PROFILE",
-      "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-    ],
-    ...["AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_KEY", "AZURE_CLIENT_SECRET", "DATABASE_URL"],
-    ...["FANFOLD_SECRET_KEY", "FANFOLD_SECRETS_DIR", "FANFOLD_SECRET_DEFAULT__TOKEN"],
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_PROFILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AZURE_STORAGE_CONNECTION_STRING",
+    "AZURE_STORAGE_KEY",
+    "AZURE_CLIENT_SECRET",
+    "DATABASE_URL",
+    "FANFOLD_SECRET_KEY",
+    "FANFOLD_SECRETS_DIR",
+    "FANFOLD_SECRET_DEFAULT__TOKEN",
   ];
   for (const name of names) vi.stubEnv(name, "not-for-children");
   vi.stubEnv("AWS_REGION", "eu-central-1");

@@ -176,7 +176,7 @@ export function submitCommands(
   });
   const body = {
     parameters,
-    ...(mode === undefined ? {} : { mode }),
+    mode,
     ...(priority === undefined || priority === 0 ? {} : { priority }),
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
   };

@@ -21,7 +21,18 @@ export function ListField({ read, path, label, required, value, depth, onRemove 
   ];
   const full = shape.most !== null && list.length >= shape.most;
   if (item.shape.kind === "enum" && shape.unique && item.shape.values.length <= MOST_BOXES) {
-    return <BoxesField values={item.shape.values} {...{ read, path, label, required, value, depth, onRemove }} />;
+    return (
+      <BoxesField
+        values={item.shape.values}
+        read={read}
+        path={path}
+        label={label}
+        required={required}
+        value={value}
+        depth={depth}
+        onRemove={onRemove}
+      />
+    );
   }
   const change = (next: Value[]) => {
     touch(path);

@@ -48,13 +48,7 @@ export function Json({ text, name = "value", open = 2 }: { text: string; name?: 
 
 /** Of a value that was parsed already, and has no large numbers. */
 export function JsonOf({ value, name, open }: { value: unknown; name?: string; open?: number }) {
-  return (
-    <Json
-      text={JSON.stringify(value ?? null, null, 2)}
-      {...(name === undefined ? {} : { name })}
-      {...(open === undefined ? {} : { open })}
-    />
-  );
+  return <Json text={JSON.stringify(value ?? null, null, 2)} name={name} open={open} />;
 }
 
 function Tree({ text, root, name, open }: { text: string; root: JsonNode; name: string; open: number }) {

@@ -31,8 +31,16 @@ export const group_record = z
 
 /** As lists of jobs show them. */
 const job = z.object({
-  ...{ job_id: z.string(), job_type: z.string(), run: z.int(), status: z.string(), priority: z.int(), labels: record },
-  ...{ created_at: time, started_at: time.nullable(), finished_at: time.nullable(), error: record.nullable() },
+  job_id: z.string(),
+  job_type: z.string(),
+  run: z.int(),
+  status: z.string(),
+  priority: z.int(),
+  labels: record,
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  error: record.nullable(),
 });
 
 const params = z.strictObject({ group_id });
@@ -40,7 +48,10 @@ const tag = "groups";
 
 export const groups_api = {
   list: endpoint({
-    ...{ method: "GET", path: "/api/groups", tag, scope: "read" },
+    method: "GET",
+    path: "/api/groups",
+    tag,
+    scope: "read",
     cli: "groups",
     sql: "list_groups",
     summary: "List groups, newest first",
@@ -48,7 +59,10 @@ export const groups_api = {
     reply: z.object({ groups: z.array(group_record), next: z.string().nullable() }),
   }),
   create: endpoint({
-    ...{ method: "PUT", path: "/api/groups/{group_id}", tag, scope: "submit" },
+    method: "PUT",
+    path: "/api/groups/{group_id}",
+    tag,
+    scope: "submit",
     cli: "groups create {group_id}",
     summary: "Open a group before its first job",
     description:
@@ -67,7 +81,10 @@ export const groups_api = {
     errors: [409],
   }),
   get: endpoint({
-    ...{ method: "GET", path: "/api/groups/{group_id}", tag, scope: "read" },
+    method: "GET",
+    path: "/api/groups/{group_id}",
+    tag,
+    scope: "read",
     cli: "groups show {group_id}",
     sql: "get_group",
     summary: "One group, with its counts",
@@ -76,7 +93,10 @@ export const groups_api = {
     errors: [404],
   }),
   seal: endpoint({
-    ...{ method: "POST", path: "/api/groups/{group_id}/seal", tag, scope: "submit" },
+    method: "POST",
+    path: "/api/groups/{group_id}/seal",
+    tag,
+    scope: "submit",
     cli: "groups seal {group_id}",
     sql: "seal_group",
     summary: "Let no more jobs join; it ends when all it has have ended",
@@ -87,7 +107,10 @@ export const groups_api = {
     repeatable: true,
   }),
   jobs: endpoint({
-    ...{ method: "GET", path: "/api/groups/{group_id}/jobs", tag, scope: "read" },
+    method: "GET",
+    path: "/api/groups/{group_id}/jobs",
+    tag,
+    scope: "read",
     cli: "groups jobs {group_id}",
     sql: { name: "list_group_jobs", named: { open: "open_only" } },
     summary: "Its jobs, newest first",
@@ -97,14 +120,21 @@ export const groups_api = {
     errors: [404],
   }),
   cancel: endpoint({
-    ...{ method: "POST", path: "/api/groups/{group_id}/cancel", tag, scope: "operate" },
+    method: "POST",
+    path: "/api/groups/{group_id}/cancel",
+    tag,
+    scope: "operate",
     cli: "groups cancel {group_id}",
     summary: "Cancel its open jobs",
     description: "Of very many it cancels as many as 20 seconds allow and says how many are left: call again.",
     params,
     body: z.strictObject({ reason, actor, dry_run }).prefault({}),
     reply: z.object({
-      ...{ group_id: z.string(), cancelled: z.int(), left: z.int(), dry_run: z.boolean(), changed: z.boolean() },
+      group_id: z.string(),
+      cancelled: z.int(),
+      left: z.int(),
+      dry_run: z.boolean(),
+      changed: z.boolean(),
     }),
     errors: [404],
     repeatable: true,

@@ -70,10 +70,7 @@ const would_submit = z
     job_type: z.string(),
     run: z.int(),
     exists: z
-      .object({
-        ...{ job_id: z.string(), run: z.int(), status: job_status },
-        ...{ created_at: time, finished_at: time.nullable() },
-      })
+      .object({ job_id: z.string(), run: z.int(), status: job_status, created_at: time, finished_at: time.nullable() })
       .nullable()
       .describe("The newest job with this content"),
     waits_for: z.int().describe("So many of the jobs it depends on have not ended well yet"),
@@ -83,7 +80,11 @@ const would_submit = z
     stages: z
       .array(
         z.object({
-          ...{ number: z.int(), name: z.string(), task: z.string(), parallelism: z.string(), importance: z.string() },
+          number: z.int(),
+          name: z.string(),
+          task: z.string(),
+          parallelism: z.string(),
+          importance: z.string(),
           after: z.array(z.int()),
           gate: z.string().nullable().describe("A person is asked this before it opens"),
           conditional: z.boolean().describe("Whether it runs is decided on the way"),

@@ -40,7 +40,10 @@ export const vitals_api = {
       schema: z.object({ database_version: z.int().nullable(), code_version: z.int(), pending: z.array(z.string()) }),
       pool: z
         .object({
-          ...{ most: z.int(), open: z.int(), busy: z.int(), waiting: z.int() },
+          most: z.int(),
+          open: z.int(),
+          busy: z.int(),
+          waiting: z.int(),
           stuck: z.boolean().describe("Somebody waits who should have been refused by now"),
         })
         .nullable()

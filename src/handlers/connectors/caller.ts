@@ -71,7 +71,9 @@ export function makeCall(ctx: TaskContext, config: CallerConfig, connector: stri
     if (typeof ctx.traceparent === "string") headers.traceparent ??= ctx.traceparent;
     const policy = policyOf(ctx, config, request);
     const gate = {
-      ...{ scope: scope ?? hostOf(url), limits: config.limits, breaker: config.breaker },
+      scope: scope ?? hostOf(url),
+      limits: config.limits,
+      breaker: config.breaker,
       lease_s: policy.total_timeout_ms / 1000 + 30,
     };
     // What will be refused takes no place at a host, and makes none known.

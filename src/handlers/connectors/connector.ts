@@ -45,12 +45,7 @@ export function defineConnector<Parameters extends z.ZodObject, Configuration ex
   });
   return defineHandler(
     connector_prefix + name,
-    {
-      parameters,
-      configuration,
-      ...(result === undefined ? {} : { result }),
-      ...(timeout_s === undefined ? {} : { timeout_s }),
-    },
+    { parameters, configuration, result, timeout_s },
     async ({ config: config_name, ...given }, ctx) => {
       const config =
         config_name === undefined

@@ -36,8 +36,14 @@ export async function enterHost(session: SqlSession, gate: Gate): Promise<number
   const { max_concurrent = usual.max_concurrent, rate_per_s, burst } = gate.limits ?? {};
   const { failures = usual.failures, window_s = usual.window_s, cool_down_s = usual.cool_down_s } = gate.breaker ?? {};
   const request = {
-    ...{ scope: gate.scope, lease_s: gate.lease_s, max_concurrent, rate_per_s, burst },
-    ...{ break_after: failures, window_s, cool_down_s },
+    scope: gate.scope,
+    lease_s: gate.lease_s,
+    max_concurrent,
+    rate_per_s,
+    burst,
+    break_after: failures,
+    window_s,
+    cool_down_s,
   };
   const [row] = await session.sql<{
     reply: Entered;
@@ -64,8 +70,7 @@ function outcomeOf(ctx: TaskContext, error: unknown): { outcome: string; retry_a
   if (error === undefined) return { outcome: "ok" };
   const { category, code, retry_after_s } = classify(error);
   if (ctx.signal.aborted || ignored.has(code)) return { outcome: "ignored" };
-  if (category === "throttled")
-    return { outcome: "throttled", ...(retry_after_s === undefined ? {} : { retry_after_s }) };
+  if (category === "throttled") return { outcome: "throttled", retry_after_s };
   if (/^http_[234]/.test(code)) return { outcome: code === "http_408" || code === "http_425" ? "failed" : "ok" };
   return { outcome: "failed" };
 }

@@ -76,7 +76,14 @@ async function requestOf(given: Parameters, ctx: TaskContext): Promise<CallReque
   }
   const accept = expect?.status === undefined ? undefined : [expect.status].flat();
   return {
-    ...{ method, url, query, json, accept, timeout_s, max_redirects: redirects, headers: given.headers },
+    method,
+    url,
+    query,
+    json,
+    accept,
+    timeout_s,
+    max_redirects: redirects,
+    headers: given.headers,
     body: body_from === undefined ? body : await stored(body_from, ctx),
     max_bytes: given.response === "stored" ? undefined : inline_bytes,
   };

@@ -65,7 +65,11 @@ export const reportGenerate = defineHandler(
     const columns = parameters.columns ?? (await columnsOf(rows, ctx.signal));
     let count = 0;
     const plan: Plan = {
-      ...{ title, job, columns, rows, byte_order_mark: parameters.byte_order_mark },
+      title,
+      job,
+      columns,
+      rows,
+      byte_order_mark: parameters.byte_order_mark,
       made_at: new Date().toISOString(),
       counted: (more) => {
         ctx.signal.throwIfAborted();

@@ -115,12 +115,7 @@ async function readAnswer({ status, headers }: GuardedHead, body: Body): Promise
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const is_kept = kept_types.test(headers["content-type"] ?? "");
   const retry_after_s = status === 429 || status === 503 ? retryAfter(headers) : undefined;
-  return {
-    status,
-    bytes,
-    ...(is_kept && bytes > 0 ? { body: excerpt(Buffer.concat(pieces)) } : {}),
-    ...(retry_after_s === undefined ? {} : { retry_after_s }),
-  };
+  return { status, bytes, ...(is_kept && bytes > 0 ? { body: excerpt(Buffer.concat(pieces)) } : {}), retry_after_s };
 }
 
 function excerpt(bytes: Buffer): string {

@@ -53,10 +53,14 @@ export const rasterCheckAlike = defineHandler(
     await refuseTakenIds(ctx, given, plans.flatMap(itemIdsOf));
     const collection_created = await makeCollection(ctx, given);
     return {
-      ...{ plans, source_count, usable_count: plans.length, broken_count },
+      plans,
+      source_count,
+      usable_count: plans.length,
+      broken_count,
       differences: differences.slice(0, most_named),
       difference_count: differences.length,
-      ...{ collection, collection_created },
+      collection,
+      collection_created,
     };
   },
 );
@@ -74,7 +78,10 @@ function refuseBroken(source_count: number, broken_count: number, max_broken_per
 
 function differencesIn(rasters: readonly ValidatedRaster[], allow_crs: boolean): CheckedSources["differences"] {
   const members = rasters.map(({ source, data_types, crs, resolution, raster_type, nodata }) => ({
-    ...{ name: source, band_count: data_types.length, raster_type, pixel_size: resolution },
+    name: source,
+    band_count: data_types.length,
+    raster_type,
+    pixel_size: resolution,
     data_type: [...new Set(data_types)].join(),
     crs: crs ?? "unknown",
     nodata: nodata[0] ?? null,

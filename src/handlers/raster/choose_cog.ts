@@ -63,18 +63,18 @@ export function chooseCog(
   const corners = target_crs !== own_crs && !has_nodata && !has_alpha;
   const nodata = wanted.nodata ?? (corners && !is_lossy ? suggestNodata(bands[0]!.data_type, statistics) : null);
   return {
-    ...(wanted.source_crs === undefined ? {} : { source_crs: wanted.source_crs }),
+    source_crs: wanted.source_crs,
     target_crs,
     resampling: wanted.resampling ?? treatment.resampling,
     overview_resampling: wanted.overview_resampling ?? treatment.overview_resampling,
     compression,
-    ...(quality === undefined ? {} : { quality }),
+    quality,
     block_size: wanted.block_size,
-    ...(wanted.nodata === undefined ? {} : { source_nodata: wanted.nodata }),
+    source_nodata: wanted.nodata,
     ...(nodata === null ? {} : { nodata }),
     ...(corners && nodata === null ? { add_alpha: true } : {}),
-    ...(wanted.bands === undefined ? {} : { bands: wanted.bands }),
-    ...(wanted.band_names === undefined ? {} : { band_names: wanted.band_names }),
+    bands: wanted.bands,
+    band_names: wanted.band_names,
   };
 }
 

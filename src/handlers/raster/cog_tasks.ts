@@ -14,10 +14,13 @@ export const single_max_bytes = 4 * 1024 ** 3;
 export function tilesOf({ grid, cog, tiling }: RasterPlan): TilePlan {
   return planTiles({
     ...grid,
-    ...{ tile_px: tiling.tile_px, overlap_px: tiling.overlap_px, block_size: cog.block_size },
+    tile_px: tiling.tile_px,
+    overlap_px: tiling.overlap_px,
+    block_size: cog.block_size,
     bytes_per_pixel: tiling.bytes_per_pixel,
     single_max_pixels: tiling.max_single_px ** 2,
-    ...{ single_max_bytes, max_tiles },
+    single_max_bytes,
+    max_tiles,
   });
 }
 

@@ -172,7 +172,10 @@ class CliPrograms implements GdalPrograms {
     const argv = ["gdaltransform", "-s_srs", checkedCrs(from_crs), "-t_srs", checkedCrs(to_crs), "-output_xy"];
     const stdin = `${points.map(([x, y]) => `${finite(x)} ${finite(y)}`).join("\n")}\n`;
     const { stdout } = await runProgram(this.program, {
-      ...{ argv, stdin, folder: tmpdir(), failing: "coordinates cannot be transformed" },
+      argv,
+      stdin,
+      folder: tmpdir(),
+      failing: "coordinates cannot be transformed",
     });
     const lines = stdout.trim().split("\n");
     if (lines.length !== points.length) {

@@ -19,9 +19,11 @@ const warp_resampling: Readonly<Record<Resampling, string>> = {
 export function placeOptions(options: Pick<CogOptions, "source_crs" | "target_crs">): string[] {
   return [
     ...(options.source_crs === undefined ? [] : ["-s_srs", checkedCrs(options.source_crs)]),
-    ...["-t_srs", checkedCrs(options.target_crs)],
+    "-t_srs",
+    checkedCrs(options.target_crs),
     // Only a transform in the file counts: others (arrays of coordinates) are further files, which the file would name.
-    ...["-to", "METHOD=GEOTRANSFORM"],
+    "-to",
+    "METHOD=GEOTRANSFORM",
   ];
 }
 
@@ -35,13 +37,21 @@ export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: 
     ...placeOptions(options),
     ...(bounds === undefined ? [] : ["-te", ...bounds.map(gdalNumber)]),
     ...(resolution === undefined ? [] : ["-tr", ...resolution.map(gdalNumber)]),
-    ...["-r", warp_resampling[options.resampling]],
+    "-r",
+    warp_resampling[options.resampling],
     ...(source_nodata === undefined ? [] : ["-srcnodata", nodataText(source_nodata)]),
     ...(nodata === undefined ? [] : ["-dstnodata", nodataText(nodata)]),
     ...(needs_alpha ? ["-dstalpha"] : []),
     // Every band by itself; overviews of the source are whatever somebody has put there.
-    ...["-wo", "UNIFIED_SRC_NODATA=NO", "-ovr", "NONE", "-wm", String(warp_mb)],
-    ...["-of", "COG", ...creationOptions(options, info.bands[0]!.data_type)],
+    "-wo",
+    "UNIFIED_SRC_NODATA=NO",
+    "-ovr",
+    "NONE",
+    "-wm",
+    String(warp_mb),
+    "-of",
+    "COG",
+    ...creationOptions(options, info.bands[0]!.data_type),
     // One block needs no overviews, and GDAL (at least up to 3.8) then copies those of the source.
     ...(isOneBlock(options) ? ["-co", "OVERVIEWS=NONE"] : ["-co", "OVERVIEWS=IGNORE_EXISTING"]),
   ];
@@ -58,7 +68,9 @@ function creationOptions(options: CogOptions, data_type: DataType): string[] {
     ...(has_quality ? [`QUALITY=${Math.round(quality)}`] : []),
     `BLOCKSIZE=${blockSize(options)}`,
     `OVERVIEW_RESAMPLING=${options.overview_resampling.toUpperCase()}`,
-    ...["BIGTIFF=IF_SAFER", "SPARSE_OK=TRUE", "NUM_THREADS=1"],
+    "BIGTIFF=IF_SAFER",
+    "SPARSE_OK=TRUE",
+    "NUM_THREADS=1",
   ];
   return pairs.flatMap((pair) => ["-co", pair]);
 }

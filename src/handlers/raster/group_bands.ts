@@ -65,7 +65,7 @@ export function groupBands(sources: readonly string[], given: Grouping): BandGro
   const base = key.slice(0, key.lastIndexOf("/") + 1);
   const paths = sources.map((source) => parseZoneRef(source)!.key.slice(base.length));
   const { pattern, band: band_field, band_order } = given;
-  const found = groupNames(paths, { pattern, band_field, ...(band_order === undefined ? {} : { band_order }) });
+  const found = groupNames(paths, { pattern, band_field, band_order });
   if (found.groups.length === 0) {
     const names = found.unmatched.slice(0, 3).map((name) => JSON.stringify(name));
     const what = `no file below ${given.prefix} fits ${pattern}; there are ${names.join(", ")} …`;
@@ -85,7 +85,9 @@ export function groupBands(sources: readonly string[], given: Grouping): BandGro
     .filter(({ missing }) => given.incomplete === "allow" || missing.length === 0)
     .map(({ missing: _, ...group }) => group);
   return {
-    ...{ groups, group_count: groups.length, band_names: order },
+    groups,
+    group_count: groups.length,
+    band_names: order,
     incomplete: incomplete.slice(0, most_named).map(({ item_id, missing }) => ({ item_id, missing })),
     incomplete_count: incomplete.length,
     unfitting: found.unmatched.slice(0, most_named),

@@ -50,7 +50,9 @@ export const rasterInspect = defineHandler(
     const check = await checkLocalCog(file);
     const severity: Finding["severity"] = given.check === "refuse" ? "error" : "warning";
     const violations = [...check.errors, ...check.warnings].map(({ code, message }) => ({
-      ...{ code, severity, message },
+      code,
+      severity,
+      message,
       hint: "Make a COG of it with process_raster, or give check=warn.",
     }));
     refuseFindings(source, [...findings, ...(check.valid ? [] : violations)], false);
@@ -65,16 +67,26 @@ export const rasterInspect = defineHandler(
     const media_type = check.valid ? cog_media_type : "image/tiff; application=geotiff";
     const cog = await ctx.zones.adopt(parseZoneRef(source)!, { media_type, bytes, sha256 });
     const quicklook = await ctx.zones.publish(described.quicklook_file, {
-      ...{ zone: "silver", prefix: `${collection}/${item_id}`, name: "quicklook.png", media_type: "image/png" },
+      zone: "silver",
+      prefix: `${collection}/${item_id}`,
+      name: "quicklook.png",
+      media_type: "image/png",
     });
     ctx.deliver({ name: "cogs", count: 1, location: source.slice(0, source.lastIndexOf("/") + 1) });
     return {
-      ...{ item_id, empty: false, cog, quicklook },
+      item_id,
+      empty: false,
+      cog,
+      quicklook,
       ...described.facts,
-      ...{ dates, tile: null, sources: [], options: null, task_id: ctx.task_id },
+      dates,
+      tile: null,
+      sources: [],
+      options: null,
+      task_id: ctx.task_id,
       engine: { name: engine.name, version: engine.version },
       ...(check.valid ? {} : { cog_violations: violations.map(({ code }) => code) }),
-      ...(given.properties === undefined ? {} : { properties: given.properties }),
+      properties: given.properties,
     };
   },
 );

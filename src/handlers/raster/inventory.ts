@@ -148,8 +148,9 @@ async function catalogued(
   let passed_over = 0;
   const period = datetime === undefined ? null : parsePeriod(datetime);
   const query: SearchQuery = {
-    ...{ collections: [collection], limit: 1000 },
-    ...(bbox === undefined ? {} : { bbox }),
+    collections: [collection],
+    limit: 1000,
+    bbox,
     ...(period === null ? {} : { datetime: period }),
   };
   let token: string | undefined;

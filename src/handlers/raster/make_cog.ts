@@ -55,11 +55,17 @@ export async function makeCog(
   const prefix = `${collection}/${item_id}`;
   const cog = await ctx.zones.publish(file, { zone: "silver", prefix, name: "cog.tif", media_type: cog_media_type });
   const quicklook = await ctx.zones.publish(described.quicklook_file, {
-    ...{ zone: "silver", prefix, name: "quicklook.png", media_type: "image/png" },
+    zone: "silver",
+    prefix,
+    name: "quicklook.png",
+    media_type: "image/png",
   });
   ctx.deliver({ name: "cogs", count: 1, location: `silver:${collection}/` });
   return {
-    ...{ item_id, empty: false, cog, quicklook },
+    item_id,
+    empty: false,
+    cog,
+    quicklook,
     ...described.facts,
     dates: wanted.dates,
     tile: tile?.x === undefined || tile.y === undefined ? null : { x: tile.x, y: tile.y },
@@ -67,7 +73,7 @@ export async function makeCog(
     options,
     engine: { name: engine.name, version: engine.version },
     task_id: ctx.task_id,
-    ...(wanted.properties === undefined ? {} : { properties: wanted.properties }),
+    properties: wanted.properties,
   };
 }
 

@@ -54,7 +54,7 @@ export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan
   const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + sampleBytes(type), 0);
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
   const { bbox, lattice } = raster;
-  const place = { ...(bbox === undefined ? {} : { bbox }), ...(lattice === undefined ? {} : { lattice }) };
+  const place = { bbox, lattice };
   return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling, ...place };
 }
 

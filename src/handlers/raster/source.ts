@@ -66,7 +66,7 @@ export async function openSource(
   const options: PreflightOptions = {
     codecs: engine.codecs,
     source_crs: limits.source_crs ?? null,
-    ...(limits.raster === undefined ? {} : { limits: limits.raster }),
+    limits: limits.raster,
   };
   if (remote.read !== null) {
     const before = await preflight(remote.read, remote.bytes, options);
@@ -78,7 +78,11 @@ export async function openSource(
     source_cache === null || remote.identity === null
       ? { ...(await remote.fetch(path)), from_cache: false }
       : await new SourceCache(source_cache).provide(
-          ...([ctx.tenant_id, remote.identity, path, () => remote.fetch(path), ctx.signal] as const),
+          ctx.tenant_id,
+          remote.identity,
+          path,
+          () => remote.fetch(path),
+          ctx.signal,
         );
   await chmod(path, 0o444);
   const after = await checkLocalFile(path, options);
@@ -112,7 +116,8 @@ async function inZone(ctx: TaskContext, ref: ZoneRef, max_bytes: number): Promis
   const found = await ctx.zones.stat(ref);
   if (found === null) throw new Permanent(`there is no ${formatZoneRef(ref)}`, { code: "source_missing" });
   return {
-    ...{ bytes: found.bytes, etag: found.etag },
+    bytes: found.bytes,
+    etag: found.etag,
     read: inPieces((offset, length) => ctx.zones.read(ref, offset, length), found.bytes),
     identity: found.etag === "" ? null : ["zone", ref.zone, ref.key, found.etag, String(found.bytes)],
     fetch: async (path) => {
@@ -143,12 +148,15 @@ async function atUrl(ctx: TaskContext, url: string, max_bytes: number, download_
   const policy = {
     ...ctx.outbound,
     // Limits of API calls are not limits of rasters, which have their own.
-    ...{ max_response_bytes: max_bytes + 1, max_decompressed_bytes: max_bytes + 1 },
+    max_response_bytes: max_bytes + 1,
+    max_decompressed_bytes: max_bytes + 1,
     total_timeout_ms: download_s * 1000,
   };
   const found = await openUrl({ url, policy, signal: ctx.signal });
   return {
-    ...{ bytes: found.bytes ?? 0, etag: found.etag, read: found.read },
+    bytes: found.bytes ?? 0,
+    etag: found.etag,
+    read: found.read,
     identity: found.etag === null || found.bytes === null ? null : ["url", url, found.etag, String(found.bytes)],
     fetch: (path) => fetchUrl({ url, policy, signal: ctx.signal, path, max_bytes, expected: found }),
   };

@@ -77,7 +77,12 @@ export const rasterStack = defineHandler(
     const [west, dx, , north, , dy] = grid.transform;
     const bounds: [number, number, number, number] = [west, north + dy * grid.height, west + dx * grid.width, north];
     return makeCog(ctx, engine!, vrt, {
-      ...{ collection: given.collection, item_id: given.item_id, raster_type: kind.type, dates, tile: null, sources },
+      collection: given.collection,
+      item_id: given.item_id,
+      raster_type: kind.type,
+      dates,
+      tile: null,
+      sources,
       options: { ...cog, bounds, resolution: [dx, -dy] },
       properties: given.properties,
     });

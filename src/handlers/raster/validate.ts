@@ -67,7 +67,11 @@ export const rasterValidate = defineHandler(
     const place = await placeOf(engine, grid.grid, cog.target_crs, is_whole);
     const [, dx, , , , dy] = info.transform ?? [0, 0, 0, 0, 0, 0];
     return {
-      ...{ source, bytes: fetched.bytes, sha256: fetched.sha256, width: info.width, height: info.height },
+      source,
+      bytes: fetched.bytes,
+      sha256: fetched.sha256,
+      width: info.width,
+      height: info.height,
       data_types: bands.map(({ data_type }) => data_type),
       crs: given.source_crs ?? info.crs?.code ?? info.crs?.name ?? null,
       resolution: [Math.abs(dx), Math.abs(dy)],
@@ -75,7 +79,10 @@ export const rasterValidate = defineHandler(
       raster_type: kind.type,
       raster_type_reason: given.raster_type === undefined ? kind.detected.reason : "given",
       statistics: chosen_statistics,
-      ...{ findings, dates, grid: grid.grid, cog },
+      findings,
+      dates,
+      grid: grid.grid,
+      cog,
       engine: { name: engine.name, version: engine.version },
       ...place,
     };

@@ -32,8 +32,15 @@ export const stacConcludeRemoval = defineHandler(
     const { missing_count, missing, batches, dry_run, ...selected } = await ctx.previous("select").one<Selection>();
     const { item_count, file_count, items, kept } = selected;
     const removal: Removal = {
-      ...{ dry_run, would_remove: dry_run ? { item_count, file_count, items, kept } : null },
-      ...{ removed_items: 0, removed_files: 0, kept_count: 0, kept: [], missing_count, missing, collections: [] },
+      dry_run,
+      would_remove: dry_run ? { item_count, file_count, items, kept } : null,
+      removed_items: 0,
+      removed_files: 0,
+      kept_count: 0,
+      kept: [],
+      missing_count,
+      missing,
+      collections: [],
     };
     if (dry_run) return removal;
     for await (const { result } of ctx.previous("remove")) {

@@ -58,7 +58,11 @@ export const stacFinalize = defineHandler(
     const path = `/stac/collections/${encodeURIComponent(collection)}`;
     ctx.deliver({ name: "collection", count: 1, location: path });
     return {
-      ...{ collection, item_count, items_in_collection, empty_count, empty },
+      collection,
+      item_count,
+      items_in_collection,
+      empty_count,
+      empty,
       ...(await warningsOf(ctx)),
       bbox: refreshed.extent.spatial.bbox[0] ?? null,
       interval: refreshed.extent.temporal.interval[0] ?? null,

@@ -10,7 +10,11 @@ import { ref_field } from "./item_fields.js";
 export function itemOf(made: CogFacts, { collection, job }: { collection: string; job: JobFacts | null }): StacItem {
   const { item_id, cog, quicklook, raster, footprint, dates, properties } = made;
   const item = buildItem({
-    ...{ id: item_id, collection, dates, footprint, raster },
+    id: item_id,
+    collection,
+    dates,
+    footprint,
+    raster,
     data: fileOf(cog),
     thumbnail: fileOf(quicklook),
     provenance: provenanceOf(made, job),
@@ -34,8 +38,12 @@ function provenanceOf({ sources, cog, engine, options, task_id }: CogFacts, job:
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
   const verb = options === null ? "Registered as it is" : "Made";
   return {
-    ...{ job_id: job?.job_id ?? "", task_id, engine, parameters: { ...options } },
-    ...{ source: first.source, source_sha256: first.sha256 },
+    job_id: job?.job_id ?? "",
+    task_id,
+    engine,
+    parameters: { ...options },
+    source: first.source,
+    source_sha256: first.sha256,
     lineage: `${verb} from ${publicSource(first.source)}${others} by ${job?.job_type ?? "a task"} with ${engine.name} ${engine.version}.`,
   };
 }

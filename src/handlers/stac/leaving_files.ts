@@ -59,7 +59,8 @@ async function recordsOf(ctx: TaskContext, items: readonly StacItem[]): Promise<
         const is_first = record !== null && record.job_id === null && record.task_id === task_id;
         const known = named.get(file);
         named.set(file, {
-          ...{ file, maker: record?.task_id ?? null },
+          file,
+          maker: record?.task_id ?? null,
           is_own: (known?.is_own ?? false) || is_alone || is_first,
           is_alone: (known?.is_alone ?? false) || is_alone,
         });

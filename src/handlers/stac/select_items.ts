@@ -48,16 +48,14 @@ export const stacSelectItems = defineHandler(
     const catalog = await catalogOf(ctx);
     const by_collection = new Map<string, string[]>();
     const selection: Selection = {
-      ...{
-        dry_run: wanted.dry_run,
-        item_count: 0,
-        file_count: 0,
-        missing: [],
-        missing_count: 0,
-        batches: [],
-        items: [],
-        kept: [],
-      },
+      dry_run: wanted.dry_run,
+      item_count: 0,
+      file_count: 0,
+      missing: [],
+      missing_count: 0,
+      batches: [],
+      items: [],
+      kept: [],
     };
     const named: StacItem[] = [];
     const seen = new Set<string>();

@@ -50,8 +50,20 @@ function answerOf(
   const of_selected =
     selected === null ? [] : selected.flatMap(([lo, hi]) => boxesBetween(boxes, lo, Math.min(hi, total)));
   return {
-    ...{ job_id, stage_id, stage, status, total, with_box: boxes.order.length, planned, unusable, unread },
-    ...{ in_view: shown.length, extent: boxes.extent(), counts, since: `${name}:${shown.length}`, kind },
+    job_id,
+    stage_id,
+    stage,
+    status,
+    total,
+    with_box: boxes.order.length,
+    planned,
+    unusable,
+    unread,
+    in_view: shown.length,
+    extent: boxes.extent(),
+    counts,
+    since: `${name}:${shown.length}`,
+    kind,
     scale: box_scale,
     from: kind === "boxes" ? known : 0,
     boxes: kind === "boxes" ? packBoxes(boxes, shown.slice(known)) : null,

@@ -27,12 +27,12 @@ export const jobsRoutes = () =>
         place.enter();
         reply.status(200);
         const told = await service.turns.within(engine.tenant, signal, () =>
-          engine.dryRun(params.job_type, parameters, { ...options, ...(mode === undefined ? {} : { mode }) }),
+          engine.dryRun(params.job_type, parameters, { ...options, mode }),
         );
         // Which of the two it is, the status does not tell: `dry_run` does.
         return told as unknown as SubmitReply;
       }
-      const wanted = { ...options, ...(mode === undefined ? {} : { mode }), traceparent, actor: actor() };
+      const wanted = { ...options, mode, traceparent, actor: actor() };
       const call = { is_small: isSmallSubmit(jobs_api.submit, request), enter: place.enter };
       const submitted = await service.submits.submit(engine, params.job_type, parameters, wanted, call);
       if (!submitted.created) reply.status(200);
@@ -41,10 +41,7 @@ export const jobsRoutes = () =>
     async submit_batch({ engine, params, body: { items, mode }, reply, traceparent, actor }) {
       const by = actor();
       const owned = items.map((item) => ({ ...item, actor: by }));
-      const jobs = await engine.submitMany(params.job_type, owned, {
-        ...(mode === undefined ? {} : { mode }),
-        traceparent,
-      });
+      const jobs = await engine.submitMany(params.job_type, owned, { mode, traceparent });
       const created = jobs.filter((job) => job.created).length;
       if (created === 0) reply.status(200);
       return { jobs, created };

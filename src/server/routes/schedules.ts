@@ -14,7 +14,8 @@ export const schedulesRoutes = () =>
     get: async ({ engine, params }) => told(await engine.schedules.get(params.name)),
     async put({ engine, params, body: { if_version = null, actor: person, ...given }, reply, actor }) {
       const { created, schedule } = await engine.schedules.put(params.name, given as ScheduleGiven, {
-        ...{ if_version, actor: actor(person) },
+        if_version,
+        actor: actor(person),
       });
       if (created) reply.status(201);
       return told(schedule);

@@ -107,8 +107,15 @@ async function described(service: Call["service"], principal: Principal) {
     service.catalogs.of(engine),
   ]);
   return {
-    ...{ tenant_id, tenant_name: tenant.name, actor, key_id, key_name: key?.name ?? null },
-    ...{ scopes: scopes.filter((one) => principal.scopes.has(one)), operator },
-    ...{ expires_at: session?.expires_at ?? null, version: package_version, catalog: catalog !== null },
+    tenant_id,
+    tenant_name: tenant.name,
+    actor,
+    key_id,
+    key_name: key?.name ?? null,
+    scopes: scopes.filter((one) => principal.scopes.has(one)),
+    operator,
+    expires_at: session?.expires_at ?? null,
+    version: package_version,
+    catalog: catalog !== null,
   };
 }

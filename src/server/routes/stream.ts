@@ -15,7 +15,11 @@ export const streamRoutes = () =>
         return {};
       }
       await openStream({
-        ...{ service, engine, principal, job_id, position },
+        service,
+        engine,
+        principal,
+        job_id,
+        position,
         // Without a status when it cannot be asked just now: the events tell it all the same.
         ready: async () => {
           if (job_id === null) return {};

@@ -119,8 +119,15 @@ function servicesOf({ run, outbound, raster }: TaskOrder, channel: Channel): Tas
   const zones = remoteZones((call) => channel.call(run, { what: "zone", call }));
   return {
     zones: () => zones,
-    ...{ commands: commands as TaskServices["commands"], connection, handler_connection: connection, store, logs },
+    commands: commands as TaskServices["commands"],
+    connection,
+    handler_connection: connection,
+    store,
+    logs,
     scratch_dir: "",
-    ...{ outbound, raster, secret, unseal },
+    outbound,
+    raster,
+    secret,
+    unseal,
   };
 }

@@ -131,7 +131,7 @@ async function runs(command: readonly string[], uid?: number): Promise<boolean> 
 
 /** null: it could not be started, or failed. */
 function output([program = "", ...args]: readonly string[], uid?: number): Promise<string | null> {
-  const user = uid === undefined ? {} : { uid, gid: uid };
+  const user = { uid, gid: uid };
   return new Promise((resolve) => {
     // What no process may be started as is thrown at once.
     try {

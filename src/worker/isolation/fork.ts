@@ -25,7 +25,8 @@ export function forkChild({ module, memory_mb, node_args, env, uid, words = [] }
   const [program = "", ...args] = [...words, process.execPath, ...flags, entry, module, String(process.pid)];
   return spawn(program, args, {
     // Both drop the worker's groups as well.
-    ...(uid === undefined ? {} : { uid, gid: uid }),
+    uid,
+    gid: uid,
     detached: true,
     // The last one is the channel.
     stdio: ["ignore", "pipe", "pipe", "pipe"],

@@ -12,7 +12,8 @@ test("a call passes on the trace, and every further call with an effect has a ke
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const session = { sql: async () => [{ reply: { granted: true, slot_id: 1 } }] } as unknown as SqlSession;
   const more = {
-    ...{ traceparent, effect_key: "effect" },
+    traceparent,
+    effect_key: "effect",
     outbound: { ...default_policy, allow_http: true, allow_private: [`127.0.0.1:${host.port}`] },
     db: (<T>(work: (given: SqlSession) => Promise<T>) => work(session)) as TaskContext["db"],
   };

@@ -26,7 +26,10 @@ export async function startDns(zone: Zone): Promise<DnsServer> {
     const answers = zone(question.name.toLowerCase(), question.type, nth);
     if (answers === undefined) return;
     const reply = {
-      ...{ type: "response" as const, id: query.id, questions: [question], answers: answers ?? [] },
+      type: "response" as const,
+      id: query.id,
+      questions: [question],
+      answers: answers ?? [],
       // Authoritative, recursion available; 3: no such name.
       flags: 0x0480 | (answers === null ? 3 : 0),
     };

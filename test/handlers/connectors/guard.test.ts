@@ -22,8 +22,14 @@ let dns: DnsServer;
 /** http: and any port are allowed, so that what refuses is the address itself. */
 function open(more: Partial<OutboundPolicy> = {}): OutboundPolicy {
   return {
-    ...{ ...default_policy, allow_http: true, ports: [80, 443, inner.port], refusal_ms: 0 },
-    ...{ resolver: dns.address, connect_timeout_ms: 10_000, total_timeout_ms: 20_000, ...more },
+    ...default_policy,
+    allow_http: true,
+    ports: [80, 443, inner.port],
+    refusal_ms: 0,
+    resolver: dns.address,
+    connect_timeout_ms: 10_000,
+    total_timeout_ms: 20_000,
+    ...more,
   };
 }
 
@@ -382,7 +388,10 @@ describe("redirects", () => {
     const listener = await redirecting(status, () => `${other.url}/next`);
     const allow_private = [listener, other].map(({ port }) => `127.0.0.1:${port}`);
     const headers = {
-      ...{ authorization: "Bearer x", cookie: "a=b", "x-api-key": "k", accept: "text/plain" },
+      authorization: "Bearer x",
+      cookie: "a=b",
+      "x-api-key": "k",
+      accept: "text/plain",
       "content-type": "text/plain",
     };
     try {

@@ -21,9 +21,16 @@ test.each([
   expect(reports).toHaveLength(faults.length + 1);
   const found = Object.fromEntries(reports.map(({ fault, failure }) => [fault, failure?.code ?? null]));
   expect(found).toMatchObject({
-    ...{ "a well host": null, "500": "http_500", "410": "http_410", "time-out": "timeout", "slow drip": "timeout" },
-    ...{ "10 MB reply": "response_too_large", redirect: "http_302", "TLS error": "tls" },
-    ...{ "connection reset": "connection", "half body": "connection" },
+    "a well host": null,
+    "500": "http_500",
+    "410": "http_410",
+    "time-out": "timeout",
+    "slow drip": "timeout",
+    "10 MB reply": "response_too_large",
+    redirect: "http_302",
+    "TLS error": "tls",
+    "connection reset": "connection",
+    "half body": "connection",
     "not what it says it is": response === undefined ? "bad_response" : null,
   });
 });

@@ -365,7 +365,10 @@ test("over TLS the name is what is checked and sent, whatever address was pinned
   const dns = await startDns((name, type) => (type === "A" ? [a(name, "127.0.0.1")] : []));
   const policy = {
     ...default_policy,
-    ...{ allow_http: false, allow_private: [`127.0.0.1:${port}`], resolver: dns.address, ca: certificate.cert },
+    allow_http: false,
+    allow_private: [`127.0.0.1:${port}`],
+    resolver: dns.address,
+    ca: certificate.cert,
   };
   try {
     const { body } = await guardedRequest({ url: `https://api.example.com:${port}/`, policy });

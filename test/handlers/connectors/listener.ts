@@ -53,7 +53,10 @@ async function opened(server: Server, requests: Listener["requests"], host: stri
   await new Promise<void>((resolve) => server.listen(at, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ port, url: `http://${host}:${port}`, connections: () => connections, requests },
+    port,
+    url: `http://${host}:${port}`,
+    connections: () => connections,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

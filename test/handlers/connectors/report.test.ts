@@ -20,21 +20,28 @@ type Loose = any;
 
 describe("a CSV cell", () => {
   test.each([
-    ...[
-      '=HYPERLINK("http://evil")',
-      "+1+1",
-      "-2",
-      "@SUM(A1)",
-      "\t=1",
-      "\r=1",
-      "\n=1",
-      "\u0000=1",
-      "＝1+1",
-      "＋1",
-      "－1",
-      "＠x",
-    ],
-    ...["\ufeff=1", " =1", "\u00a0-1", "\u200b+1", "\u3000＝1", "  @x", "=cmd|' /C calc'!A0", "\u2028=1", "-", "="],
+    '=HYPERLINK("http://evil")',
+    "+1+1",
+    "-2",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\u0000=1",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠x",
+    "\ufeff=1",
+    " =1",
+    "\u00a0-1",
+    "\u200b+1",
+    "\u3000＝1",
+    "  @x",
+    "=cmd|' /C calc'!A0",
+    "\u2028=1",
+    "-",
+    "=",
   ])("that would be a formula is text: %j", (text) => {
     const cell = csvCell(text);
     const inner = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
@@ -98,9 +105,12 @@ describe("a report over rows", () => {
       "",
     ]);
     expect(result).toMatchObject({
-      ...{ format: "csv", rows: 4 },
+      format: "csv",
+      rows: 4,
       asset: {
-        ...{ name: "report.csv", href: "/api/tasks/7-0/asset", media_type: "text/csv; charset=utf-8" },
+        name: "report.csv",
+        href: "/api/tasks/7-0/asset",
+        media_type: "text/csv; charset=utf-8",
         bytes: Buffer.byteLength(text),
         checksum: `sha256:${createHash("sha256").update(text).digest("hex")}`,
       },
@@ -196,7 +206,8 @@ describe("a report in a job", () => {
     stages: [
       { name: "parts", task: "t.part", tasks: { count: 4 }, failure_budget: { count: 1 } },
       {
-        ...{ name: "report", task: "connector.report.generate" },
+        name: "report",
+        task: "connector.report.generate",
         tasks: { count: 1, parameters: { format: "csv", columns: ["part", "formula"] } },
       },
     ],
@@ -233,11 +244,10 @@ describe("a report in a job", () => {
     const download = await service.call("GET", csv.result.asset.href);
     expect(download.status).toBe(200);
     expect(Object.fromEntries(download.headers)).toMatchObject({
-      ...{ "content-type": "text/csv; charset=utf-8", "x-content-type-options": "nosniff" },
-      ...{
-        "content-disposition": 'attachment; filename="report.csv"',
-        "content-security-policy": "sandbox; default-src 'none'",
-      },
+      "content-type": "text/csv; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "content-disposition": 'attachment; filename="report.csv"',
+      "content-security-policy": "sandbox; default-src 'none'",
     });
     expect(createHash("sha256").update(download.body).digest("hex")).toBe(
       csv.result.asset.checksum.slice("sha256:".length),

@@ -39,7 +39,9 @@ beforeAll(async () => {
   service = await openService({ jobs: [job], handlers: [work, webhookDeliver, webhookTell] });
   // The receivers of this file, and nothing else that is not public.
   await service.worker({
-    ...{ slots: 4, poll_s: 0.2, secrets: (_, name) => (name === "named" ? named_secret : null) },
+    slots: 4,
+    poll_s: 0.2,
+    secrets: (_, name) => (name === "named" ? named_secret : null),
     outbound: {
       allow_http: true,
       allow_private: ["127.0.0.1"],
@@ -102,7 +104,9 @@ describe("a message of one's own", () => {
     stages: [
       { name: "work", task: "t.work" },
       {
-        ...{ name: "tell", task: "webhook.deliver", parallelism: "fan_out" },
+        name: "tell",
+        task: "webhook.deliver",
+        parallelism: "fan_out",
         tasks: {
           each: "$.published[*]",
           index: "tile-{item}",
@@ -419,7 +423,9 @@ describe("a hostile receiver", () => {
     const made = await endpoint();
     const config = { outbound: { max_response_bytes: "x", timeout_s: -1 } };
     await service.db.sql`select app.set_connector(${JSON.stringify({
-      ...{ connector: "webhook.deliver", name: "default", config },
+      connector: "webhook.deliver",
+      name: "default",
+      config,
     })}::text::json)`;
     const { status, tries } = await ping(made.endpoint_id);
     expect({ status, tries }).toMatchObject({ status: "pending", tries: [{ status: null }] });
@@ -435,7 +441,10 @@ describe("a hostile receiver", () => {
     const { delivery_id } = await service.engine.webhooks.ping(made.endpoint_id);
     await eventually(async () => (await service.engine.webhooks.delivery(delivery_id)).reason !== null);
     expect(await service.engine.webhooks.delivery(delivery_id)).toMatchObject({
-      ...{ status: "pending", attempts: 0, tries: [], url: made.url },
+      status: "pending",
+      attempts: 0,
+      tries: [],
+      url: made.url,
       reason: expect.stringContaining("it cannot be signed yet"),
     });
     expect(receiver.requests).toEqual([]);
@@ -501,7 +510,11 @@ describe("over HTTP", () => {
     const refused = await service.call("POST", "/api/webhooks", { body: wrong });
     expect(refused.status).toBe(400);
     expect(refused.body.problems.map(({ path }: Loose) => path).sort()).toEqual([
-      ...["body.events[0]", "body.extra", "body.secret", "body.timeout_s", "body.url"],
+      "body.events[0]",
+      "body.extra",
+      "body.secret",
+      "body.timeout_s",
+      "body.url",
     ]);
     for (const odd of ["a\u0000b", "\ud800", "x".repeat(501)]) {
       const answer = await service.call("POST", "/api/webhooks", {

@@ -181,7 +181,8 @@ test("kill -9 of the HTTP server that took the job, its receivers and the ping: 
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     const answered = await fetch(`${said.split(" ")[1]!.trim()}${where}`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: answered.status, body: (await answered.json()) as Loose };

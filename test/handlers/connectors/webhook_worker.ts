@@ -16,7 +16,12 @@ export const registry = createRegistry({ jobs: [hooked_job], handlers: [work, we
 /** Quick to be found dead, and allowed to call one port of this machine. */
 export function optionsFor(port: number, types: readonly string[]): WorkerOptions {
   return {
-    ...{ types, slots: 2, lease_s: 1, poll_s: 0.1, grace_s: 1, secrets: () => secret },
+    types,
+    slots: 2,
+    lease_s: 1,
+    poll_s: 0.1,
+    grace_s: 1,
+    secrets: () => secret,
     outbound: { allow_http: true, allow_private: [`127.0.0.1:${port}`] },
   };
 }

@@ -34,7 +34,11 @@ describe.skipIf(!gdal.available)(title, () => {
   test.each(cases)("agree about %s", async (_, raster, target_crs, resampling, more) => {
     const file = await written(writeGeoTiff({ ...utm, ...raster }));
     const options: CogOptions = {
-      ...{ target_crs, resampling, overview_resampling: "nearest", compression: "deflate", block_size: 256 },
+      target_crs,
+      resampling,
+      overview_resampling: "nearest",
+      compression: "deflate",
+      block_size: 256,
       ...more,
     };
     const reader = await engineOf("wasm");

@@ -104,7 +104,10 @@ async function placedOptions(row: Row, name: EngineName, source: string) {
     width: place.width,
     height: place.height,
     options: {
-      ...{ target_crs, resampling: "nearest", overview_resampling: "nearest", compression: row.compression },
+      target_crs,
+      resampling: "nearest",
+      overview_resampling: "nearest",
+      compression: row.compression,
       block_size: row.block_size,
       bounds: place.bounds as [number, number, number, number],
       resolution: [place.transform[1]!, -place.transform[5]!],
@@ -140,7 +143,12 @@ async function publishCogs(name: EngineName): Promise<Map<string, string>> {
     const { options } = await placedOptions(row, name, source);
     const published = await newPath("published.tif");
     const result = await makeCog(await taskContext(published), engine, source, {
-      ...{ collection: "c", item_id: "i", raster_type: "continuous", tile: null, sources: [], options },
+      collection: "c",
+      item_id: "i",
+      raster_type: "continuous",
+      tile: null,
+      sources: [],
+      options,
       dates: { datetime: "2024-01-01T00:00:00Z", source: "parameter" },
     });
     // Its item tells the blocks that were taken.
@@ -160,7 +168,10 @@ async function taskContext(published: string): Promise<TaskContext> {
     return {};
   };
   return fakeContext({}, {
-    ...{ scratch: async () => scratch, deliver: () => {}, signal, zones: { publish } },
+    scratch: async () => scratch,
+    deliver: () => {},
+    signal,
+    zones: { publish },
   } as unknown as Partial<TaskContext>);
 }
 

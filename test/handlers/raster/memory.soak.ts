@@ -19,8 +19,11 @@ describe.skipIf(!gdal.available)(`a 2 GB source${gdal.available ? "" : ` (skippe
     const file = await bigSource();
     expect((await stat(file)).size).toBeGreaterThan(2 * 2 ** 30);
     const options: CogOptions = {
-      ...{ target_crs: "EPSG:3857", resampling: "bilinear", overview_resampling: "average" },
-      ...{ compression: "deflate", block_size: 512 },
+      target_crs: "EPSG:3857",
+      resampling: "bilinear",
+      overview_resampling: "average",
+      compression: "deflate",
+      block_size: 512,
     };
     const target = join(dirname(file), "cog.tif");
     const most = await peakOf(() => engine.cog(file, target, options, signal));

@@ -5,7 +5,11 @@ import type { RasterPlan } from "../../../src/handlers/raster/facts.js";
 
 function planOf(target_crs: string, transform: RasterPlan["grid"]["transform"], more: Partial<RasterPlan> = {}) {
   return {
-    ...{ collection: "dem", item_id: "scene", source: "bronze:a.tif", source_sha256: "00", raster_type: "dem" },
+    collection: "dem",
+    item_id: "scene",
+    source: "bronze:a.tif",
+    source_sha256: "00",
+    raster_type: "dem",
     dates: { datetime: "2024-01-01T00:00:00Z", source: "given" },
     cog: { target_crs, block_size: 512 },
     grid: { width: 2048, height: 1024, transform },

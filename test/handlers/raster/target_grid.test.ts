@@ -5,8 +5,11 @@ import { targetGrid } from "../../../src/handlers/raster/target_grid.js";
 import { engineOf, newPath, scene, signal, withBothEngines, written } from "./both_engines.js";
 
 const cog: CogOptions = {
-  ...{ target_crs: "EPSG:4326", resampling: "nearest", overview_resampling: "nearest" },
-  ...{ compression: "deflate", block_size: 256 },
+  target_crs: "EPSG:4326",
+  resampling: "nearest",
+  overview_resampling: "nearest",
+  compression: "deflate",
+  block_size: 256,
 };
 
 type Place = Pick<NewGeoTiff, "transform" | "crs">;

@@ -42,7 +42,14 @@ describe("rasters that others read", () => {
   async function tile(number: number): Promise<StacItem> {
     const transform: GeoTransform = [500_000 + number * side * 10, 10, 0, 5_200_000, 0, -10];
     const bytes = writeGeoTiff({
-      ...{ width: side, height: side, data_type: "uint16", tile: 32, cog: true, overviews: 1, transform, nodata: 0 },
+      width: side,
+      height: side,
+      data_type: "uint16",
+      tile: 32,
+      cog: true,
+      overviews: 1,
+      transform,
+      nodata: 0,
       bands: [new Uint16Array(side * side).fill(100 + number)],
       crs: { epsg: 32633, kind: "projected" },
       deflate: (raw) => deflateSync(raw),
@@ -66,7 +73,10 @@ describe("rasters that others read", () => {
     const west = 15 + (number * side * 10) / 76_000;
     const box = [west, 46.94, west + 0.0084, 46.95] as [number, number, number, number];
     return buildItem({
-      ...{ id: `tile-${number}`, collection: "terrain", title: `Tile ${number}`, created: "2024-06-01T00:00:00Z" },
+      id: `tile-${number}`,
+      collection: "terrain",
+      title: `Tile ${number}`,
+      created: "2024-06-01T00:00:00Z",
       dates: { datetime: "2024-05-06T07:08:09Z", source: "parameter" },
       footprint: {
         bbox: box,
@@ -84,15 +94,23 @@ describe("rasters that others read", () => {
         },
       } as Loose,
       raster: {
-        ...{ width: side, height: side, transform, raster_type: "dem" as const },
+        width: side,
+        height: side,
+        transform,
+        raster_type: "dem" as const,
         crs: { code: "EPSG:32633", wkt: utm33, name: "WGS 84 / UTM zone 33N", is_geographic: false },
         bands: [band("uint16", { nodata: 0, description: "height", unit: "m", scale: 0.1 })],
         statistics: [stats(100 + number, 100 + number)],
       },
       data: { href: store.href(ref.key), bytes: bytes.length, sha256, media_type: cog_media_type },
       provenance: {
-        ...{ job_id: "0123abcd", task_id: "1-0", source: "bronze:a.tif", source_sha256: sha256 },
-        ...{ engine: { name: "gdal", version: "3.8.4" }, parameters: { tile_size: 64 }, lineage: "cut into tiles" },
+        job_id: "0123abcd",
+        task_id: "1-0",
+        source: "bronze:a.tif",
+        source_sha256: sha256,
+        engine: { name: "gdal", version: "3.8.4" },
+        parameters: { tile_size: 64 },
+        lineage: "cut into tiles",
       },
     });
   }

@@ -38,7 +38,8 @@ function fullItem(number: number): Loose {
     },
     assets: {
       data: {
-        ...{ href: `https://example.com/${number}.tif`, roles: ["data"] },
+        href: `https://example.com/${number}.tif`,
+        roles: ["data"],
         type: "image/tiff; application=geotiff; profile=cloud-optimized",
         "file:size": 1234,
         "file:checksum": `1220${"ab".repeat(32)}`,
@@ -91,8 +92,11 @@ describe.skipIf(reason !== null).each(stac_kinds)(
       };
       const headers = { authorization: `Bearer ${await service.key("default", ["read"])}` };
       const seen = await python("client.py", {
-        ...{ url: `${service.url}/stac`, headers, searches },
-        ...{ collection: "terrain", item: "tile-07" },
+        url: `${service.url}/stac`,
+        headers,
+        searches,
+        collection: "terrain",
+        item: "tile-07",
       });
       expect(seen.problems).toEqual({});
       expect(seen.validated).toBe(47);

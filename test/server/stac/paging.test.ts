@@ -105,7 +105,7 @@ describe.each(stac_kinds)("the STAC API, read by its links (%s)", (kind) => {
       const name = `${link.method ?? "GET"} ${link.href}`;
       if (seen.has(name) || !link.href.startsWith(service.url)) continue;
       const url = new URL(link.href);
-      const options = { ...(link.body === undefined ? {} : { body: link.body }), headers: {} };
+      const options = { body: link.body, headers: {} };
       const answer = await service.call(link.method ?? "GET", url.pathname + url.search, options);
       seen.set(name, answer.status);
       const type = answer.headers.get("content-type")?.replace(/; charset=utf-8$/, "");

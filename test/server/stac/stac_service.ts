@@ -40,8 +40,12 @@ async function openEmbeddedService(options: Partial<AppOptions>): Promise<StacSe
   const db = embedded.as("fanfold_admin");
   const dir = await mkdtemp(join(tmpdir(), "fanfold-test-"));
   const engine = new Engine({
-    ...{ db, tenant: "default", registry: createRegistry({}), store: openFolderStore(join(dir, "storage")) },
-    ...{ zones: new Zones(zonesBelow(join(dir, "zones"))), sealer: new Sealer([randomBytes(32)]) },
+    db,
+    tenant: "default",
+    registry: createRegistry({}),
+    store: openFolderStore(join(dir, "storage")),
+    zones: new Zones(zonesBelow(join(dir, "zones"))),
+    sealer: new Sealer([randomBytes(32)]),
     openConnection: () => db,
     close: () => embedded.close(),
   });
@@ -61,7 +65,9 @@ async function openEmbeddedService(options: Partial<AppOptions>): Promise<StacSe
     return known;
   };
   return {
-    ...{ url, engine, key },
+    url,
+    engine,
+    key,
     call: (method, path, given) => callService(url, key, method, path, given),
     async close() {
       await app.close();
@@ -76,8 +82,14 @@ type Loose = any;
 
 export function collectionOf(id: string, more: Loose = {}): Loose {
   return {
-    ...{ type: "Collection", stac_version: "1.1.0", stac_extensions: [], id, title: `The ${id}` },
-    ...{ description: `All of ${id}`, license: "CC-BY-4.0", links: [] },
+    type: "Collection",
+    stac_version: "1.1.0",
+    stac_extensions: [],
+    id,
+    title: `The ${id}`,
+    description: `All of ${id}`,
+    license: "CC-BY-4.0",
+    links: [],
     extent: { spatial: { bbox: [[-180, -90, 180, 90]] }, temporal: { interval: [[null, null]] } },
     ...more,
   };
@@ -88,7 +100,11 @@ export function itemOf(id: string, collection: string, place: [number, number] =
   const [west, south] = place;
   const { properties, ...others } = more;
   return {
-    ...{ type: "Feature", stac_version: "1.1.0", stac_extensions: [], id, collection },
+    type: "Feature",
+    stac_version: "1.1.0",
+    stac_extensions: [],
+    id,
+    collection,
     geometry: {
       type: "Polygon",
       coordinates: [

@@ -86,11 +86,7 @@ function Items({ collection_id, extent }: { collection_id: string; extent: Bound
   // A box that was drawn counts; without one, what the map shows; "all" asks for the first ones wherever they are.
   const area = drawn ?? (query.only === "all" ? null : view);
   const search = useMemo(
-    () => ({
-      ...{ collections: collection_id, bbox: area },
-      ...(datetime === undefined ? {} : { datetime }),
-      ...(filter === undefined ? {} : { filter }),
-    }),
+    () => ({ collections: collection_id, bbox: area, datetime, filter }),
     [collection_id, area, datetime, filter],
   );
   const found = useItems(search);

@@ -17,21 +17,22 @@ export interface Circuit {
 export function circuitOf({ breaker, open_until, wait_until }: Host, now_ms: number): Circuit {
   if (breaker === "open") {
     return {
-      ...{ status: "failed", word: "not called", until: open_until },
+      status: "failed",
+      word: "not called",
+      until: open_until,
       about: "It failed too often. Tasks that need it wait, and spend no attempt.",
     };
   }
   if (breaker === "half_open") {
     return {
-      ...{ status: "retrying", word: "tried again", until: null },
+      status: "retrying",
+      word: "tried again",
+      until: null,
       about: "One call finds out whether it answers again; the others wait.",
     };
   }
   if (wait_until !== null && Date.parse(wait_until) > now_ms) {
-    return {
-      ...{ status: "later", word: "asked to wait", until: wait_until },
-      about: "It said so itself (Retry-After).",
-    };
+    return { status: "later", word: "asked to wait", until: wait_until, about: "It said so itself (Retry-After)." };
   }
   return { status: "completed", word: "called", about: "", until: null };
 }

@@ -36,11 +36,7 @@ function List() {
   const { data, error } = useGet<typeof groups_api.list>(
     "/api/groups",
     {
-      query: {
-        limit: PAGE_SIZE,
-        ...(asked === undefined ? {} : { status: asked }),
-        ...(cursor === "" ? {} : { cursor }),
-      },
+      query: { limit: PAGE_SIZE, status: asked, ...(cursor === "" ? {} : { cursor }) },
     },
     { when: ({ kind }) => /^(group|job)\./.test(kind), every_ms: AGAIN_MS },
   );

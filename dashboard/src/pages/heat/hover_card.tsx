@@ -26,7 +26,7 @@ export function readTasks(
   return call<typeof tasks_api.of_job>("GET", "/api/jobs/{job_id}/tasks", {
     params: { job_id },
     query: { stage, ...query },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
 }
 

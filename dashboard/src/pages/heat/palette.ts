@@ -33,12 +33,26 @@ const loud = new Set([cell_codes.failed, cell_codes.retrying]);
 /** Told apart by lightness alone: what is done steps back, what needs somebody stands out. */
 const stark: Record<"light" | "dark", Record<string, string>> = {
   light: {
-    ...{ completed: "#e3e6ea", skipped: "#c3c8d0", waiting: "#f4f5f7", queued: "#cfd4db", later: "#b3bac4" },
-    ...{ processing: "#3d8bd4", cancelled: "#7d7196", retrying: "#b06c00", failed: "#000000" },
+    completed: "#e3e6ea",
+    skipped: "#c3c8d0",
+    waiting: "#f4f5f7",
+    queued: "#cfd4db",
+    later: "#b3bac4",
+    processing: "#3d8bd4",
+    cancelled: "#7d7196",
+    retrying: "#b06c00",
+    failed: "#000000",
   },
   dark: {
-    ...{ completed: "#2b333f", skipped: "#475162", waiting: "#1c232d", queued: "#3a4454", later: "#55617a" },
-    ...{ processing: "#3f86c4", cancelled: "#8d7fb5", retrying: "#ffb638", failed: "#ffffff" },
+    completed: "#2b333f",
+    skipped: "#475162",
+    waiting: "#1c232d",
+    queued: "#3a4454",
+    later: "#55617a",
+    processing: "#3f86c4",
+    cancelled: "#8d7fb5",
+    retrying: "#ffb638",
+    failed: "#ffffff",
   },
 };
 

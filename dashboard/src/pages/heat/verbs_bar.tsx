@@ -203,8 +203,17 @@ function CsvButton({ job_id, stage, selection }: { job_id: string; stage: string
     try {
       const tasks = await allTasks(job_id, stage, selection, setRead);
       const rows = tasks.map((task) => [
-        ...[task.task_id, task.ordinal, task.index, task.status, task.attempt, task.duration_ms, task.worker_id],
-        ...[task.created_at, task.finished_at, task.error?.code, task.error?.message],
+        task.task_id,
+        task.ordinal,
+        task.index,
+        task.status,
+        task.attempt,
+        task.duration_ms,
+        task.worker_id,
+        task.created_at,
+        task.finished_at,
+        task.error?.code,
+        task.error?.message,
       ]);
       download(csvText(columns, rows), `${stage}-${job_id.slice(0, 12)}.csv`, "text/csv;charset=utf-8");
       announce(`${tasksWord(rows.length)} downloaded`);

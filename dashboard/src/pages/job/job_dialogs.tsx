@@ -109,11 +109,11 @@ export function DecideDialog({
         verb === "approve"
           ? call<typeof operations_api.approve>("POST", "/api/jobs/{job_id}/approve", {
               params: { job_id },
-              body: { ...bodyOf({ dry_run, reason }), ...(stage === undefined ? {} : { stage }) },
+              body: { ...bodyOf({ dry_run, reason }), stage },
             })
           : call<typeof operations_api.reject>("POST", "/api/jobs/{job_id}/reject", {
               params: { job_id },
-              body: { dry_run, reason: reason ?? "", ...(stage === undefined ? {} : { stage }) },
+              body: { dry_run, reason: reason ?? "", stage },
             })
       }
       tell={({ dry_run, changed, stage: which }) => (

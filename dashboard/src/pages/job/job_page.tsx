@@ -85,7 +85,7 @@ function Sentence({ live, job, failed }: { live: LiveJob; job: Job; failed: numb
   const groups = useErrorGroups(job, job.status === "failed" && failed > 0).data;
   const of_this = groups?.job_id === job.job_id ? groups.groups : undefined;
   const still_running = useStillRunning(job, now_ms);
-  const facts = { now_ms, paces: live.paces, still_running, ...(of_this === undefined ? {} : { groups: of_this }) };
+  const facts = { now_ms, paces: live.paces, still_running, groups: of_this };
   return <VerdictLine verdict={verdictOf(job, facts)} />;
 }
 

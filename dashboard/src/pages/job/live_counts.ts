@@ -27,7 +27,13 @@ function countedStage(stage: Stage, counts: StageCounts): Stage {
   const queued = status === "processing" ? left : stage.queued;
   return {
     ...stage,
-    ...{ status, total, completed, failed, skipped, processing, queued },
+    status,
+    total,
+    completed,
+    failed,
+    skipped,
+    processing,
+    queued,
     retrying: Math.min(stage.retrying, queued),
   };
 }

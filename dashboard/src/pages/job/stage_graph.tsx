@@ -94,7 +94,10 @@ function linesOf(list: HTMLElement, { edges }: ReturnType<typeof layoutOf>, pass
   const boxes = new Map<number, { left: number; top: number; width: number; height: number }>();
   for (const card of list.querySelectorAll<HTMLElement>("[data-stage]")) {
     boxes.set(Number(card.dataset.stage), {
-      ...{ left: card.offsetLeft, top: card.offsetTop, width: card.offsetWidth, height: card.offsetHeight },
+      left: card.offsetLeft,
+      top: card.offsetTop,
+      width: card.offsetWidth,
+      height: card.offsetHeight,
     });
   }
   const all = [...boxes.values()];

@@ -6,7 +6,7 @@ export interface Asked {
   reason: string | undefined;
 }
 
-export const bodyOf = ({ dry_run, reason }: Asked) => ({ dry_run, ...(reason === undefined ? {} : { reason }) });
+export const bodyOf = ({ dry_run, reason }: Asked) => ({ dry_run, reason });
 
 /** What is on the page is read again once something was done. */
 export function useReadAgain(): () => void {

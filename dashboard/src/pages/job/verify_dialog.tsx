@@ -15,7 +15,9 @@ export function VerifyDialog({ job_id, onClose }: { job_id: string; onClose(): v
     queryFn: ({ signal }) =>
       call<typeof operations_api.verify>("GET", "/api/jobs/{job_id}/verify", { params: { job_id }, signal }),
     // Proved when it is asked for, and not kept: a proof is of its moment.
-    ...{ gcTime: 0, staleTime: Number.POSITIVE_INFINITY, retry: false },
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
   });
   const commands = verbCommands(pageBase(), "verify", { job_id });
   return (

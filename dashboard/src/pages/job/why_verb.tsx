@@ -95,7 +95,7 @@ function Doer({ action, approves, onClose }: { action: Doing; approves: boolean;
 function RunNow({ task_id, onClose }: { task_id: string; onClose(): void }) {
   const readAgain = useReadAgain();
   const [run_at] = useState(() => new Date().toISOString());
-  const body = (reason: string | undefined) => ({ run_at, ...(reason === undefined ? {} : { reason }) });
+  const body = (reason: string | undefined) => ({ run_at, reason });
   return (
     <VerbDialog<ReplyOf<typeof tasks_api.reschedule>>
       title={`Run task ${task_id} now`}

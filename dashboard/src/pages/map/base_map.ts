@@ -97,7 +97,8 @@ export function landOf(detail: "coarse" | "fine"): Promise<Land> {
       );
       const flat = polygons.map((rings) => rings.map((ring) => onMap(ring as Point[])));
       const whole: Feature<MultiPolygon> = {
-        ...{ type: "Feature", properties: {} },
+        type: "Feature",
+        properties: {},
         geometry: { type: "MultiPolygon", coordinates: flat.map((rings) => rings.map(({ ring }) => ring)) },
       };
       const lines = flat.flat().map(({ coast }) => coast);
@@ -135,7 +136,8 @@ function net(step: number, most_lat: number): FeatureCollection<LineString> {
   return {
     type: "FeatureCollection",
     features: lines.map((coordinates) => ({
-      ...{ type: "Feature", properties: {} },
+      type: "Feature",
+      properties: {},
       geometry: { type: "LineString", coordinates },
     })),
   };

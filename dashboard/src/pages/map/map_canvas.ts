@@ -177,7 +177,8 @@ export class MapCanvas {
   setBins(bins: readonly MapBin[]): void {
     const most = Math.max(1, ...bins.map(({ count }) => count));
     const shapes = bins.map(({ id, box, state, count, selected }) => ({
-      ...{ id, geometry: polygonOf(box) },
+      id,
+      geometry: polygonOf(box),
       properties: { state, s: footprint_states.indexOf(state), share: Math.sqrt(count / most), selected },
     }));
     void this.#loaded.then(() => this.#source("bins").setData(collectionOf(shapes)));

@@ -48,7 +48,8 @@ export function useFootprints({ job_id, stage, view, selected }: Asked) {
       const known = latest.current;
       const query = { stage: name, bbox, since: known?.since, selected: chosen };
       const reply = await call<typeof footprints_api.footprints>("GET", "/api/jobs/{job_id}/footprints", {
-        ...{ params: { job_id }, signal },
+        params: { job_id },
+        signal,
         query: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
       });
       latest.current = merged(reply, known);

@@ -26,7 +26,7 @@ export function PauseDialog({
       title={`${pauses ? "Pause" : "Continue"} ${task_type}`}
       verb={pauses ? "Pause it" : "Continue it"}
       run={async ({ dry_run, reason }) => {
-        const body = { dry_run, ...(reason === undefined ? {} : { reason }) };
+        const body = { dry_run, reason };
         const answer = await call<typeof operations_api.pause_type>("POST", `/api/task-types/{task_type}/${verb}`, {
           params: { task_type },
           body,

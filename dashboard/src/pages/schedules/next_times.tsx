@@ -6,8 +6,12 @@ const own_zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 export function inZone(at: string, time_zone: string): string {
   try {
     return new Date(at).toLocaleString("en-GB", {
-      ...{ timeZone: time_zone, weekday: "short", day: "numeric", month: "short" },
-      ...{ hour: "2-digit", minute: "2-digit" },
+      timeZone: time_zone,
+      weekday: "short",
+      day: "numeric",
+      month: "short",
+      hour: "2-digit",
+      minute: "2-digit",
     });
   } catch {
     // A zone that this browser does not know.

@@ -257,7 +257,7 @@ function ScheduleVerb({ name, verb, onClose }: { name: string; verb: Exclude<Doi
       reason={verb === "delete" ? "none" : "possible"}
       dry_run={false}
       run={({ reason }) => {
-        const body = reason === undefined ? {} : { reason };
+        const body = { reason };
         return call<typeof schedules_api.pause>(method as "POST", path, {
           params: { name },
           ...(verb === "delete" ? {} : { body }),

@@ -268,10 +268,13 @@ function shownProblem(problem: ApiProblem, others: ApiProblem["problems"]): ApiP
   const { status, code, message, hint, retry_after_s } = problem;
   const placed_all = problem.problems.length > 0 && others.length === 0;
   return new ApiProblem({
-    ...{ status, code, problems: others, retry_after_s },
+    status,
+    code,
+    problems: others,
+    retry_after_s,
     detail: placed_all
       ? `${problem.problems.length} ${problem.problems.length === 1 ? "problem" : "problems"}`
       : message,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }

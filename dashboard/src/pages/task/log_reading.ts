@@ -22,7 +22,7 @@ export async function readPage(
   signal?: AbortSignal,
 ) {
   const query = { ...filter, limit: PAGE_LINES, ...more };
-  const given = { params: { task_id }, query: query as object, ...(signal === undefined ? {} : { signal }) };
+  const given = { params: { task_id }, query: query as object, signal };
   return readLogPage(await callText<typeof task_pages_api.logs>("GET", path, given as never));
 }
 

@@ -57,7 +57,7 @@ function Again({ verb, task, onClose }: Parts & { verb: Verb }) {
       run={({ dry_run, reason }) =>
         call<typeof tasks_api.retry>("POST", pathOf(verb), {
           params: { task_id },
-          body: { dry_run, ...(reason === undefined ? {} : { reason }) },
+          body: { dry_run, reason },
         })
       }
       tell={(answer) => (
@@ -123,7 +123,7 @@ function Cancel({ task, onClose }: Parts) {
       run={({ dry_run, reason }) =>
         call<typeof tasks_api.cancel>("POST", pathOf("cancel"), {
           params: { task_id },
-          body: { dry_run, ...(reason === undefined ? {} : { reason }) },
+          body: { dry_run, reason },
         })
       }
       tell={(answer) =>
@@ -151,7 +151,7 @@ function Reschedule({ task, onClose }: Parts) {
       run={({ dry_run, reason }) =>
         call<typeof tasks_api.reschedule>("POST", pathOf("reschedule"), {
           params: { task_id },
-          body: { run_at, dry_run, ...(reason === undefined ? {} : { reason }) },
+          body: { run_at, dry_run, reason },
         })
       }
       tell={(answer) => (

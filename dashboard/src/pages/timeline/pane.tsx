@@ -51,7 +51,14 @@ export function Pane({ timeline, rows, view, whole, now, setView, label }: PaneP
     return () => watcher.disconnect();
   }, []);
   const scene: Scene = {
-    ...{ rows, tops, view, now, scroll, width, height, gutter },
+    rows,
+    tops,
+    view,
+    now,
+    scroll,
+    width,
+    height,
+    gutter,
     origin: Date.parse(timeline.origin),
     hovered: hovered?.bar?.task_id ?? null,
     focused: focused === null ? null : (rows[focused]?.key ?? null),

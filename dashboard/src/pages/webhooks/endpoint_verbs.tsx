@@ -66,10 +66,7 @@ function EndpointVerb({ verb, endpoint, onClose }: { verb: Plain; endpoint: Endp
   const toggles = verb === "enable" || verb === "disable";
   const method = verb === "ping" ? "POST" : verb === "delete" ? "DELETE" : "PATCH";
   const path = verb === "ping" ? "/api/webhooks/{endpoint_id}/ping" : "/api/webhooks/{endpoint_id}";
-  const body = (reason: string | undefined) => ({
-    enabled: verb === "enable",
-    ...(reason === undefined ? {} : { reason }),
-  });
+  const body = (reason: string | undefined) => ({ enabled: verb === "enable", reason });
   return (
     <VerbDialog<{ discarded?: number }>
       title={`${verbs[verb].title} this endpoint`}

@@ -56,7 +56,9 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
     endpoint === null
       ? {}
       : fromPlain({
-          ...{ url: endpoint.url, timeout_s: endpoint.timeout_s, events: endpoint.events },
+          url: endpoint.url,
+          timeout_s: endpoint.timeout_s,
+          events: endpoint.events,
           ...(endpoint.description === null ? {} : { description: endpoint.description }),
         });
   return (

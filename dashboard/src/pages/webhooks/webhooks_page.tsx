@@ -146,7 +146,8 @@ function EndpointPage({ endpoint_id }: { endpoint_id: string }) {
     {
       // Not that it is gone: there would be nothing to read.
       when: ({ kind }) => kind.startsWith("webhook.") && kind !== "webhook.deleted",
-      ...{ every_ms: 15_000, enabled: admin === null },
+      every_ms: 15_000,
+      enabled: admin === null,
     },
   );
   const off = endpoint?.status === "disabled";

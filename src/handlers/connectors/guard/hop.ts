@@ -53,7 +53,12 @@ export function sendTo(
       reject(signal.aborted ? signal.reason : networkError(error, url.host));
     };
     const request = (secure ? https : http).request({
-      ...{ protocol: url.protocol, host, path: url.pathname + url.search, method, agent, signal },
+      protocol: url.protocol,
+      host,
+      path: url.pathname + url.search,
+      method,
+      agent,
+      signal,
       ...(url.port === "" ? {} : { port: Number(url.port) }),
       headers: { ...headers, host: url.host, connection: "close" },
       setHost: false,

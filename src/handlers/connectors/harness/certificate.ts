@@ -49,7 +49,11 @@ function toBeSigned(host: string, key: KeyObject): Buffer {
   return sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, serial),
-    ...[algorithm, name, valid, name, spki],
+    algorithm,
+    name,
+    valid,
+    name,
+    spki,
     der(0xa3, extensions),
   );
 }

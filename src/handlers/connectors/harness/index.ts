@@ -70,10 +70,15 @@ async function tried(test: ConnectorTest, fault: Fault): Promise<FaultReport> {
   // What does end by itself is given time, however busy the machine is.
   const timeout_ms = fault.endless ? (test.timeout_ms ?? 500) : PATIENCE_MS;
   const policy: OutboundPolicy = {
-    ...{ ...default_policy, allow_http: true, refusal_ms: 0, max_redirects: 3 },
+    ...default_policy,
+    allow_http: true,
+    refusal_ms: 0,
+    max_redirects: 3,
     // Were a redirect followed, it would be seen to be.
     allow_private: [`127.0.0.1:${host.port}`, `127.0.0.1:${elsewhere.port}`],
-    ...{ connect_timeout_ms: timeout_ms, headers_timeout_ms: timeout_ms, total_timeout_ms: timeout_ms },
+    connect_timeout_ms: timeout_ms,
+    headers_timeout_ms: timeout_ms,
+    total_timeout_ms: timeout_ms,
     max_response_bytes: 1024 * 1024,
   };
   let failure: Failure | null = null;
@@ -119,7 +124,9 @@ async function listen(answer: (socket: Socket) => void, tls = false): Promise<Ho
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ port, url: `${tls ? "https" : "http"}://127.0.0.1:${port}`, connections: () => connections },
+    port,
+    url: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
+    connections: () => connections,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -140,11 +147,27 @@ function contextFor(test: ConnectorTest, url: string, outbound: OutboundPolicy, 
     },
   };
   const given: Partial<TaskContext> = {
-    ...{ task_id: "1-0", tenant_id: "default", job_id: null, task_type: test.connector.name, stage: "test" },
-    ...{ ordinal: 0, index: "0", attempt: 1, metadata: null, job: null, effect_key: "e".repeat(64), outbound },
-    ...{ progress: quiet, next_stage_params: quiet, deliver: quiet, predecessor: async () => null },
-    ...{ log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, signal: new AbortController().signal },
-    ...{ storage: openFolderStore(folder), scratch: async () => folder, db: (work) => work(session) },
+    task_id: "1-0",
+    tenant_id: "default",
+    job_id: null,
+    task_type: test.connector.name,
+    stage: "test",
+    ordinal: 0,
+    index: "0",
+    attempt: 1,
+    metadata: null,
+    job: null,
+    effect_key: "e".repeat(64),
+    outbound,
+    progress: quiet,
+    next_stage_params: quiet,
+    deliver: quiet,
+    predecessor: async () => null,
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    signal: new AbortController().signal,
+    storage: openFolderStore(folder),
+    scratch: async () => folder,
+    db: (work) => work(session),
     secret: async (name) => test.secrets?.[name.replace(/^secret:\/\//, "")] ?? "a-secret-of-the-harness",
   };
   return given as TaskContext;

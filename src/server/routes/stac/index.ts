@@ -30,7 +30,10 @@ export function stacRoutes(): Route[] {
       const shelf = await shelfOf(call);
       const { collections, next } = await shelf.catalog.collections(shelf.db, { limit: most_children });
       const answer = {
-        ...{ type: "Catalog", stac_version, id: "fanfold", title: "Fanfold" },
+        type: "Catalog",
+        stac_version,
+        id: "fanfold",
+        title: "Fanfold",
         description: "The catalogue of what Fanfold's jobs have made.",
         conformsTo: [...conforms_to],
         links: shelf.links.landing(collections, next !== null),
@@ -43,7 +46,9 @@ export function stacRoutes(): Route[] {
     },
     async api() {
       document ??= openApi(Object.values(stac_api) as Endpoint[], {
-        ...{ version: package_version, title: "Fanfold: STAC API", openapi: "3.0" },
+        version: package_version,
+        title: "Fanfold: STAC API",
+        openapi: "3.0",
         description:
           "The STAC part of Fanfold's API. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
       }) as { openapi: string };

@@ -45,7 +45,9 @@ export class StacLinks {
       { rel: "search", href: `${this.root}/search`, type: geo_json, method: "POST", title: "Search" },
       this.queryables(this.root),
       ...collections.map(({ id, title }) => ({
-        ...{ rel: "child", href: this.collection(id), type: json },
+        rel: "child",
+        href: this.collection(id),
+        type: json,
         title: title ?? id,
       })),
       // A client that walks the tree must not take the beginning for the whole.
@@ -106,8 +108,12 @@ export function pageLinks(
 /** Of a page that was asked for in a body: the token on top of what was sent. */
 export function bodyPageLinks(path: string, page: Page, type: string): StacLink[] {
   const link = (rel: string, token: string) => ({
-    ...{ rel, href: path, type },
-    ...{ method: "POST", body: { token }, merge: true },
+    rel,
+    href: path,
+    type,
+    method: "POST",
+    body: { token },
+    merge: true,
   });
   return [
     ...(page.next === null ? [] : [link("next", page.next)]),

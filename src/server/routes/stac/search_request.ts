@@ -65,7 +65,7 @@ export function pageOfAddress({ limit, token }: { limit?: string | undefined; to
   const problems: Problem[] = [];
   const read = readLimit(limit, problems, 100);
   refuse(problems);
-  return { limit: read, ...(token === undefined ? {} : { token }) };
+  return { limit: read, token };
 }
 
 function judged(asked: SearchQuery, place: string, problems: readonly Problem[]): SearchQuery {

@@ -116,7 +116,9 @@ async function changing(call: AnyCall, collection: string, work: (inside: Shelf)
 /** In pages: one search finds all that are there already. */
 async function assertNew({ catalog, db }: Shelf, collection: string, items: readonly StacItem[]): Promise<void> {
   const found = await catalog.search(db, {
-    ...{ collections: [collection], ids: items.map(({ id }) => id), limit: 5 },
+    collections: [collection],
+    ids: items.map(({ id }) => id),
+    limit: 5,
     fields: { include: ["id"], exclude: [] },
   });
   if (found.items.length === 0) return;
