@@ -1,6 +1,6 @@
 // Workers, queues and health as an operator sees them, in a real browser before a real service with real workers.
 import type { Page } from "playwright-core";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare.js";
 import { Permanent } from "../../src/core/errors.js";
 import { Janitor } from "../../src/engine/janitor.js";
@@ -79,7 +79,6 @@ describeInBrowser(
   { parts, worker: { slots: 2, types: served, lease_s: 9 }, prepare },
   (dashboard) => {
     const told = (page: Page, name: string) => page.locator(`[data-told=${name}]`);
-    afterAll(() => letGo());
 
     test("a worker shows its slots and what it runs; one that stops answering is gone, and what it held went back", async () => {
       const page = await dashboard.open("/workers");
@@ -153,6 +152,21 @@ describeInBrowser(
       await page.getByText("sign in with an operator's key").waitFor();
       await page.getByText("It has had nothing to do for this tenant.").waitFor();
       await page.getByText("No alert, ever.").waitFor();
+    });
+
+    test("all three are usable on a phone, in the dark", async () => {
+      const page = await dashboard.open("/workers", { theme: "dark", width: 360 });
+      for (const [path, there] of [
+        ["/workers", ".worker"],
+        ["/queues", "tbody tr"],
+        ["/health", "[data-sign=size]"],
+      ] as const) {
+        await dashboard.go(path);
+        await page.locator(there).first().waitFor();
+        await dashboard.expectNoSideways();
+        await dashboard.axe();
+      }
+      letGo();
     });
   },
 );

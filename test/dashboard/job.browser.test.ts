@@ -187,9 +187,24 @@ describeInBrowser(
       expect(await page.locator("body").textContent()).not.toContain("lonely");
     });
 
-    test("its status can be taken along", async () => {
-      const job_id = await scene.published();
-      const page = await dashboard.open(`/jobs/${job_id}`);
+    test("is usable on a phone, light and dark, and its status can be taken along", async () => {
+      const job_id = await scene.ended("broken", 20);
+      const page = await dashboard.open(`/jobs/${job_id}`, { width: 360 });
+      await card(5).waitFor();
+      await dashboard.expectNoSideways();
+      await dashboard.theme("dark");
+      await dashboard.axe();
+      for (const tab of ["Errors", "Events", "Parameters"]) {
+        await page.locator("nav.tabs").getByRole("link", { name: tab }).click();
+        await page.waitForURL(new RegExp(`/jobs/${job_id}/${tab.toLowerCase()}`));
+        await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+        await page
+          .locator({ Errors: ".group", Events: ".job-story", Parameters: ".job-facts" }[tab]!)
+          .first()
+          .waitFor();
+        await dashboard.expectNoSideways();
+        await dashboard.axe(page, ["color-contrast"]);
+      }
       const [download] = await Promise.all([
         page.waitForEvent("download"),
         page

@@ -163,6 +163,19 @@ describeInBrowser(
       expect(counts.queued).toBe(5);
     });
 
+    test("shows hostile text as text, on a phone too, light and dark", async () => {
+      const page = await dashboard.open("/jobs?q=type%3Amosaic", { width: 360 });
+      await row(/onerror=/)
+        .getByText("<img src=x")
+        .first()
+        .waitFor();
+      expect(await page.locator("main img").count()).toBe(0);
+      await dashboard.expectNoSideways();
+      await dashboard.axe();
+      await dashboard.theme("dark");
+      await dashboard.axe(page, ["color-contrast"]);
+    });
+
     test("shows another tenant nothing, and teaches the first command", async () => {
       const page = await dashboard.open("/jobs", { tenant: "globex", scopes: ["read"] });
       await page.getByRole("heading", { name: "No jobs yet" }).waitFor();
