@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
-import { verb_words } from "../src/core/verb_words.js";
+import { verb_words } from "../src/core/shown/verb_words.js";
 
 const out_dir = fileURLToPath(new URL("../dist/dashboard", import.meta.url));
 

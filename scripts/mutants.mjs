@@ -7,28 +7,28 @@ const janitor_races = "test/engine/janitor_races.test.ts";
 export const mutations = [
   [
     "finish: any worker may finish a claim",
-    "db/functions/finish.sql",
+    "db/functions/finish/finish.sql",
     "where k.claim_id = any (v_ids) and k.worker_id is not distinct from worker\n",
     "where k.claim_id = any (v_ids)\n",
     [finish_races],
   ],
   [
     "finish, one claim: what it no longer holds is stored",
-    "db/functions/store_of_one_claim.sql",
+    "db/functions/finish/store_of_one_claim.sql",
     "v_claim.held @> i.o and i.o >= 0",
     "i.o >= 0",
     [finish_races],
   ],
   [
     "finish, many claims: what they no longer hold is stored",
-    "db/functions/store_of_many_claims.sql",
+    "db/functions/finish/store_of_many_claims.sql",
     "k.claim_id = any (locked) and k.held @> i.o and i.o >= 0",
     "k.claim_id = any (locked) and i.o >= 0",
     [finish_races],
   ],
   [
     "finish: claims are not locked",
-    "db/functions/finish.sql",
+    "db/functions/finish/finish.sql",
     "     order by k.claim_id for update);",
     "     order by k.claim_id);",
     [races],
@@ -36,14 +36,14 @@ export const mutations = [
   ],
   [
     "finish: a late result is not on record",
-    "db/functions/finish.sql",
+    "db/functions/finish/finish.sql",
     "if v_given > v_stored then",
     "if false then",
     [finish_races],
   ],
   [
     "settle: the ledger is read before it is locked",
-    "db/functions/settle.sql",
+    "db/functions/finish/settle.sql",
     `set completed = p.completed + d.completed, failed = p.failed + d.failed, remaining = p.remaining - d.completed - d.failed,
              is_open = p.remaining > d.completed + d.failed
         from unnest(v_stages, v_completed, v_failed) as d(stage_id, completed, failed)
@@ -57,7 +57,7 @@ export const mutations = [
   ],
   [
     "settle: a closed ledger moves on",
-    "db/functions/settle.sql",
+    "db/functions/finish/settle.sql",
     "and p.stage_id = any (v_stages) and p.is_open",
     "and p.stage_id = any (v_stages)",
     [races],
@@ -65,7 +65,7 @@ export const mutations = [
   ],
   [
     "reap_workers: workers are not locked",
-    "db/functions/reap_workers.sql",
+    "db/functions/janitor/reap_workers.sql",
     `limit 50
      for update skip locked);`,
     "limit 50);",
@@ -73,7 +73,7 @@ export const mutations = [
   ],
   [
     "reap_workers: locked, but not looked at again",
-    "db/functions/reap_workers.sql",
+    "db/functions/janitor/reap_workers.sql",
     [
       [
         "where w.status = 'live' and (v_own is null or w.tenant_id = v_own) and w.heartbeat_at < now() - make_interval(secs => w.lease_s)",
@@ -87,7 +87,7 @@ export const mutations = [
   ],
   [
     "mend_job: acts on what it saw before it had the locks",
-    "db/functions/mend_job.sql",
+    "db/functions/janitor/mend_job.sql",
     [
       [
         "  perform app.lock_job_for_verbs(v_job);\n",
@@ -103,7 +103,7 @@ export const mutations = [
   ],
   [
     "mend_job: takes no locks",
-    "db/functions/mend_job.sql",
+    "db/functions/janitor/mend_job.sql",
     [
       ["  perform app.lock_job_for_verbs(v_job);\n", ""],
       ["      and p.is_open\n    order by p.stage_id for update;", "      and p.is_open\n    order by p.stage_id;"],
@@ -114,14 +114,14 @@ export const mutations = [
   ],
   [
     "expire_tasks: claims are not locked",
-    "db/functions/expire_tasks.sql",
+    "db/functions/janitor/expire_tasks.sql",
     "where k.worker_id = v_worker and k.tenant_id = v_tenant order by k.claim_id for update;",
     "where k.worker_id = v_worker and k.tenant_id = v_tenant order by k.claim_id;",
     [janitor_races],
   ],
   [
     "expire_tasks: what has been finished meanwhile is failed",
-    "db/functions/expire_tasks.sql",
+    "db/functions/janitor/expire_tasks.sql",
     "and k.worker_id = v_worker and k.held @> (r ->> 'ordinal')::numeric::bigint",
     "and k.worker_id = v_worker",
     [janitor_races],

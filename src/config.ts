@@ -2,17 +2,18 @@
 // reported all at once. Flags of the command line win over the environment.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BadRequest } from "./core/errors.js";
-import type { OutboundPolicy } from "./core/outbound.js";
-import { type Problem, quoted, suggestion } from "./core/problems.js";
+import type { Retry } from "./core/declare/retry.js";
+import { BadRequest } from "./core/errors/errors.js";
+import { type Problem, quoted, suggestion } from "./core/errors/problems.js";
+import type { OutboundPolicy } from "./core/places/outbound.js";
+import type { ZoneName } from "./core/places/zones.js";
 import {
   type CatalogSetting,
   catalog_settings,
   default_raster_settings,
   type RasterEngineChoice,
   raster_engines,
-} from "./core/raster_settings.js";
-import type { Retry } from "./core/retry.js";
+} from "./core/task/raster_settings.js";
 import {
   type Answer,
   oneOf,
@@ -36,8 +37,7 @@ import {
   readZone,
   type TrustedProxies,
   wholeNumber,
-} from "./core/setting_values.js";
-import type { ZoneName } from "./core/zones.js";
+} from "./core/values/setting_values.js";
 
 export interface Config {
   /** A Postgres server; without it the embedded database in `data_dir`. */

@@ -8,7 +8,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { inject } from "vitest";
-import { openServer } from "../src/engine/server_database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 
 const run = promisify(execFile);
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { openServer } from "../src/engine/server_database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 import { withoutPostgis } from "./catalog_packages.js";
 import { build, root } from "./cli/built_program.js";
 import { type FreshDatabase, freshDatabase, realServer, type Variant } from "./postgres.js";

@@ -112,7 +112,7 @@ test("the table knows every folder there is, and the sources are really read", (
   expect([...new Set(sources.map(({ place }) => place))].filter((place) => !(place in may_import))).toEqual([]);
   const engine = sources.filter(({ place }) => place === "engine");
   expect(engine.flatMap(({ imports }) => imports)).toEqual(
-    expect.arrayContaining(["postgres", "@electric-sql/pglite", "../fault.js"]),
+    expect.arrayContaining(["postgres", "@electric-sql/pglite", "../../fault.js"]),
   );
 });
 
@@ -153,6 +153,24 @@ test("index.ts only hands on what others export", () => {
 });
 
 const dashboard = fileURLToPath(new URL("../dashboard/src", import.meta.url));
+test("no folder has more than 45 files of its own, and no file more than 400 lines", () => {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const folders = new Map<string, number>();
+  const long: string[] = [];
+  for (const part of ["src", "db", "dashboard/src"]) {
+    for (const path of readdirSync(join(root, part), { recursive: true, encoding: "utf8" })) {
+      if (!/\.(tsx?|sql|css)$/.test(path)) continue;
+      const file = join(part, path);
+      folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+      const lines = readFileSync(join(root, file), "utf8").split("\n").length - 1;
+      if (lines > 400) long.push(`${file}: ${lines} lines`);
+    }
+  }
+  expect([...folders].filter(([, files]) => files > 45)).toEqual([]);
+  expect(long).toEqual([]);
+  expect(folders.size).toBeGreaterThan(50);
+});
+
 const pages = readdirSync(dashboard, { recursive: true, encoding: "utf8" })
   .filter((path) => /\.tsx?$/.test(path))
   .map((path) => ({ path: path.replaceAll("\\", "/"), code: readFileSync(join(dashboard, path), "utf8") }));

@@ -2,8 +2,8 @@
 // that need nothing but the catalogue.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database } from "../src/engine/database.js";
-import { openServer } from "../src/engine/server_database.js";
+import type { Database } from "../src/engine/database/database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 import { freshDatabase, realServer } from "./postgres.js";
 
 let db: Database;

@@ -1,7 +1,7 @@
 // Tests use databases one after the other. None finds anything that another did.
 import { expect, test } from "vitest";
-import type { Database, Queryable } from "../src/engine/database.js";
-import { openServer } from "../src/engine/server_database.js";
+import type { Database, Queryable } from "../src/engine/database/database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 import { drain, one, register, submit } from "./engine/floor.js";
 import { freshDatabase } from "./postgres.js";
 

@@ -5,8 +5,8 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
-import { type Database, quoteName } from "../src/engine/database.js";
-import { openServer } from "../src/engine/server_database.js";
+import { type Database, quoteName } from "../src/engine/database/database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 import type { FreshDatabase, RealServer } from "./postgres.js";
 import { onAdmin, templatePrefix } from "./postgres_server.js";
 

@@ -5,8 +5,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { findBinaries, freePort, own, type User, unprivilegedUser } from "../bench/postgres_binaries.js";
-import type { Database } from "../src/engine/database.js";
-import { openServer } from "../src/engine/server_database.js";
+import type { Database } from "../src/engine/database/database.js";
+import { openServer } from "../src/engine/database/server_database.js";
 
 export { freePort, own, type User, unprivilegedUser };
 

@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { openCatalog } from "../../dist/catalog/open.js";
-import { migrate } from "../../dist/engine/migrate.js";
-import { openServer } from "../../dist/engine/server_database.js";
+import { openServer } from "../../dist/engine/database/server_database.js";
+import { migrate } from "../../dist/engine/schema/migrate.js";
 import { median } from "../statistics.js";
 
 const BATCH = 1_000;

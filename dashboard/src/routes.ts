@@ -1,8 +1,8 @@
 // Addresses of the pages, and the query of the address as state: what a person sees can be sent to another by its link.
 import { useCallback, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
-import { type JobTerms, noTerms } from "../../src/core/job_filter.js";
-import { formatJobFilter } from "../../src/core/job_filter_text.js";
+import { type JobTerms, noTerms } from "../../src/core/shown/job_filter.js";
+import { formatJobFilter } from "../../src/core/shown/job_filter_text.js";
 
 /** The path under which the server is reached, without a slash at its end. */
 export const base_path = new URL(document.baseURI).pathname.replace(/\/$/, "");

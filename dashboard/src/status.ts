@@ -1,6 +1,6 @@
 // How a status looks: colour, shape and word, the same in lists, bars, heat map, map and timeline. Colours are told apart by
 // colour-blind readers (after Okabe and Ito), and no two statuses that stand side by side have the same shape.
-import type { JobStatus, StageStatus, TaskStatus } from "../../src/core/statuses.js";
+import type { JobStatus, StageStatus, TaskStatus } from "../../src/core/shown/statuses.js";
 
 export type Shape =
   | "circle"

@@ -1,5 +1,5 @@
 // What a statement of a catalogue answers, and its refusals as errors of ours.
-import { BadRequest, fromSqlError } from "../core/errors.js";
+import { BadRequest, fromSqlError } from "../core/errors/errors.js";
 
 /** The one row's `reply`; undefined where the session only writes down what is to run later. */
 export async function answer<T>(rows: Promise<Record<string, unknown>[]>): Promise<T> {

@@ -1,6 +1,6 @@
 // One interface over two catalogues: pgSTAC where its schema is installed, our own `stac` schema otherwise. Everything belongs to
 // a tenant; ids are the tenant's own names, whatever the store makes of them.
-import type { SqlSession } from "../core/context.js";
+import type { SqlSession } from "../core/task/context.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 
 export interface SearchQuery {

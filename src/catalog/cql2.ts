@@ -1,7 +1,7 @@
 // CQL2 filters: text or JSON in, the normal form of stac.predicate_text out. Every name is resolved, every comparison has its type, every
 // value stays a value. What is not understood is refused with its place in the filter. Pure.
-import { BadRequest } from "../core/errors.js";
-import { jsonPath, kindOf, quoted, type Step, suggestion } from "../core/problems.js";
+import { BadRequest } from "../core/errors/errors.js";
+import { jsonPath, kindOf, quoted, type Step, suggestion } from "../core/errors/problems.js";
 import { cql2FromText } from "./cql2_text.js";
 import { fieldOf } from "./fields.js";
 import { bboxGeometry, bboxProblem, geometryProblems } from "./geojson.js";

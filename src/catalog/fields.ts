@@ -1,6 +1,6 @@
 // How searches call the parts of an item, and which parts they give back. Pure.
-import { BadRequest } from "../core/errors.js";
-import { quoted } from "../core/problems.js";
+import { BadRequest } from "../core/errors/errors.js";
+import { quoted } from "../core/errors/problems.js";
 import type { StacItem } from "../geo/stac.js";
 
 /** Where a field's value is: a column of the store's, or steps into the item. */

@@ -1,5 +1,5 @@
 // GeoJSON geometries as RFC 7946 has them, checked before a database sees them: every problem with the path to it. Pure.
-import { jsonPath, kindOf, type Problem, quoted, type Step } from "../core/problems.js";
+import { jsonPath, kindOf, type Problem, quoted, type Step } from "../core/errors/problems.js";
 
 /** Positions of one geometry: a search or an item with more is an attack or a mistake. */
 const most_positions = 100_000;

@@ -1,8 +1,8 @@
 // What must be right about items and collections before a catalogue stores them: all problems at once, with the path to each. Whether they
 // are valid STAC in every field is not asked here. Pure.
-import { BadRequest, TooLarge } from "../core/errors.js";
-import { jsonProblems, result_limits } from "../core/json.js";
-import { jsonPath, max_problems, type Problem, quoted, type Step } from "../core/problems.js";
+import { BadRequest, TooLarge } from "../core/errors/errors.js";
+import { jsonPath, max_problems, type Problem, quoted, type Step } from "../core/errors/problems.js";
+import { jsonProblems, result_limits } from "../core/values/json.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { bboxProblem, geometryProblems } from "./geojson.js";
 import { isMoment } from "./times.js";

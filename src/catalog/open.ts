@@ -1,7 +1,8 @@
 // Picks the catalogue of a database: pgSTAC where it is installed, else the one that is built in.
-import type { SqlSession } from "../core/context.js";
-import { Unavailable } from "../core/errors.js";
-import type { CatalogSetting } from "../core/raster_settings.js";
+
+import { Unavailable } from "../core/errors/errors.js";
+import type { SqlSession } from "../core/task/context.js";
+import type { CatalogSetting } from "../core/task/raster_settings.js";
 import type { Catalog } from "./catalog.js";
 import { PgstacStore } from "./pgstac_store.js";
 import { StacStore } from "./stac_store.js";

@@ -1,7 +1,8 @@
 // The catalogue on pgSTAC. Its tables are reached only through functions of ours, which know whose tenant a collection is; on 0.9.x items
 // are written past its staging tables, in the shape those would give them, and read by the search of the built-in catalogue.
-import type { SqlSession } from "../core/context.js";
-import { NotFound } from "../core/errors.js";
+
+import { NotFound } from "../core/errors/errors.js";
+import type { SqlSession } from "../core/task/context.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { answer } from "./answers.js";
 import type { Catalog, ItemWriter, SearchPage, SearchQuery } from "./catalog.js";

@@ -1,6 +1,6 @@
 // What is wrong with a search, for every caller alike: all problems at once, each with its path below the search. Its filter and its
 // token are judged where they are read (cql2.ts, search_request.ts). Pure.
-import { type Problem, quoted } from "../core/problems.js";
+import { type Problem, quoted } from "../core/errors/problems.js";
 import type { SearchQuery } from "./catalog.js";
 import { fieldOf } from "./fields.js";
 import { bboxProblem, degrees, geometryProblems } from "./geojson.js";

@@ -1,7 +1,7 @@
 // What a search asks of the database, the same for either store: the request of stac.search, and the tokens its pages are turned with.
 // A token holds the place in the order where a page ended, so that paging neither skips nor repeats what was there all along.
 import { createHash } from "node:crypto";
-import { BadRequest } from "../core/errors.js";
+import { BadRequest } from "../core/errors/errors.js";
 import type { StacItem } from "../geo/stac.js";
 import type { SearchPage, SearchQuery } from "./catalog.js";
 import { normalFilter } from "./cql2.js";

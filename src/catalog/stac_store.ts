@@ -1,5 +1,5 @@
 // The catalogue that is built in: schema `stac` on PostGIS. One statement each; every one says whose tenant it is for.
-import type { SqlSession } from "../core/context.js";
+import type { SqlSession } from "../core/task/context.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
 import { answer } from "./answers.js";
 import type { Catalog, ItemWriter, SearchPage, SearchQuery } from "./catalog.js";

@@ -4,9 +4,9 @@
 import { userInfo } from "node:os";
 import { createLogUpdate } from "log-update";
 import { environment } from "../config.js";
-import { exit_codes, explain, explanationLines } from "./failure.js";
-import type { Io } from "./io.js";
 import { run } from "./program.js";
+import { exit_codes, explain, explanationLines } from "./terminal/failure.js";
+import type { Io } from "./terminal/io.js";
 
 const env = environment();
 const draw = createLogUpdate(process.stderr);

@@ -15,7 +15,7 @@ import { queues_api } from "../core/api/queues.js";
 import { schedules_api } from "../core/api/schedules.js";
 import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
-import { task_pages_api } from "../core/api/task_pages.js";
+import { task_pages_api } from "../core/api/task_details.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
 import { timeline_api } from "../core/api/timeline.js";

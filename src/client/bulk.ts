@@ -1,7 +1,7 @@
 // Many items in few calls: cut into batches by number and bytes, a few calls at a time, answers in the order of the items.
-import { ValueProblems } from "../core/errors.js";
-import { jsonProblems } from "../core/json.js";
-import { json_limits } from "../core/json_values.js";
+import { ValueProblems } from "../core/errors/errors.js";
+import { jsonProblems } from "../core/values/json.js";
+import { json_limits } from "../core/values/json_values.js";
 
 export interface BulkOptions<Reply> {
   /** Items of a call. Default and most: what the server takes. */

@@ -1,8 +1,8 @@
 // fanfold/client: everything a program without database access needs. Re-exports only.
 
 export type { WouldSubmit } from "../core/api/jobs.js";
-export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/cells.js";
 export * from "../core/index.js";
+export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/shown/cells.js";
 export { api } from "./api.js";
 export type { AuditFilter, DeedRecord } from "./audit.js";
 export type { BlueprintDeclaration } from "./blueprints.js";

@@ -4,12 +4,12 @@ import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../core/api/e
 import { job_bulk_api } from "../core/api/job_bulk.js";
 import { jobs_api } from "../core/api/jobs.js";
 import { operations_api } from "../core/api/operations.js";
+import { defineVerbs, type OperatorMethods } from "../core/api/operator_verbs.js";
 import { queues_api } from "../core/api/queues.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { workers_api } from "../core/api/workers.js";
-import { type Cells, decodeCells } from "../core/cells.js";
-import { NotAllowedNow } from "../core/errors.js";
-import { defineVerbs, type OperatorMethods } from "../core/operator_verbs.js";
+import { NotAllowedNow } from "../core/errors/errors.js";
+import { type Cells, decodeCells } from "../core/shown/cells.js";
 import { listed, type Paged } from "./pages.js";
 import { retryAfter } from "./retries.js";
 import { Submitter } from "./submit.js";

@@ -1,10 +1,10 @@
 // What a worker over HTTP has to tell: ends of tasks and log lines, many at a time, sent again until the service has answered
 // or the lease is over.
 import { type FinishedTask, largest_result, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
-import { isFanfoldError } from "../core/errors.js";
-import { type Failure, failureOf } from "../core/failures.js";
-import { type LogLevel, log_levels } from "../core/log_line.js";
-import { resultToOutcome } from "../core/outcomes.js";
+import { isFanfoldError } from "../core/errors/errors.js";
+import { type Failure, failureOf } from "../core/errors/failures.js";
+import { type LogLevel, log_levels } from "../core/task/log_line.js";
+import { resultToOutcome } from "../core/task/outcomes.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import type { RemoteContext } from "./remote_context.js";
@@ -105,17 +105,15 @@ export class Outbox {
 
   #takeLines(): WorkLogLine[] {
     const now = performance.now();
-    return this.#lines
-      .splice(0, 2000)
-      .map(({ task, at, level, message, data }) => ({
-        task_id: task.task_id,
-        claim_id: task.claim_id,
-        attempt: task.attempt,
-        ago_ms: now - at,
-        level: log_levels.includes(level) ? level : "info",
-        message,
-        data,
-      }));
+    return this.#lines.splice(0, 2000).map(({ task, at, level, message, data }) => ({
+      task_id: task.task_id,
+      claim_id: task.claim_id,
+      attempt: task.attempt,
+      ago_ms: now - at,
+      level: log_levels.includes(level) ? level : "info",
+      message,
+      data,
+    }));
   }
 
   stop(): void {

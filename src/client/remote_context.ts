@@ -3,19 +3,27 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type StoredResult, type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
-import type { Deliverable, JobFacts, Loose, Predecessor, Previous, PreviousItem, TaskLog } from "../core/context.js";
-import { checkedDeliverable, max_deliverables } from "../core/deliverable.js";
-import { Permanent } from "../core/errors.js";
-import { storableText } from "../core/failures.js";
-import type { InvokedContext } from "../core/invoke.js";
-import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/log_line.js";
-import { default_policy, type OutboundPolicy } from "../core/outbound.js";
-import { openPrevious, type ResultRange } from "../core/previous.js";
-import { default_raster_settings, type RasterSettings } from "../core/raster_settings.js";
-import { Redaction } from "../core/redaction.js";
-import { checkedSecretName } from "../core/secrets.js";
-import type { Store } from "../core/store.js";
-import { usableTraceparent } from "../core/traceparent.js";
+import { Permanent } from "../core/errors/errors.js";
+import { storableText } from "../core/errors/failures.js";
+import { default_policy, type OutboundPolicy } from "../core/places/outbound.js";
+import type { Store } from "../core/places/store.js";
+import type {
+  Deliverable,
+  JobFacts,
+  Loose,
+  Predecessor,
+  Previous,
+  PreviousItem,
+  TaskLog,
+} from "../core/task/context.js";
+import { checkedDeliverable, max_deliverables } from "../core/task/deliverable.js";
+import type { InvokedContext } from "../core/task/invoke.js";
+import { type LogLevel, logRecord, max_log_bytes, max_log_lines, truncated_log } from "../core/task/log_line.js";
+import { openPrevious, type ResultRange } from "../core/task/previous.js";
+import { default_raster_settings, type RasterSettings } from "../core/task/raster_settings.js";
+import { Redaction } from "../core/values/redaction.js";
+import { checkedSecretName } from "../core/values/secrets.js";
+import { usableTraceparent } from "../core/values/traceparent.js";
 import type { Caller } from "./call.js";
 
 export interface RemoteDesk {

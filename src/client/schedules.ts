@@ -2,7 +2,7 @@
 import type { BodyIn, QueryIn, ReplyOf } from "../core/api/endpoint.js";
 import { groups_api } from "../core/api/groups.js";
 import { schedules_api } from "../core/api/schedules.js";
-import type { Job } from "../core/declare.js";
+import type { Job } from "../core/declare/declare.js";
 import { pause } from "./abort.js";
 import type { Asking, Listing } from "./operate.js";
 import { listed, type Paged } from "./pages.js";

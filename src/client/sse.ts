@@ -1,5 +1,5 @@
 // Reads server-sent events out of text as it comes, in pieces cut anywhere, as the HTML standard parses them. Pure.
-import { ContractViolation } from "../core/errors.js";
+import { ContractViolation } from "../core/errors/errors.js";
 
 export interface ServerEvent {
   /** The last id that was sent, with this event or before it. */

@@ -7,9 +7,9 @@ import {
   streamed_progress,
   streamed_ready,
 } from "../core/api/stream.js";
-import { BadRequest, ContractViolation } from "../core/errors.js";
-import { shorten } from "../core/problems.js";
-import { terminal_job_statuses } from "../core/statuses.js";
+import { BadRequest, ContractViolation } from "../core/errors/errors.js";
+import { shorten } from "../core/errors/problems.js";
+import { terminal_job_statuses } from "../core/shown/statuses.js";
 import { pause } from "./abort.js";
 import { waitMs } from "./retries.js";
 import { EventReader, type ServerEvent } from "./sse.js";

@@ -2,8 +2,8 @@
 import type { BodyIn, ReplyOf } from "../core/api/endpoint.js";
 import { jobs_api, type WouldSubmit } from "../core/api/jobs.js";
 import { tasks_api } from "../core/api/tasks.js";
-import type { Input, Job } from "../core/declare.js";
-import { BadRequest } from "../core/errors.js";
+import type { Input, Job } from "../core/declare/declare.js";
+import { BadRequest } from "../core/errors/errors.js";
 import { type BulkOptions, inBatches, itemText } from "./bulk.js";
 import type { Transport } from "./transport.js";
 

@@ -20,9 +20,9 @@ import {
   Unauthenticated,
   Unavailable,
   ValueProblems,
-} from "../core/errors.js";
-import { shorten } from "../core/problems.js";
-import type { Category } from "../core/statuses.js";
+} from "../core/errors/errors.js";
+import { shorten } from "../core/errors/problems.js";
+import type { Category } from "../core/shown/statuses.js";
 
 /** No answer came: nobody listens, the line broke, or it took too long. */
 export class ConnectionError extends FanfoldError {

@@ -1,8 +1,8 @@
 // How a call goes over HTTP: fetch, a time limit for each try, retries, and errors as classes. The key lives in this closure
 // and goes nowhere but into the Authorization header.
 import type { Endpoint, ReplyOf } from "../core/api/endpoint.js";
-import { BadRequest, ContractViolation, type FanfoldError, isFanfoldError, NotFound } from "../core/errors.js";
-import { kindOf, type Problem, shorten, suggestion } from "../core/problems.js";
+import { BadRequest, ContractViolation, type FanfoldError, isFanfoldError, NotFound } from "../core/errors/errors.js";
+import { kindOf, type Problem, shorten, suggestion } from "../core/errors/problems.js";
 import { type Deadline, deadline, pause } from "./abort.js";
 import type { Answered, Caller, CallOptions } from "./call.js";
 import {

@@ -3,8 +3,8 @@
 
 import type { ReplyOf } from "../core/api/endpoint.js";
 import { jobs_api } from "../core/api/jobs.js";
-import { FanfoldError, isFanfoldError } from "../core/errors.js";
-import { isTerminal } from "../core/statuses.js";
+import { FanfoldError, isFanfoldError } from "../core/errors/errors.js";
+import { isTerminal } from "../core/shown/statuses.js";
 import { pause } from "./abort.js";
 import { retryAfter } from "./retries.js";
 import type { Transport } from "./transport.js";

@@ -1,7 +1,7 @@
 // Whether a webhook came from whom it says, as Standard Webhooks v1 signs: HMAC-SHA256 over "id.timestamp.body", exactly the
 // bytes that came. WebCrypto compares in constant time.
-import { BadRequest, Unauthenticated } from "../core/errors.js";
-import { kindOf } from "../core/problems.js";
+import { BadRequest, Unauthenticated } from "../core/errors/errors.js";
+import { kindOf } from "../core/errors/problems.js";
 
 export type WebhookRefusal = "missing_header" | "bad_header" | "too_old" | "too_new" | "no_match" | "not_json";
 

@@ -2,12 +2,12 @@
 // is no longer held is dropped, as on the database. Handlers run in this process.
 import { hostname, tmpdir } from "node:os";
 import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
-import type { Handler } from "../core/declare.js";
-import { BadRequest, classify, Transient } from "../core/errors.js";
-import { invoke } from "../core/invoke.js";
-import type { OutboundPolicy } from "../core/outbound.js";
-import { createRegistry } from "../core/registry.js";
-import type { Store } from "../core/store.js";
+import type { Handler } from "../core/declare/declare.js";
+import { createRegistry } from "../core/declare/registry.js";
+import { BadRequest, classify, Transient } from "../core/errors/errors.js";
+import type { OutboundPolicy } from "../core/places/outbound.js";
+import type { Store } from "../core/places/store.js";
+import { invoke } from "../core/task/invoke.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import { doneOf, failedOf, isStale, Outbox } from "./outbox.js";

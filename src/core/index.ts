@@ -1,18 +1,5 @@
 // What of core is public: declaring, errors, words and ids. Re-exports only.
-export type { Blueprint, StageBlueprint } from "./blueprint.js";
-export { canonicalJson } from "./canonical.js";
-export type {
-  Deliverable,
-  JobFacts,
-  PlanContext,
-  Predecessor,
-  Previous,
-  PreviousItem,
-  RecordingSession,
-  SqlSession,
-  TaskContext,
-  TaskLog,
-} from "./context.js";
+export type { Blueprint, StageBlueprint } from "./declare/blueprint.js";
 export {
   type Condition,
   defineHandler,
@@ -26,7 +13,10 @@ export {
   type PlannedTask,
   type Planner,
   type StageDeclaration,
-} from "./declare.js";
+} from "./declare/declare.js";
+export { type ValidParameters, validateParameters } from "./declare/parameters.js";
+export type { PlanData } from "./declare/plan_data.js";
+export { createRegistry, findHandler, findJob, type Registry, type RegistryParts } from "./declare/registry.js";
 export {
   BadRequest,
   BeyondLimit,
@@ -52,26 +42,11 @@ export {
   Unauthenticated,
   Unavailable,
   ValueProblems,
-} from "./errors.js";
-export type { Failure, FailureDetail } from "./failures.js";
-export { contentHash, jobId } from "./ids.js";
-export { parseJson } from "./json.js";
-export { type ValidParameters, validateParameters } from "./parameters.js";
-export type { PlanData } from "./plan_data.js";
-export type { Problem } from "./problems.js";
-export { createRegistry, findHandler, findJob, type Registry, type RegistryParts } from "./registry.js";
-export {
-  type Category,
-  type Importance,
-  isTerminal,
-  type JobStatus,
-  type OnTaskFailure,
-  type Parallelism,
-  type StageStatus,
-  type TaskStatus,
-} from "./statuses.js";
-export type { Ref, Store } from "./store.js";
-export type { DeliveryStatus, JobWebhook, WebhookEvent } from "./webhooks.js";
+} from "./errors/errors.js";
+export type { Failure, FailureDetail } from "./errors/failures.js";
+export type { Problem } from "./errors/problems.js";
+export type { Ref, Store } from "./places/store.js";
+export type { DeliveryStatus, JobWebhook, WebhookEvent } from "./places/webhooks.js";
 export {
   type BlobEntry,
   type BlobPage,
@@ -84,4 +59,29 @@ export {
   type ZoneName,
   type ZoneRef,
   zone_names,
-} from "./zones.js";
+} from "./places/zones.js";
+export {
+  type Category,
+  type Importance,
+  isTerminal,
+  type JobStatus,
+  type OnTaskFailure,
+  type Parallelism,
+  type StageStatus,
+  type TaskStatus,
+} from "./shown/statuses.js";
+export type {
+  Deliverable,
+  JobFacts,
+  PlanContext,
+  Predecessor,
+  Previous,
+  PreviousItem,
+  RecordingSession,
+  SqlSession,
+  TaskContext,
+  TaskLog,
+} from "./task/context.js";
+export { canonicalJson } from "./values/canonical.js";
+export { contentHash, jobId } from "./values/ids.js";
+export { parseJson } from "./values/json.js";

@@ -2,33 +2,34 @@
 // each; every decision is the database's.
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
-import { asCommand, type Words } from "../core/action.js";
 import type { ReplyOf, SqlEndpoint } from "../core/api/endpoint.js";
-import type { Handler, Input, Job } from "../core/declare.js";
-import { OverLimit, TooLarge } from "../core/errors.js";
-import { type OutboundPolicy, refuseAddresses } from "../core/outbound.js";
-import { validateParameters } from "../core/parameters.js";
-import { findHandler, type Registry } from "../core/registry.js";
-import { max_check_steps } from "../core/schema_work.js";
-import { isTerminal } from "../core/statuses.js";
-import type { Store } from "../core/store.js";
-import { validateTaskInput } from "../core/task_input.js";
+import type { Handler, Input, Job } from "../core/declare/declare.js";
+import { validateParameters } from "../core/declare/parameters.js";
+import { findHandler, type Registry } from "../core/declare/registry.js";
+import { max_check_steps } from "../core/declare/schema_work.js";
+import { validateTaskInput } from "../core/declare/task_input.js";
+import { OverLimit, TooLarge } from "../core/errors/errors.js";
+import { type OutboundPolicy, refuseAddresses } from "../core/places/outbound.js";
+import type { Store } from "../core/places/store.js";
+import { asCommand, type Words } from "../core/shown/action.js";
+import { isTerminal } from "../core/shown/statuses.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { Zones, zonesBelow } from "../storage/zones.js";
-import { Assets } from "./assets.js";
-import { BadItems } from "./bad_items.js";
-import { Blueprints } from "./blueprints.js";
-import { blueprintText, enqueuePage, mapped, pages, receivers, submitOptions } from "./bulk.js";
-import { worker_commands } from "./commands.js";
-import { Connectors } from "./connectors.js";
-import type { Database, Queryable } from "./database.js";
-import { foresee, type WouldSubmit } from "./dry_run.js";
-import { Groups } from "./groups.js";
-import { KeptBlueprints } from "./kept_blueprints.js";
-import { Keys } from "./keys.js";
-import { Limits } from "./limits.js";
-import { Operator, type VerbOptions } from "./operator.js";
-import { Queries } from "./queries.js";
+import type { Database, Queryable } from "./database/database.js";
+import { Sealer } from "./sealing.js";
+import { inProducerSpan } from "./tracing.js";
+import { Assets } from "./verbs/assets.js";
+import { BadItems } from "./verbs/bad_items.js";
+import { Blueprints } from "./verbs/blueprints.js";
+import { blueprintText, enqueuePage, mapped, pages, receivers, submitOptions } from "./verbs/bulk.js";
+import { Connectors } from "./verbs/connectors.js";
+import { foresee, type WouldSubmit } from "./verbs/dry_run.js";
+import { Groups } from "./verbs/groups.js";
+import { KeptBlueprints } from "./verbs/kept_blueprints.js";
+import { Keys } from "./verbs/keys.js";
+import { Limits } from "./verbs/limits.js";
+import { Operator, type VerbOptions } from "./verbs/operator.js";
+import { Queries } from "./verbs/queries.js";
 import type {
   EnqueueItem,
   EnqueueOptions,
@@ -43,17 +44,16 @@ import type {
   TaskFilter,
   TaskPage,
   TaskRecord,
-} from "./records.js";
-import { RemoteWork } from "./remote_work.js";
-import { asked } from "./reply.js";
-import { Schedules } from "./schedules.js";
-import { Sealer } from "./sealing.js";
-import { TaskPages } from "./task_pages.js";
-import { Tenants } from "./tenants.js";
-import { inProducerSpan } from "./tracing.js";
-import { callVerb, type VerbFields } from "./verb.js";
-import { Webhooks } from "./webhooks.js";
-import { worded, wordedHint } from "./worded.js";
+} from "./verbs/records.js";
+import { asked } from "./verbs/reply.js";
+import { Schedules } from "./verbs/schedules.js";
+import { TaskPages } from "./verbs/task_details.js";
+import { Tenants } from "./verbs/tenants.js";
+import { callVerb, type VerbFields } from "./verbs/verb.js";
+import { Webhooks } from "./verbs/webhooks.js";
+import { worded, wordedHint } from "./verbs/worded.js";
+import { worker_commands } from "./work/commands.js";
+import { RemoteWork } from "./work/remote_work.js";
 
 export interface EngineParts {
   db: Database;

@@ -2,21 +2,21 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { default_policy, type OutboundPolicy } from "../core/outbound.js";
-import type { Registry } from "../core/registry.js";
+import type { Registry } from "../core/declare/registry.js";
+import { default_policy, type OutboundPolicy } from "../core/places/outbound.js";
 import { openFolderStore } from "../storage/folder_store.js";
 import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
-import type { Patience } from "./await_database.js";
-import type { CatalogChoice } from "./catalog_schema.js";
-import { openEmbedded } from "./embedded_database.js";
-import { giveId, readTemplate } from "./embedded_template.js";
+import type { Patience } from "./database/await_database.js";
+import { openEmbedded } from "./database/embedded_database.js";
+import { giveId, readTemplate } from "./database/embedded_template.js";
+import { openServer } from "./database/server_database.js";
+import { ServerWay } from "./database/server_way.js";
+import { boundsOf, session_bounds } from "./database/session_bounds.js";
 import { Engine } from "./engine.js";
-import { assertCurrent, migrate } from "./migrate.js";
+import type { CatalogChoice } from "./schema/catalog_schema.js";
+import { assertCurrent, migrate } from "./schema/migrate.js";
 import { keyOfFolder } from "./seal_key_file.js";
 import { Sealer, seal_key_bytes } from "./sealing.js";
-import { openServer } from "./server_database.js";
-import { ServerWay } from "./server_way.js";
-import { boundsOf, session_bounds } from "./session_bounds.js";
 
 export interface EngineOptions {
   registry: Registry;

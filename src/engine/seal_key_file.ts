@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BadRequest } from "../core/errors.js";
+import { BadRequest } from "../core/errors/errors.js";
 import { seal_key_bytes } from "./sealing.js";
 
 export function keyOfFolder(data_dir: string): Uint8Array {

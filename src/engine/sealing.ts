@@ -1,7 +1,7 @@
 // Secrets that we make ourselves and must read again (a webhook's signing secret) lie in the database sealed: AES-256-GCM
 // under a key that is not there. What a sealed text is for is sealed with it, so that it opens nowhere else.
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { Permanent } from "../core/errors.js";
+import { Permanent } from "../core/errors/errors.js";
 
 const version = "v1";
 const iv_bytes = 12;

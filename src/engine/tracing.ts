@@ -13,7 +13,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { formatTraceparent, parseTraceparent, usableTraceparent } from "../core/traceparent.js";
+import { formatTraceparent, parseTraceparent, usableTraceparent } from "../core/values/traceparent.js";
 
 /** What a provider stands for as long as nobody has registered one. */
 const nobody = new ProxyTracerProvider().getDelegate();

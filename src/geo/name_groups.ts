@@ -1,6 +1,6 @@
 // Names of files put into groups by a pattern: all fields but one are the group, the one is the band. Pure.
-import { BadRequest } from "../core/errors.js";
-import { type Problem, quoted } from "../core/problems.js";
+import { BadRequest } from "../core/errors/errors.js";
+import { type Problem, quoted } from "../core/errors/problems.js";
 import { compileNamePattern } from "./name_pattern.js";
 import { stacIds } from "./stac_ids.js";
 

@@ -1,7 +1,7 @@
 // File names taken apart by a pattern such as `{region}_{return_period}_{tile}.tif`, and put into groups whose members become
 // the bands of one raster. Patterns are matched by our own code in bounded time: no regular expression comes from a user. Pure.
-import { BadRequest } from "../core/errors.js";
-import { type Problem, quoted } from "../core/problems.js";
+import { BadRequest } from "../core/errors/errors.js";
+import { type Problem, quoted } from "../core/errors/problems.js";
 
 /** What a field may hold: `{tile}` anything but a slash, `{year:digits}`, `{kind:fluvial|pluvial}`. */
 const kinds: Record<string, (char: string) => boolean> = {

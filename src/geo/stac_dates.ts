@@ -1,7 +1,7 @@
 // When a raster was taken: as given, else as its file name says, else as far as is known; never made up without saying so. STAC
 // wants a moment, or null with a start and an end. Pure.
-import type { Problem } from "../core/problems.js";
-import { quoted } from "../core/problems.js";
+import type { Problem } from "../core/errors/problems.js";
+import { quoted } from "../core/errors/problems.js";
 
 export interface ItemDates {
   datetime: string | null;

@@ -1,7 +1,7 @@
 // Cuts a raster into tiles on the pixel grid of its target: neighbours share exactly the overlap, nothing is left out, and no
 // tile is a sliver. Small rasters stay whole. Pure.
-import { BadRequest } from "../core/errors.js";
-import type { Problem } from "../core/problems.js";
+import { BadRequest } from "../core/errors/errors.js";
+import type { Problem } from "../core/errors/problems.js";
 import type { BlockSize, Bounds, GeoTransform } from "./raster.js";
 
 export interface TilePlanOptions {

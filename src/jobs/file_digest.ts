@@ -10,8 +10,8 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
-import { indexProblem } from "../core/names.js";
+import { defineJob } from "../core/declare/declare.js";
+import { indexProblem } from "../core/declare/names.js";
 import type { FileList } from "../handlers/files/list.js";
 
 export const fileDigest = defineJob({

@@ -1,6 +1,6 @@
 // hello_world: the smallest job that shows two stages and how a task finds its predecessor.
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
+import { defineJob } from "../core/declare/declare.js";
 
 export const helloWorld = defineJob({
   type: "hello_world",

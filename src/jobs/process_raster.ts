@@ -9,9 +9,9 @@
 //   a tile fails                               up to one in a hundred: partial_success, more: failed; resume repeats those only
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
-import { cogTasks } from "../handlers/raster/cog_tasks.js";
+import { defineJob } from "../core/declare/declare.js";
 import type { RasterPlan } from "../handlers/raster/facts.js";
+import { cogTasks } from "../handlers/raster/handlers/cog_tasks.js";
 import {
   cog_fields,
   collection_fields,
@@ -23,7 +23,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalogue_stages.js";
+import { catalogue_stages } from "./catalog_stages.js";
 
 export const processRaster = defineJob({
   type: "process_raster",

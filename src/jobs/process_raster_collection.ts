@@ -10,10 +10,10 @@
 //   the sources are not alike                  homogeneity=strict: the job fails at check and names every difference; warn: it goes on
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
-import { cogTasks } from "../handlers/raster/cog_tasks.js";
+import { defineJob } from "../core/declare/declare.js";
 import type { RasterPlan } from "../handlers/raster/facts.js";
-import type { Inventory } from "../handlers/raster/inventory.js";
+import { cogTasks } from "../handlers/raster/handlers/cog_tasks.js";
+import type { Inventory } from "../handlers/raster/handlers/inventory.js";
 import {
   cog_fields,
   collection_fields,
@@ -24,7 +24,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalogue_stages.js";
+import { catalogue_stages } from "./catalog_stages.js";
 
 export const processRasterCollection = defineJob({
   type: "process_raster_collection",

@@ -7,8 +7,8 @@
 //   a file is broken                           its task fails, up to half of them: partial_success; resume repeats those only
 //   the catalogue cannot be written            partial_success; resume registers them
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
-import type { Inventory } from "../handlers/raster/inventory.js";
+import { defineJob } from "../core/declare/declare.js";
+import type { Inventory } from "../handlers/raster/handlers/inventory.js";
 import {
   collection_fields,
   crossChecks,
@@ -17,7 +17,7 @@ import {
   registered_sources,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalogue_stages.js";
+import { catalogue_stages } from "./catalog_stages.js";
 
 export const registerRasters = defineJob({
   type: "register_rasters",

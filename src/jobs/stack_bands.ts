@@ -11,9 +11,9 @@
 //   place or type, or one is broken
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
+import { defineJob } from "../core/declare/declare.js";
 import { compileNamePattern } from "../geo/name_pattern.js";
-import type { BandGroups } from "../handlers/raster/group_bands.js";
+import type { BandGroups } from "../handlers/raster/handlers/group_bands.js";
 import {
   cog_fields,
   collection_fields,
@@ -24,7 +24,7 @@ import {
   time_fields,
   zone_prefix,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalogue_stages.js";
+import { catalogue_stages } from "./catalog_stages.js";
 
 const { bands: _bands, band_names: _band_names, ...stack_source_fields } = source_fields;
 

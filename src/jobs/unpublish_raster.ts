@@ -7,7 +7,7 @@
 //   there is no such collection or item        nothing is removed for it, and the result says so
 //   a hundred cannot be removed                partial_success, and resume removes the rest
 import { z } from "zod";
-import { defineJob } from "../core/declare.js";
+import { defineJob } from "../core/declare/declare.js";
 import { stac_id } from "../handlers/raster/settings.js";
 import type { Selection } from "../handlers/stac/select_items.js";
 

@@ -3,29 +3,29 @@
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
-import { asCallIfAny } from "../core/action.js";
 import { default_body_values, type Endpoint } from "../core/api/endpoint.js";
 import { metrics_api } from "../core/api/metrics.js";
 import { type ProblemDetails, problem_media_type } from "../core/api/problem.js";
-import { ContractViolation, NotFound, Stopping } from "../core/errors.js";
-import { json_limits, parseJson, parseLoosely } from "../core/json.js";
-import type { TrustedProxies } from "../core/setting_values.js";
+import { ContractViolation, NotFound, Stopping } from "../core/errors/errors.js";
+import { asCallIfAny } from "../core/shown/action.js";
+import { json_limits, parseJson, parseLoosely } from "../core/values/json.js";
+import type { TrustedProxies } from "../core/values/setting_values.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, assertScope, type Principal } from "./auth.js";
-import { type CallPlace, leaveWith } from "./call_places.js";
-import { allowOrigins } from "./cors.js";
-import { serveDashboard, withoutBasePath } from "./dashboard.js";
-import { isSmallSubmit } from "./gathered_submits.js";
-import { AllowedMethods, MethodNotAllowed } from "./methods.js";
-import { Metrics } from "./metrics.js";
-import { tellError } from "./problems.js";
-import { checked } from "./request_problems.js";
-import { type Call, JsonText, type Route } from "./route.js";
+import { type Authenticator, assertScope, type Principal } from "./access/auth.js";
+import { registerZoneFiles } from "./files/zone_files.js";
+import { type CallPlace, leaveWith } from "./http/call_places.js";
+import { allowOrigins } from "./http/cors.js";
+import { AllowedMethods, MethodNotAllowed } from "./http/methods.js";
+import { tellError } from "./http/problems.js";
+import { checked } from "./http/request_problems.js";
+import { type Call, JsonText, type Route } from "./http/route.js";
+import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./http/socket.js";
+import { RequestTraces } from "./http/tracing.js";
+import { isSmallSubmit } from "./jobs/gathered_submits.js";
+import { Metrics } from "./metrics/metrics.js";
+import { serveDashboard, withoutBasePath } from "./pages/dashboard.js";
 import { allRoutes } from "./routes/index.js";
 import { Service, type ServiceOptions } from "./service.js";
-import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./socket.js";
-import { RequestTraces } from "./tracing.js";
-import { registerZoneFiles } from "./zone_files.js";
 
 export interface AppOptions extends ServiceOptions {
   /** How long calls that run may go on once the server is told to close. */

@@ -2,8 +2,8 @@
 import { performance } from "node:perf_hooks";
 import type { Catalog } from "../catalog/catalog.js";
 import { openCatalog } from "../catalog/open.js";
-import { isFanfoldError } from "../core/errors.js";
-import type { CatalogSetting } from "../core/raster_settings.js";
+import { isFanfoldError } from "../core/errors/errors.js";
+import type { CatalogSetting } from "../core/task/raster_settings.js";
 import type { Engine } from "../engine/engine.js";
 
 /** One may be installed while the server runs; asking at every call would cost each of them a statement. */

@@ -3,13 +3,13 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { Conflict } from "../core/errors.js";
-import { fileKeeper } from "../engine/file_keeper.js";
-import { Housekeeping } from "../engine/housekeeping.js";
-import { Janitor } from "../engine/janitor.js";
-import { Scheduler } from "../engine/scheduler.js";
+import { Conflict } from "../core/errors/errors.js";
+import { fileKeeper } from "../engine/upkeep/file_keeper.js";
+import { Housekeeping } from "../engine/upkeep/housekeeping.js";
+import { Janitor } from "../engine/upkeep/janitor.js";
+import { Scheduler } from "../engine/upkeep/scheduler.js";
+import { assertServingRole } from "./access/role.js";
 import { type AppOptions, createApp } from "./app.js";
-import { assertServingRole } from "./role.js";
 import type { Service } from "./service.js";
 
 export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace_ms"> {

@@ -2,25 +2,25 @@
 // server is about to stop.
 import type { FastifyRequest } from "fastify";
 import type { JwtSettings } from "../config.js";
-import type { CatalogSetting } from "../core/raster_settings.js";
-import type { TrustedProxies } from "../core/setting_values.js";
+import type { CatalogSetting } from "../core/task/raster_settings.js";
+import type { TrustedProxies } from "../core/values/setting_values.js";
 import type { Engine } from "../engine/engine.js";
-import type { SignedUrlOptions } from "./asset_urls.js";
-import { FailedAttempts } from "./attempts.js";
-import type { Authenticator } from "./auth.js";
-import { createAuthentication } from "./authentication.js";
-import { WorkBell } from "./bell.js";
-import { type CallLimits, CallPlaces } from "./call_places.js";
+import type { Authenticator } from "./access/auth.js";
+import { createAuthentication } from "./access/authentication.js";
+import { assertOwnPage, authorizationOf } from "./access/credentials.js";
+import { FailedAttempts } from "./access/failed_sign_ins.js";
 import { Catalogs } from "./catalogs.js";
-import { CountedJobs } from "./counted_jobs.js";
-import { assertOwnPage, authorizationOf } from "./credentials.js";
-import { EventFeed } from "./feed.js";
-import { Footprints } from "./footprints.js";
-import { GatheredSubmits } from "./gathered_submits.js";
-import { Health } from "./health.js";
-import { basePath, publicUrl, signInUrl } from "./public_url.js";
-import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream_settings.js";
-import { Turns } from "./turns.js";
+import type { SignedUrlOptions } from "./files/asset_urls.js";
+import { type CallLimits, CallPlaces } from "./http/call_places.js";
+import { basePath, publicUrl, signInUrl } from "./http/public_url.js";
+import { Turns } from "./http/tenant_queue.js";
+import { CountedJobs } from "./jobs/counted_jobs.js";
+import { Footprints } from "./jobs/footprints.js";
+import { GatheredSubmits } from "./jobs/gathered_submits.js";
+import { Health } from "./metrics/health.js";
+import { EventFeed } from "./stream/feed.js";
+import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream/stream_settings.js";
+import { WorkBell } from "./stream/work_signal.js";
 
 /** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
 const LONG_CALLS = 4;

@@ -1,7 +1,7 @@
 // The part of a key that makes a file belong to one attempt of one task. It says which, and proves by a checksum over where it lies
 // that we have made it: a copy that somebody put elsewhere, or a folder with a name like ours, is not taken for a leftover. Pure.
 import { createHash } from "node:crypto";
-import type { ZoneName } from "../core/zones.js";
+import type { ZoneName } from "../core/places/zones.js";
 
 export interface AttemptPlace {
   /** Of the database that knows the task: two that share a place must not take each other's files for leftovers. */

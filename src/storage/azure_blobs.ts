@@ -1,8 +1,8 @@
 // Objects in Azure Blob Storage, through Microsoft's library. Large objects go up in blocks, which are shown only once committed.
 import { Readable } from "node:stream";
 import type { BlobServiceClient, ContainerClient } from "@azure/storage-blob";
-import type { ZonePlace } from "../core/zone_place.js";
-import type { BlobPage, BlobStat } from "../core/zones.js";
+import type { ZonePlace } from "../core/places/zone_place.js";
+import type { BlobPage, BlobStat } from "../core/places/zones.js";
 import { missingBlob, unavailableBlob } from "./blob_errors.js";
 import {
   type BlobStore,

@@ -1,6 +1,6 @@
 // What goes wrong with a store of files, in the words of the product. Messages name keys, never folders of this machine: what the
 // system said is kept for the log. Pure.
-import { StorageError } from "../core/errors.js";
+import { StorageError } from "../core/errors/errors.js";
 
 export function missingBlob(key: string): StorageError {
   return new StorageError("missing", `There is no object ${named(key)}.`, {

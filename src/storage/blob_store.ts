@@ -2,7 +2,7 @@
 // always below it. An object appears under its key whole or not at all.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import type { BlobPage, BlobStat } from "../core/zones.js";
+import type { BlobPage, BlobStat } from "../core/places/zones.js";
 
 export type BlobKind = "disk" | "s3" | "azure";
 

@@ -3,7 +3,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import type { BlobEntry, BlobPage } from "../core/zones.js";
+import type { BlobEntry, BlobPage } from "../core/places/zones.js";
 import { unavailableBlob } from "./blob_errors.js";
 import { type ListOptions, pageLimit } from "./blob_store.js";
 import { blobStat, isBelow } from "./disk_paths.js";

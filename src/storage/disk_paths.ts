@@ -3,7 +3,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { BlobStat } from "../core/zones.js";
+import type { BlobStat } from "../core/places/zones.js";
 import { missingBlob, refusedBlob, unavailableBlob } from "./blob_errors.js";
 import { readableSegments } from "./keys.js";
 

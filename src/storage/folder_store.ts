@@ -4,9 +4,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { StorageError } from "../core/errors.js";
-import { quoted } from "../core/problems.js";
-import type { Ref, Store } from "../core/store.js";
+import { StorageError } from "../core/errors/errors.js";
+import { quoted } from "../core/errors/problems.js";
+import type { Ref, Store } from "../core/places/store.js";
 import { keySegments } from "./keys.js";
 
 /** Half-written files; no key can start with a dot, so none can name one. */

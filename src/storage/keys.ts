@@ -1,7 +1,7 @@
 // Which keys a store takes. Keys are built from ids; whatever could leave the folder, or name another file on another
 // system, is refused. Pure.
-import { StorageError } from "../core/errors.js";
-import { quoted } from "../core/problems.js";
+import { StorageError } from "../core/errors/errors.js";
+import { quoted } from "../core/errors/problems.js";
 
 const max_key_bytes = 1024;
 /** File systems stop at 255; the rest is for the temporary names of other stores. */

@@ -1,6 +1,6 @@
 // What the SDKs of both vendors have in common: objects described and read, and their errors told as ours.
 import { Readable } from "node:stream";
-import type { BlobStat } from "../core/zones.js";
+import type { BlobStat } from "../core/places/zones.js";
 import { missingBlob, unavailableBlob } from "./blob_errors.js";
 
 /** What breaks on the way is the store's trouble, and says of which object. */

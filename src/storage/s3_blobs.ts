@@ -2,8 +2,8 @@
 // go up in parts; S3 shows them only once they are complete.
 import { PassThrough, type Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
-import type { ZonePlace } from "../core/zone_place.js";
-import type { BlobPage, BlobStat } from "../core/zones.js";
+import type { ZonePlace } from "../core/places/zone_place.js";
+import type { BlobPage, BlobStat } from "../core/places/zones.js";
 import { missingBlob, unavailableBlob } from "./blob_errors.js";
 import {
   type BlobStore,

@@ -1,8 +1,8 @@
 // The files of one tenant in a store of many. What is put lands below the tenant's prefix, and a reference to anything else is
 // refused before the store is asked: a reference is data, and whoever can write a result or parameters can make one up.
-import { StorageError } from "../core/errors.js";
-import { quoted } from "../core/problems.js";
-import { isOfTenant, isReadableBy, type Ref, type Store, tenantPrefix } from "../core/store.js";
+import { StorageError } from "../core/errors/errors.js";
+import { quoted } from "../core/errors/problems.js";
+import { isOfTenant, isReadableBy, type Ref, type Store, tenantPrefix } from "../core/places/store.js";
 
 export function storeOfTenant(store: Store, tenant_id: string): Store {
   const prefix = tenantPrefix(tenant_id);

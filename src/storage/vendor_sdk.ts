@@ -1,5 +1,5 @@
 // The vendors' libraries are optional: loaded when the first object is asked for, and named when they are not there.
-import { StorageError } from "../core/errors.js";
+import { StorageError } from "../core/errors/errors.js";
 
 /** Loads once; a failed load is tried again at the next call. */
 export function loadedOnce<Sdk>(packages: readonly string[], load: () => Promise<Sdk>): () => Promise<Sdk> {

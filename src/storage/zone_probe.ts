@@ -1,6 +1,6 @@
 // Whether a zone can be reached and written: tries it, because rights, quotas, clocks and wrong regions show only then.
 import { mkdir } from "node:fs/promises";
-import { isFanfoldError } from "../core/errors.js";
+import { isFanfoldError } from "../core/errors/errors.js";
 import type { BlobStore } from "./blob_store.js";
 import { LibraryMissing } from "./vendor_sdk.js";
 import { writeProblem } from "./writable.js";

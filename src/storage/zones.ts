@@ -2,10 +2,10 @@
 // knows a credential: the vendors' libraries find those themselves.
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { BadRequest } from "../core/errors.js";
-import type { Problem } from "../core/problems.js";
-import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/zone_place.js";
-import { type ZoneName, type ZoneRef, zone_names } from "../core/zones.js";
+import { BadRequest } from "../core/errors/errors.js";
+import type { Problem } from "../core/errors/problems.js";
+import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/places/zone_place.js";
+import { type ZoneName, type ZoneRef, zone_names } from "../core/places/zones.js";
 import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
 import type { BlobStore } from "./blob_store.js";
 import { withDeadlines } from "./deadlines.js";

@@ -3,23 +3,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { rasterFromEnvironment, retryFromEnvironment } from "../config.js";
-import { default_memory_mb } from "../core/declare.js";
-import { default_policy, type OutboundPolicy, policyProblems } from "../core/outbound.js";
-import { type Problem, quoted, shorten, suggestion } from "../core/problems.js";
+import { default_memory_mb } from "../core/declare/declare.js";
+import type { Registry } from "../core/declare/registry.js";
+import { isRecord, Report } from "../core/declare/report.js";
+import { type Retry, readRetry } from "../core/declare/retry.js";
+import { type Problem, quoted, shorten, suggestion } from "../core/errors/problems.js";
+import { default_policy, type OutboundPolicy, policyProblems } from "../core/places/outbound.js";
 import {
   type CatalogSetting,
   catalog_settings,
   type RasterEngineChoice,
   type RasterSettings,
   raster_engines,
-} from "../core/raster_settings.js";
-import type { Registry } from "../core/registry.js";
-import { isRecord, Report } from "../core/report.js";
-import { type Retry, readRetry } from "../core/retry.js";
-import type { Alert } from "../engine/janitor.js";
+} from "../core/task/raster_settings.js";
+import type { Alert } from "../engine/upkeep/janitor.js";
 import { type IsolationUser, isolation_users } from "./isolation/fence.js";
-import { machineMemory } from "./machine_memory.js";
-import { ownScratch } from "./scratch.js";
+import { machineMemory } from "./run/machine_memory.js";
+import { ownScratch } from "./run/scratch.js";
 
 export interface WorkerOptions {
   /** Tasks that run at the same time. */

@@ -1,5 +1,5 @@
 // What a worker has done: since it started, for tests, logs and the command line; and in one life, by task type, for the database.
-import { Tally } from "../core/work_counts.js";
+import { Tally } from "../core/task/work_counts.js";
 
 export class Stats {
   claims = 0;

@@ -3,13 +3,13 @@
 
 import { secretsFromEnvironment } from "../config.js";
 import type { Engine } from "../engine/engine.js";
-import { type Incarnation, startIncarnation, type WorkerShared } from "./incarnation.js";
+import { waitBeforeTry } from "./finish/trouble.js";
 import { openProcesses } from "./isolation/open_processes.js";
-import { MemoryBudget } from "./memory.js";
+import { type Incarnation, startIncarnation, type WorkerShared } from "./life/incarnation.js";
 import { type WorkerOptions, workerSettings } from "./options.js";
-import { Secrets } from "./secrets.js";
+import { MemoryBudget } from "./run/memory.js";
+import { Secrets } from "./run/secrets.js";
 import { Stats } from "./stats.js";
-import { waitBeforeTry } from "./trouble.js";
 import { Moment, settlesWithin } from "./wait.js";
 
 /** For all that kill() may wait for together, with a database that does not answer. */

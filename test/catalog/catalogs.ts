@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import type { StacCollection, StacItem } from "../../src/geo/stac.js";
 import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";

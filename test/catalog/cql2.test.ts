@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { normalFilter } from "../../src/catalog/cql2.js";
 import { cql2FromText } from "../../src/catalog/cql2_text.js";
-import { BadRequest } from "../../src/core/errors.js";
+import { BadRequest } from "../../src/core/errors/errors.js";
 
 const p = (property: string) => ({ property });
 

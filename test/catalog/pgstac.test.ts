@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openCatalog } from "../../src/catalog/open.js";
 import { dehydrated, hydrated } from "../../src/catalog/pgstac_shape.js";
 import { PgstacStore } from "../../src/catalog/pgstac_store.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import type { StacCollection, StacItem } from "../../src/geo/stac.js";
 import { aCollection, anItem, type OpenedCatalog, openIn, patience_ms, whyNot } from "./catalogs.js";
 import { seeded } from "./corpus.js";

@@ -4,10 +4,10 @@
 import { expect, test } from "vitest";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
-import type { SqlSession } from "../../src/core/context.js";
-import { BadRequest, Conflict, NotFound } from "../../src/core/errors.js";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { BadRequest, Conflict, NotFound } from "../../src/core/errors/errors.js";
+import type { SqlSession } from "../../src/core/task/context.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import type { StacItem } from "../../src/geo/stac.js";
 import { aCollection, anItem, bothCatalogs } from "./catalogs.js";
 

@@ -1,11 +1,11 @@
 // The catalogue's schema as it is after migrating: checked like the app's, installed only where it can be, and closed to whoever is no tenant.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCatalog } from "../../src/catalog/open.js";
-import { catalogState, migrateCatalog } from "../../src/engine/catalog_schema.js";
-import type { Database } from "../../src/engine/database.js";
-import type { EmbeddedDatabase } from "../../src/engine/embedded_database.js";
-import { migrate } from "../../src/engine/migrate.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import type { EmbeddedDatabase } from "../../src/engine/database/embedded_database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { catalogState, migrateCatalog } from "../../src/engine/schema/catalog_schema.js";
+import { migrate } from "../../src/engine/schema/migrate.js";
 import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
 import { aCollection, anItem, patience_ms } from "./catalogs.js";

@@ -4,8 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type DemoResult, resultLines } from "../../src/cli/demo_result.js";
-import { demoScenes } from "../../src/cli/demo_scenes.js";
+import { type DemoResult, resultLines } from "../../src/cli/demo/demo_result.js";
+import { demoScenes } from "../../src/cli/demo/demo_scenes.js";
 import { checkCogFile } from "../../src/geo/cog_check.js";
 import { build, root, type Spawned, spawnFanfold } from "./built_program.js";
 import { fanfold } from "./fake_terminal.js";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { WayFacts } from "../../src/engine/database/server_way.js";
 import {
   type Finding,
   judgeFolder,
@@ -9,9 +10,8 @@ import {
   judgeServer,
   judgeWorkers,
   type ServerContext,
-} from "../../src/engine/diagnosis.js";
-import type { SchemaFacts, ServerFacts } from "../../src/engine/server_facts.js";
-import type { WayFacts } from "../../src/engine/server_way.js";
+} from "../../src/engine/schema/diagnosis.js";
+import type { SchemaFacts, ServerFacts } from "../../src/engine/schema/server_facts.js";
 
 const now = new Date("2020-01-01T00:00:00Z");
 const facts: ServerFacts = {

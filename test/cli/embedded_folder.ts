@@ -2,7 +2,7 @@
 // times as long.
 import { cp } from "node:fs/promises";
 import path from "node:path";
-import { openEmbedded } from "../../src/engine/embedded_database.js";
+import { openEmbedded } from "../../src/engine/database/embedded_database.js";
 import { madeOnce } from "../made_once.js";
 import { embeddedDump } from "../postgres.js";
 

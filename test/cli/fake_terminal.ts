@@ -1,7 +1,7 @@
 // Runs the command line in this process with captured streams: no terminal, no spawned process, no ended process.
 
-import type { Io } from "../../src/cli/io.js";
 import { run } from "../../src/cli/program.js";
+import type { Io } from "../../src/cli/terminal/io.js";
 
 export interface FakeOptions {
   env?: Record<string, string | undefined>;

@@ -1,6 +1,6 @@
 // Handlers for `fanfold up` that do not end by themselves, or end more than themselves.
 import { appendFileSync } from "node:fs";
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
 
 const isolated = { isolation: "process", module: import.meta.url } as const;
 const say = (file: string) => appendFileSync(file, `${process.pid}\n`);

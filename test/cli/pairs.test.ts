@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readPairs, readParameterText } from "../../src/cli/pairs.js";
+import { readPairs, readParameterText } from "../../src/cli/terminal/pairs.js";
 
 const read = (...pairs: string[]) => readPairs(pairs);
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { explain } from "../../src/cli/failure.js";
-import { Stopping, Unavailable } from "../../src/core/errors.js";
+import { explain } from "../../src/cli/terminal/failure.js";
+import { Stopping, Unavailable } from "../../src/core/errors/errors.js";
 import { fanfold } from "./fake_terminal.js";
 
 let folder: string;

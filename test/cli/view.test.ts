@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { type Look, renderChanges, renderStages } from "../../src/cli/view.js";
-import { paces, remember, type Sample } from "../../src/core/pace.js";
-import type { JobRecord, StageRecord } from "../../src/engine/records.js";
+import { type Look, renderChanges, renderStages } from "../../src/cli/terminal/view.js";
+import { paces, remember, type Sample } from "../../src/core/shown/pace.js";
+import type { JobRecord, StageRecord } from "../../src/engine/verbs/records.js";
 
 const started = "2020-01-01T00:00:00.000Z";
 

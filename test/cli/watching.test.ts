@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import type { Cli } from "../../src/cli/command.js";
-import { follow } from "../../src/cli/watching.js";
-import { NotFound } from "../../src/core/errors.js";
-import { DatabaseError } from "../../src/engine/database.js";
+import type { Cli } from "../../src/cli/terminal/command.js";
+import { follow } from "../../src/cli/terminal/watching.js";
+import { NotFound } from "../../src/core/errors/errors.js";
+import { DatabaseError } from "../../src/engine/database/database.js";
 import type { Engine } from "../../src/engine/engine.js";
-import type { JobRecord } from "../../src/engine/records.js";
+import type { JobRecord } from "../../src/engine/verbs/records.js";
 
 const done = {
   job_id: "ab".repeat(32),

@@ -1,7 +1,7 @@
 // Server-sent events, however the line cuts them.
 import { expect, test } from "vitest";
 import { EventReader } from "../../src/client/sse.js";
-import { ContractViolation } from "../../src/core/errors.js";
+import { ContractViolation } from "../../src/core/errors/errors.js";
 
 function read(...pieces: string[]) {
   const reader = new EventReader();

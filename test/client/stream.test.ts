@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createClient } from "../../src/client/client.js";
 import type { Streamed, StreamOptions } from "../../src/client/stream.js";
-import { BadRequest, ContractViolation, NotFound, Unauthenticated } from "../../src/core/errors.js";
+import { BadRequest, ContractViolation, NotFound, Unauthenticated } from "../../src/core/errors/errors.js";
 import { problem, type Step, scriptedServer } from "./scripted_server.js";
 
 function told(event_id: number, kind = "job.completed", id = String(event_id)): string {

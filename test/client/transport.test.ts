@@ -14,7 +14,7 @@ import {
   OverLimit,
   ParameterError,
   ValueProblems,
-} from "../../src/core/errors.js";
+} from "../../src/core/errors/errors.js";
 import { problem, type Step, scriptedServer, silentPlace } from "./scripted_server.js";
 
 const key = "ff_live_abcdefghijkm_SECRETsecretSECRETsecretSECRETsecretSECRETsecr";

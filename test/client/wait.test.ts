@@ -1,7 +1,7 @@
 // Waiting over a line that has its troubles.
 import { expect, test } from "vitest";
 import { createClient } from "../../src/client/client.js";
-import { NotFound } from "../../src/core/errors.js";
+import { NotFound } from "../../src/core/errors/errors.js";
 import { problem, type Step, scriptedServer } from "./scripted_server.js";
 
 const job = (status: string, code = 200, headers = {}): Step => ({

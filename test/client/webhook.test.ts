@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { verifyWebhook, WebhookRefused, type WebhookToVerify } from "../../src/client/webhook.js";
-import { BadRequest } from "../../src/core/errors.js";
+import { BadRequest } from "../../src/core/errors/errors.js";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
 const other = `whsec_${randomBytes(24).toString("base64")}`;

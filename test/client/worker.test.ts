@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type RemoteWorkerOptions, startRemoteWorker } from "../../src/client/worker.js";
-import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { openService, type TestService } from "../server/service.js";
 
 const fan = {

@@ -1,8 +1,8 @@
 // The words of a next step: as a command, as a call, and at the end of a sentence; and that every step the database names has words.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Action, asCall, asCallIfAny, asCommand, sentence } from "../../src/core/action.js";
-import { fromSqlError } from "../../src/core/errors.js";
+import { fromSqlError } from "../../src/core/errors/errors.js";
+import { type Action, asCall, asCallIfAny, asCommand, sentence } from "../../src/core/shown/action.js";
 
 const job_id = "3f2a9c".padEnd(64, "0");
 

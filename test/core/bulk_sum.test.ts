@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BulkSum, withPage } from "../../src/core/bulk_sum.js";
+import { type BulkSum, withPage } from "../../src/core/shown/bulk_sum.js";
 
 const refused = (kind: string, jobs: number, job_id: string) => ({ kind, jobs, job_id, message: `was ${kind}` });
 

@@ -1,8 +1,8 @@
 // Canonical JSON: the vectors shared with SQL, and what holds for any value.
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../src/core/canonical.js";
-import { ValueProblems } from "../../src/core/errors.js";
-import { parseJson } from "../../src/core/json.js";
+import { ValueProblems } from "../../src/core/errors/errors.js";
+import { canonicalJson } from "../../src/core/values/canonical.js";
+import { parseJson } from "../../src/core/values/json.js";
 import vectors from "../vectors/canonical.json" with { type: "json" };
 import { random, randomValue, shuffled } from "./random_values.js";
 

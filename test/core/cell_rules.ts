@@ -1,5 +1,11 @@
 // The rules of a stage's cells that SQL carries out, once more and simpler, for tests to compare with.
-import { type CellStatus, cell_codes, cell_statuses, most_cells, steps_per_doubling } from "../../src/core/cells.js";
+import {
+  type CellStatus,
+  cell_codes,
+  cell_statuses,
+  most_cells,
+  steps_per_doubling,
+} from "../../src/core/shown/cells.js";
 
 export function worstOf(statuses: Iterable<CellStatus>): CellStatus {
   let worst = 0;

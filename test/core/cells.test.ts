@@ -10,7 +10,7 @@ import {
   encodeCells,
   most_cells,
   tasksOfCell,
-} from "../../src/core/cells.js";
+} from "../../src/core/shown/cells.js";
 import { durationClass, tasksPerCell, worstOf } from "./cell_rules.js";
 import { random } from "./random_values.js";
 

@@ -1,8 +1,8 @@
 // Cron arithmetic as a table: gaps and overlaps of summer time, leap days, month ends; each time comes at most once.
 import { Cron } from "croner";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { cronProblems, nextTimes, timesOf } from "../../src/core/cron.js";
-import { cronInWords } from "../../src/core/cron_words.js";
+import { cronProblems, nextTimes, timesOf } from "../../src/core/time/cron.js";
+import { cronInWords } from "../../src/core/time/cron_words.js";
 
 /** [what, cron, zone, after, the times that follow] in UTC, seconds left out. */
 const table: [string, string, string, string, string[]][] = [

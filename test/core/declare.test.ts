@@ -1,9 +1,9 @@
 // What a declaration becomes as data, and how its types flow into planners and handlers.
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob, type Input, type Job, type Output } from "../../src/core/declare.js";
-import { sourceHash } from "../../src/core/ids.js";
-import { jsonProblems } from "../../src/core/json.js";
+import { defineHandler, defineJob, type Input, type Job, type Output } from "../../src/core/declare/declare.js";
+import { sourceHash } from "../../src/core/values/ids.js";
+import { jsonProblems } from "../../src/core/values/json.js";
 
 const planTiles = async ({ previous }: { previous: { one(): Promise<{ tiles: { x: number }[] }> } }) => {
   const { tiles } = await previous.one();

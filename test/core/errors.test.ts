@@ -22,8 +22,8 @@ import {
   TooLarge,
   Transient,
   ValueProblems,
-} from "../../src/core/errors.js";
-import { max_message_bytes, max_stack_bytes } from "../../src/core/failures.js";
+} from "../../src/core/errors/errors.js";
+import { max_message_bytes, max_stack_bytes } from "../../src/core/errors/failures.js";
 
 const verdict = (error: unknown) => {
   const { category, code, retry_after_s } = classify(error);

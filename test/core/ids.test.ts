@@ -1,7 +1,7 @@
 // Ids are the same in every process, language and release; these literals must never change.
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../src/core/canonical.js";
-import { contentHash, jobId, sha256Hex, sourceHash } from "../../src/core/ids.js";
+import { canonicalJson } from "../../src/core/values/canonical.js";
+import { contentHash, jobId, sha256Hex, sourceHash } from "../../src/core/values/ids.js";
 
 describe("a job's id", () => {
   const parameters = canonicalJson({ source: "s3://bucket/a.tif", tile_px: 5120 });

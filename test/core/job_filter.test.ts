@@ -1,11 +1,11 @@
 // The filter of the jobs list as people type it: what it is read as, what is wrong with it and where, and that it is written back as
 // it was meant. A failure of the round trip names its seed: FANFOLD_TEST_SEED repeats it.
 import { describe, expect, test } from "vitest";
-import { type JobTerms, job_conditions, noTerms, parseJobFilter } from "../../src/core/job_filter.js";
-import { jobQuery, readLabels } from "../../src/core/job_filter_query.js";
-import { formatJobFilter, splitWords } from "../../src/core/job_filter_text.js";
-import { isWhen, whenAt } from "../../src/core/job_filter_time.js";
-import { job_statuses } from "../../src/core/statuses.js";
+import { type JobTerms, job_conditions, noTerms, parseJobFilter } from "../../src/core/shown/job_filter.js";
+import { jobQuery, readLabels } from "../../src/core/shown/job_filter_query.js";
+import { formatJobFilter, splitWords } from "../../src/core/shown/job_filter_text.js";
+import { isWhen, whenAt } from "../../src/core/shown/job_filter_time.js";
+import { job_statuses } from "../../src/core/shown/statuses.js";
 import { random, randomText } from "./random_values.js";
 
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));

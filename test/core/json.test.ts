@@ -1,7 +1,7 @@
 // Which values and which texts are JSON as we store it.
 import { describe, expect, test } from "vitest";
-import { ValueProblems } from "../../src/core/errors.js";
-import { json_limits, jsonProblems, parseJson, parseLoosely, result_limits } from "../../src/core/json.js";
+import { ValueProblems } from "../../src/core/errors/errors.js";
+import { json_limits, jsonProblems, parseJson, parseLoosely, result_limits } from "../../src/core/values/json.js";
 
 function refusal(source: string | Uint8Array): { path: string; problem: string }[] {
   try {

@@ -1,8 +1,8 @@
 // Names, indexes and priorities, and the statuses' words.
 import { describe, expect, test } from "vitest";
-import { indexProblem, nameProblem, taskTypeProblem } from "../../src/core/names.js";
-import { didYouMean, suggestion } from "../../src/core/problems.js";
-import { isTerminal, job_statuses, stage_statuses, task_statuses } from "../../src/core/statuses.js";
+import { indexProblem, nameProblem, taskTypeProblem } from "../../src/core/declare/names.js";
+import { didYouMean, suggestion } from "../../src/core/errors/problems.js";
+import { isTerminal, job_statuses, stage_statuses, task_statuses } from "../../src/core/shown/statuses.js";
 
 describe("a job type or stage name", () => {
   test.each(["a", "process_raster", "x1", "a".repeat(63), "constructor", "tostring"])("may be %j", (name) => {

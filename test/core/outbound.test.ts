@@ -1,6 +1,6 @@
 // Addresses and policies by themselves: what is anybody's to call, what an operator opens, what a tenant narrows.
 import { describe, expect, test } from "vitest";
-import { innerIpv4, isIn, parseAddress, parseBlock, specialAddress } from "../../src/core/addresses.js";
+import { innerIpv4, isIn, parseAddress, parseBlock, specialAddress } from "../../src/core/places/addresses.js";
 import {
   default_policy,
   isAllowedHost,
@@ -10,7 +10,7 @@ import {
   type OutboundPolicy,
   parseOpening,
   policyProblems,
-} from "../../src/core/outbound.js";
+} from "../../src/core/places/outbound.js";
 
 const policy = (more: Partial<OutboundPolicy> = {}): OutboundPolicy => ({ ...default_policy, ...more });
 

@@ -1,7 +1,7 @@
 // What the value a handler returns means.
 import { describe, expect, test } from "vitest";
-import { Permanent, Throttled } from "../../src/core/errors.js";
-import { resultToOutcome } from "../../src/core/outcomes.js";
+import { Permanent, Throttled } from "../../src/core/errors/errors.js";
+import { resultToOutcome } from "../../src/core/task/outcomes.js";
 
 describe("a returned value", () => {
   test.each([

@@ -1,9 +1,9 @@
 // Parameters at submit: validated, defaulted, canonicalised, or refused with every problem at once.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob, type Job } from "../../src/core/declare.js";
-import { ParameterError, TooLarge } from "../../src/core/errors.js";
-import { max_parameter_bytes, validateParameters } from "../../src/core/parameters.js";
+import { defineJob, type Job } from "../../src/core/declare/declare.js";
+import { max_parameter_bytes, validateParameters } from "../../src/core/declare/parameters.js";
+import { ParameterError, TooLarge } from "../../src/core/errors/errors.js";
 
 const jobWith = (parameters?: z.ZodObject, identity?: string[]): Job =>
   defineJob({ type: "j", parameters, identity, stages: [{ name: "a", task: "t" }] }) as Job;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bytes, rate, seconds } from "../../src/cli/figures.js";
-import { printable, printableJson, truncate } from "../../src/core/printable.js";
+import { bytes, rate, seconds } from "../../src/cli/terminal/figures.js";
+import { printable, printableJson, truncate } from "../../src/core/values/printable.js";
 
 describe("text from jobs on the screen", () => {
   test("escape sequences are shown, not obeyed", () => {

@@ -1,7 +1,7 @@
 // Taking secrets out of text and values, and putting them in.
 import { expect, test } from "vitest";
-import { Redaction, withoutSecretKeys } from "../../src/core/redaction.js";
-import { checkedSecretName, isSecretKey, withSecrets, withSecretsIn } from "../../src/core/secrets.js";
+import { Redaction, withoutSecretKeys } from "../../src/core/values/redaction.js";
+import { checkedSecretName, isSecretKey, withSecrets, withSecretsIn } from "../../src/core/values/secrets.js";
 
 function of(...values: string[]): Redaction {
   const redaction = new Redaction();

@@ -1,9 +1,9 @@
 // Every wrong declaration is refused before anything runs, all of them at once, each with what to do.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { NotFound } from "../../src/core/errors.js";
-import { createRegistry, findHandler, findJob } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry, findHandler, findJob } from "../../src/core/declare/registry.js";
+import { NotFound } from "../../src/core/errors/errors.js";
 import { type Anything, problemsOf, problemsOfJob, work } from "./wrong_declarations.js";
 
 test("a good registry finds its jobs and handlers", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { retryFromText } from "../../src/core/retry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { retryFromText } from "../../src/core/declare/retry.js";
 
 const problemsOf = (stage: object) =>
   defineJob({ type: "j", stages: [{ name: "s", task: "t", ...stage }] } as never).problems.map(

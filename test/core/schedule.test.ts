@@ -1,7 +1,7 @@
 // What is done about times that are due, by policy.
 import { expect, test } from "vitest";
-import { timesOf } from "../../src/core/cron.js";
-import { fillTick, type MissedPolicy, most_at_once, settleDue } from "../../src/core/schedule.js";
+import { timesOf } from "../../src/core/time/cron.js";
+import { fillTick, type MissedPolicy, most_at_once, settleDue } from "../../src/core/time/schedule.js";
 
 const at = (text: string) => new Date(`2026-05-01T${text}Z`);
 

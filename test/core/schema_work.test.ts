@@ -1,10 +1,10 @@
 // Checking by a schema that somebody sent is bounded, whatever the schema and whatever the value.
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../src/core/declare.js";
-import type { ParameterError } from "../../src/core/errors.js";
-import { validateParameters } from "../../src/core/parameters.js";
-import { readDeclaration } from "../../src/core/saved_blueprint.js";
-import { max_check_steps, spendOn } from "../../src/core/schema_work.js";
+import type { Job } from "../../src/core/declare/declare.js";
+import { validateParameters } from "../../src/core/declare/parameters.js";
+import { readDeclaration } from "../../src/core/declare/saved_blueprint.js";
+import { max_check_steps, spendOn } from "../../src/core/declare/schema_work.js";
+import type { ParameterError } from "../../src/core/errors/errors.js";
 
 const object = (properties: object) => ({ type: "object", properties });
 const many = <T>(count: number, one: T): T[] => Array<T>(count).fill(one);

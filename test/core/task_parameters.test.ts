@@ -1,10 +1,10 @@
 // A task's parameters: at enqueue, and before its handler sees them.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler } from "../../src/core/declare.js";
-import { ContractViolation, classify, ParameterError, TooLarge } from "../../src/core/errors.js";
-import { max_parameter_bytes, taskParameters } from "../../src/core/parameters.js";
-import { validateTaskInput } from "../../src/core/task_input.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { max_parameter_bytes, taskParameters } from "../../src/core/declare/parameters.js";
+import { validateTaskInput } from "../../src/core/declare/task_input.js";
+import { ContractViolation, classify, ParameterError, TooLarge } from "../../src/core/errors/errors.js";
 
 describe("a task's parameters", () => {
   test("reach the handler as its schema makes them", () => {

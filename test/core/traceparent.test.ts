@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { formatTraceparent, parseTraceparent, traceIdOf, usableTraceparent } from "../../src/core/traceparent.js";
+import {
+  formatTraceparent,
+  parseTraceparent,
+  traceIdOf,
+  usableTraceparent,
+} from "../../src/core/values/traceparent.js";
 
 const trace_id = "0af7651916cd43dd8448eb211c80319c";
 const span_id = "b7ad6b7169203331";

@@ -1,7 +1,7 @@
 // The sentence that says how a job stands, in every state a job can be in.
 import { describe, expect, test } from "vitest";
-import { took } from "../../src/core/figures.js";
-import { roughly, type VerdictJob, type VerdictStage, verdictOf } from "../../src/core/verdict.js";
+import { took } from "../../src/core/shown/figures.js";
+import { roughly, type VerdictJob, type VerdictStage, verdictOf } from "../../src/core/shown/verdict.js";
 
 const started = "2030-01-01T00:00:00.000Z";
 const now_ms = Date.parse("2030-01-01T00:10:00.000Z");

@@ -1,8 +1,8 @@
 // Declarations as JavaScript writes them, without the types that would forbid the mistake, and what the registry says.
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { DeclarationError } from "../../src/core/errors.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { DeclarationError } from "../../src/core/errors/errors.js";
 
 export const work = defineHandler("work", {}, () => null);
 

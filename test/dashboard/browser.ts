@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { type Scope, scopes } from "../../src/core/api/endpoint.js";
-import type { RegistryParts } from "../../src/core/registry.js";
+import type { RegistryParts } from "../../src/core/declare/registry.js";
 import type { AppOptions } from "../../src/server/app.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import type { Variant } from "../postgres.js";

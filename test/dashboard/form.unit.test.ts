@@ -13,8 +13,8 @@ import {
   withValueAt,
   writeValue,
 } from "../../dashboard/src/form/values.js";
-import { readJsonSchema } from "../../src/core/parameter_schema.js";
-import { Report } from "../../src/core/report.js";
+import { readJsonSchema } from "../../src/core/declare/parameter_schema.js";
+import { Report } from "../../src/core/declare/report.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
 
 const schemaOf = (schema: z.ZodType) => readJsonSchema(schema, new Report([], "")) as unknown;

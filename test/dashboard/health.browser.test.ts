@@ -1,9 +1,9 @@
 // Workers, queues and health as an operator sees them, in a real browser before a real service with real workers.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
-import { Janitor } from "../../src/engine/janitor.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
 import type { TestService } from "../server/service.js";
 import { describeInBrowser } from "./browser.js";
 

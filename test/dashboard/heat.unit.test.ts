@@ -28,8 +28,8 @@ import {
 } from "../../dashboard/src/pages/heat/paint.js";
 import { firstOf, pagesOf, selectionCommands, tasksText } from "../../dashboard/src/pages/heat/ranges.js";
 import { cellText, countsOf, summaryOf } from "../../dashboard/src/pages/heat/words.js";
-import { type Cells, cell_codes, cell_statuses } from "../../src/core/cells.js";
-import { LONGEST_FRESH_MS } from "../../src/server/kept_cells.js";
+import { type Cells, cell_codes, cell_statuses } from "../../src/core/shown/cells.js";
+import { LONGEST_FRESH_MS } from "../../src/server/jobs/kept_cells.js";
 
 const sizes = [1, 2, 7, 100, 999, 5_000, 20_000];
 

@@ -1,8 +1,9 @@
 // A job with everything its page can show: stages that run beside each other, a wide one whose tasks go on one by one when the test
 // lets them, failures of several kinds, deliverables, and a person who must approve.
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Transient } from "../../src/core/errors.js";
+
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Transient } from "../../src/core/errors/errors.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 import type { TestService } from "../server/service.js";
 
 /** What a page must show as text, and nothing else. */

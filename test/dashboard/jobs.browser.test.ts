@@ -1,7 +1,7 @@
 // The list of jobs in a real browser: filtered, counted, followed, chosen from and acted upon.
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { describeInBrowser } from "./browser.js";
 
 const hostile = `<img src=x onerror="alert(1)">\u202e\u0007`;

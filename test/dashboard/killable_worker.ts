@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { startWorker } from "../../src/worker/worker.js";
 

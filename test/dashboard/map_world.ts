@@ -1,8 +1,8 @@
 // What the map's tests look at: a stage of tiles over the Alps and over the antimeridian, some of them failed, one still running; and
 // the items and pictures that came out of it.
 import { deflateSync } from "node:zlib";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import type { TestService } from "../server/service.js";
 import { collectionOf, itemOf } from "../server/stac/stac_service.js";
 import { pieces } from "../storage/blob_conformance.js";

@@ -1,8 +1,8 @@
 // A task's page and a job's timeline in a real browser: hostile lines stay text, digits stay, the log is followed as it is written, and
 // what can be done is done.
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Throttled } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Throttled } from "../../src/core/errors/errors.js";
 import { describeInBrowser } from "./browser.js";
 
 const hostile =

@@ -20,7 +20,7 @@ import {
   type TimelineRun,
   type TimelineStage,
   type TimelineTask,
-} from "../../src/core/timeline.js";
+} from "../../src/core/shown/timeline.js";
 
 const run = (given: Partial<TimelineRun>): TimelineRun => ({
   from: 0,

@@ -1,7 +1,7 @@
 // Every view, looked at by axe in light and dark, on a phone, and with hostile text in all that people and jobs can write.
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { withoutPostgis } from "../catalog_packages.js";
 import { describeInBrowser } from "./browser.js";
 import { type View, views } from "./views.js";

@@ -7,7 +7,7 @@ import { stagesInTurn } from "../../dashboard/src/pages/job/stages_in_turn.js";
 import { ordinalIn, withSurroundings } from "../../dashboard/src/pages/map/shapes.js";
 import { submitLines } from "../../dashboard/src/pages/submit/sending.js";
 import { durationText, relativeTime } from "../../dashboard/src/ui/text.js";
-import { retryFromText } from "../../src/core/retry.js";
+import { retryFromText } from "../../src/core/declare/retry.js";
 
 describe("times", () => {
   const now = Date.parse("2031-05-14T12:00:00Z");

@@ -2,8 +2,8 @@
 // whatever else the dashboard has a view of. Used by the walks and by `npm run screenshots`.
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Transient } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Transient } from "../../src/core/errors/errors.js";
 import type { TestService } from "../server/service.js";
 import { collectionOf } from "../server/stac/stac_service.js";
 import { picture } from "./picture.js";

@@ -1,6 +1,6 @@
 // How stages follow each other: planned by SQL, closed by the last task out, opened in the same transaction.
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, register, status, statuses, submit } from "./floor.js";
 

@@ -1,8 +1,8 @@
 // Stages that are one plain task start and close in sets; all others one at a time. Both ways must leave the same rows.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { random } from "../core/random_values.js";
 import { freshDatabase } from "../postgres.js";
 import { claim, expectSound, finish, type Held, register } from "./floor.js";

@@ -1,7 +1,7 @@
 // Bad input, from psql and from TypeScript: a clear error with its class, nothing written, never a crash.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 import { one } from "./floor.js";
 

@@ -1,9 +1,9 @@
 // What a tenant declares is bounded while it runs: what takes long is put off to a claim of its own, whose failure is the stage's.
 import { expect, test } from "vitest";
-import { classify } from "../../src/core/errors.js";
-import { worker_commands } from "../../src/engine/commands.js";
-import { planByData } from "../../src/engine/data_plan.js";
-import type { Database } from "../../src/engine/database.js";
+import { classify } from "../../src/core/errors/errors.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
+import { planByData } from "../../src/engine/work/data_plan.js";
 import { bothDatabases, freshDatabase, type OpenDatabase } from "../postgres.js";
 import { claim, drain, expectSound, finish, one, register, status, submit } from "./floor.js";
 
@@ -178,7 +178,7 @@ bothDatabases("what a plan grows to", growthTests, { shared: true });
 
 test("a finish whose evaluation is cancelled commits, and the claim that evaluates it instead fails its stage only", async () => {
   const { db: admin, url, drop } = await freshDatabase();
-  const { openServer } = await import("../../src/engine/server_database.js");
+  const { openServer } = await import("../../src/engine/database/server_database.js");
   const db = openServer(url, { max: 1, statement_timeout_s: 0.4 });
   try {
     const worker = await register(admin);
@@ -208,7 +208,7 @@ test("a finish whose evaluation is cancelled commits, and the claim that evaluat
 
 test("a plan that is given up by the database fails its stage with plan_too_large, and is not tried again", async () => {
   const { db: admin, url, drop } = await freshDatabase();
-  const { openServer } = await import("../../src/engine/server_database.js");
+  const { openServer } = await import("../../src/engine/database/server_database.js");
   const db = openServer(url, { max: 1, statement_timeout_s: 0.3 });
   try {
     const worker = await register(admin);

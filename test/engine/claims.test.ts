@@ -1,7 +1,7 @@
 // Taking work: from the front of ranges, fair between tenants, by priority within one, never more than the limits allow.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, one, register, status, submit } from "./floor.js";
 

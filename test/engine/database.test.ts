@@ -1,6 +1,6 @@
 // The contract of a driver, on both of them: what goes in comes out, alike, and what cannot is refused.
 import { expect, test } from "vitest";
-import { type Database, DatabaseError, type Scalar } from "../../src/engine/database.js";
+import { type Database, DatabaseError, type Scalar } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 
 const refusal = (code: string, more: object = {}) => expect.objectContaining({ name: "DatabaseError", code, ...more });

@@ -1,8 +1,8 @@
 // Deadlines count from the start of work, unless a submit says otherwise. Nothing sleeps: what has to be long ago is moved into the past.
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { Janitor } from "../../src/engine/janitor.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, one, register, status, submit } from "./floor.js";
 

@@ -1,7 +1,7 @@
 // The decision table in the docs is what SQL says, and what really happens: one job per row.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 import { budgets, failures, importances, jobRows, page, positions, stageRows, total, whens } from "./decision_table.js";
 import { drain, expectSound, register, status, submit } from "./floor.js";

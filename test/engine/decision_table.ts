@@ -1,6 +1,6 @@
 // Rule 5 as rows: every combination of importance, position and the dependent's `when` with how a stage may end, and what SQL's
 // own functions say of each. docs/decision-table.md is written from here, and a real job is run for every row.
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
 import { one } from "./floor.js";
 
 export const importances = ["critical", "important", "optional"] as const;
@@ -90,7 +90,7 @@ export function page(stages: StageRow[], jobs: JobRow[]): string {
   return `# What a failure means: the decision table
 
 Written from the engine's own SQL functions by \`npm run docs\`, and tested row by row: for every line below a real job is run on
-Postgres and on the embedded database. Change the functions (\`db/functions/stage_outcome.sql\`, \`opening_decision.sql\`,
+Postgres and on the embedded database. Change the functions (\`db/functions/advance/stage_outcome.sql\`, \`opening_decision.sql\`,
 \`job_outcome.sql\`), not this page.
 
 ## How a stage ends

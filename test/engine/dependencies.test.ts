@@ -1,6 +1,6 @@
 // Jobs that depend on other jobs: they wait, are released or cancelled with the end of those, and can be repaired.
 import { expect, test } from "vitest";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, one, register, status, submit } from "./floor.js";
 

@@ -1,7 +1,7 @@
 // Races of jobs that depend on each other, proven by holding a transaction open on a second connection: no release is lost, no job
 // is released twice, groups count right, and no two verbs wait for each other.
 import { describe, expect, test } from "vitest";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
 import { claim, drain, expectSound, finish, type Held, one, register, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 

@@ -6,9 +6,9 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { type EmbeddedDatabase, openEmbedded } from "../../src/engine/embedded_database.js";
-import { lockFolder } from "../../src/engine/folder_lock.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { type EmbeddedDatabase, openEmbedded } from "../../src/engine/database/embedded_database.js";
+import { lockFolder } from "../../src/engine/database/folder_lock.js";
 import { plainScript } from "../plain_code.js";
 import { freshEmbedded } from "../postgres.js";
 

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEmbedded } from "../../src/engine/embedded_database.js";
-import { giveId, readTemplate, writeTemplate } from "../../src/engine/embedded_template.js";
-import { schemaState } from "../../src/engine/migrate.js";
+import { openEmbedded } from "../../src/engine/database/embedded_database.js";
+import { giveId, readTemplate, writeTemplate } from "../../src/engine/database/embedded_template.js";
+import { schemaState } from "../../src/engine/schema/migrate.js";
 
 let folder: string;
 

@@ -1,8 +1,8 @@
 // What a finish may take, and who closes a stage when two of them end it between them: the first has stored its results and
 // not committed when the second comes.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
 import { twoSessions } from "./interleave.js";
 

@@ -1,8 +1,8 @@
 // A shop floor without a worker process: tests claim and finish by hand, so that every step happens exactly when they say.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { type ClaimReply, type FailedItem, type FinishReply, worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { type ClaimReply, type FailedItem, type FinishReply, worker_commands } from "../../src/engine/work/commands.js";
 
 export interface Held {
   claim_id: number;

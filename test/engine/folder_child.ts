@@ -1,8 +1,8 @@
 // A process of its own that wants a data folder. Arguments: `open` (the embedded database) or `lock` (only the lock), and
 // the folder. It says "holds" or the error on one line, and then keeps what it has until it is killed or told to end.
 
-import { openEmbedded } from "../../src/engine/embedded_database.js";
-import { lockFolder } from "../../src/engine/folder_lock.js";
+import { openEmbedded } from "../../src/engine/database/embedded_database.js";
+import { lockFolder } from "../../src/engine/database/folder_lock.js";
 
 const [what, folder = ""] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,7 +1,7 @@
 // Groups of jobs: counted exactly, ended once, opened again by a repair.
 import { expect, test } from "vitest";
-import type { Queryable } from "../../src/engine/database.js";
-import { Groups } from "../../src/engine/groups.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { Groups } from "../../src/engine/verbs/groups.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, one, register, submit } from "./floor.js";
 

@@ -1,7 +1,7 @@
 // What all workers share about a host: places, rate, circuit breaker. Races are proven with a transaction that is held open.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { bothDatabases, type FreshDatabase, freshDatabase } from "../postgres.js";
 import { eventually } from "../worker/shop.js";
 

@@ -2,8 +2,8 @@
 // commits. Every pair in both orders, so that no verb is only ever first.
 
 import { afterAll, beforeAll } from "vitest";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { emptyDatabase } from "../lent_databases.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
 import { one } from "./floor.js";

@@ -1,9 +1,9 @@
 // The janitor's duties, one by one, and what it does about states that cannot happen.
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { type Alert, Janitor } from "../../src/engine/janitor.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { type Alert, Janitor } from "../../src/engine/upkeep/janitor.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, register, status, submit } from "./floor.js";
 

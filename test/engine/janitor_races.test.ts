@@ -1,9 +1,9 @@
 // Two janitors, or a janitor and whom it is about, at the same moment: each duty looks again under its locks. The first has
 // done its work and not committed when the second begins.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
-import { asked } from "../../src/engine/reply.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { asked } from "../../src/engine/verbs/reply.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, register, status, submit } from "./floor.js";
 import { twoSessions } from "./interleave.js";
 

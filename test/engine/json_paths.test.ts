@@ -1,6 +1,6 @@
 // Which JSONPaths are taken: the same in TypeScript and in SQL, by shared vectors and by paths that chance puts together.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pathProblem } from "../../src/core/json_path.js";
+import { pathProblem } from "../../src/core/declare/json_path.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
 import vectors from "../vectors/json_paths.json" with { type: "json" };
 

@@ -1,13 +1,13 @@
 // Limits of a tenant: refused in SQL for everybody alike, right under concurrency, and named with limit, value and figure.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromSqlError } from "../../src/core/errors.js";
-import { createRegistry } from "../../src/core/registry.js";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { fromSqlError } from "../../src/core/errors/errors.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { Engine } from "../../src/engine/engine.js";
-import { Janitor } from "../../src/engine/janitor.js";
-import type { LimitValues } from "../../src/engine/limits.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
+import type { LimitValues } from "../../src/engine/verbs/limits.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { createLog } from "../../src/log.js";
 import { freshDatabase } from "../postgres.js";
 import { claim, drain, finish, one, register, submit } from "./floor.js";

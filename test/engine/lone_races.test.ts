@@ -1,6 +1,6 @@
 // Races around tasks that stand alone: each is in one place, whoever comes first.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 

@@ -1,9 +1,9 @@
 // Tasks that stand alone: enqueue, list, cancel, reschedule, from TypeScript and from psql.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
-import type { Database } from "../../src/engine/database.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { Engine } from "../../src/engine/engine.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, expectSound, finish, one, register } from "./floor.js";

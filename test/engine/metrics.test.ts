@@ -1,6 +1,6 @@
 // What is measured of a database, whichever kind it is.
 import { expect, test } from "vitest";
-import { readMetrics } from "../../src/engine/metrics.js";
+import { readMetrics } from "../../src/engine/verbs/metrics.js";
 import { bothDatabases } from "../postgres.js";
 
 bothDatabases("measuring a database", (open) => {

@@ -6,11 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { openEmbedded } from "../../src/engine/embedded_database.js";
-import { assertCurrent, migrate, schemaState } from "../../src/engine/migrate.js";
-import { isLater } from "../../src/engine/schema_folder.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openEmbedded } from "../../src/engine/database/embedded_database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { assertCurrent, migrate, schemaState } from "../../src/engine/schema/migrate.js";
+import { isLater } from "../../src/engine/schema/schema_folder.js";
 import { plainScript } from "../plain_code.js";
 import { freshDatabase } from "../postgres.js";
 

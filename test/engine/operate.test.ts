@@ -1,9 +1,9 @@
 // Skip, pause, gates, fail-fast and limits: what an operator does to a job that is open.
 import { expect, test } from "vitest";
-import type { Store } from "../../src/core/store.js";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { Operator } from "../../src/engine/operator.js";
+import type { Store } from "../../src/core/places/store.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Operator } from "../../src/engine/verbs/operator.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import {
   claim,

@@ -1,6 +1,6 @@
 // Rule 5, row by row: how failures, budgets and importance become the outcome of stages and jobs.
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 import { drain, expectSound, one, register, statuses, submit } from "./floor.js";
 

@@ -1,9 +1,9 @@
 // For tests of what is told about stuck things: rows are moved into the past, and heartbeats say what the test wants said.
 
-import type { Store } from "../../src/core/store.js";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { Operator } from "../../src/engine/operator.js";
+import type { Store } from "../../src/core/places/store.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Operator } from "../../src/engine/verbs/operator.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import type { Held } from "./floor.js";
 
 function operatorOn(db: Database): Operator {

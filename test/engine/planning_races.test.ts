@@ -1,6 +1,6 @@
 // Races around planning: a plan is a claim like any other, and a job that ends meanwhile wins.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, register, status, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 

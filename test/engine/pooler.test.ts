@@ -1,8 +1,8 @@
 // Behind PgBouncer in transaction mode: nothing that belongs to a session may be relied on, and nothing of ours does.
 import pino from "pino";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer, type ServerOptions } from "../../src/engine/database/server_database.js";
 import { TcpProxy } from "../faults/proxy.js";
 import { type Pooler, startPooler, withoutPgbouncer } from "../pgbouncer.js";
 import { freshDatabase, realServer } from "../postgres.js";

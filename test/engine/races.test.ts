@@ -1,8 +1,8 @@
 // Races, proven by holding a transaction open on a second connection. Every pair of verbs meets on the same stage in both
 // orders: the first has done its work and not committed, the second starts and may have to wait, the first commits.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 

@@ -1,9 +1,9 @@
 // The history of queues: what ended is counted in its minute exactly once, whatever dies on the way; what waits is looked at now and then.
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { Janitor } from "../../src/engine/janitor.js";
-import type { QueueRecord } from "../../src/engine/queries.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
+import type { QueueRecord } from "../../src/engine/verbs/queries.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, finish, register, submit } from "./floor.js";
 

@@ -1,8 +1,8 @@
 // Redo: a completed task runs again because what it delivered may be gone, and exactly what has another input then follows.
 import { expect, test } from "vitest";
-import type { Store } from "../../src/core/store.js";
-import type { Database } from "../../src/engine/database.js";
-import { Operator } from "../../src/engine/operator.js";
+import type { Store } from "../../src/core/places/store.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Operator } from "../../src/engine/verbs/operator.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, type Fate, finish, type Held, register, status, submit } from "./floor.js";
 

@@ -1,8 +1,8 @@
 // Resume, retry-stage, retry of an error group, and how repair flows downstream: exactly what has another input runs again.
 import { expect, test } from "vitest";
-import type { Store } from "../../src/core/store.js";
-import type { Database } from "../../src/engine/database.js";
-import { Operator } from "../../src/engine/operator.js";
+import type { Store } from "../../src/core/places/store.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Operator } from "../../src/engine/verbs/operator.js";
 import { bothDatabases } from "../postgres.js";
 import {
   claim,

@@ -1,8 +1,8 @@
 // The operator's verbs and the janitor's duties meet each other and the workers' verbs, in both orders, on an open job and on an
 // ended one. Whatever happens: no deadlock, every task in one place, and honest workers bring the job to an end.
 import { describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
 

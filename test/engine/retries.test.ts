@@ -1,9 +1,9 @@
 // How long a failed task is tried again. Time is compressed: what waits is made due at once, and its waits are added up.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Report } from "../../src/core/report.js";
-import { type Retry, readRetry } from "../../src/core/retry.js";
-import type { Queryable } from "../../src/engine/database.js";
+import { Report } from "../../src/core/declare/report.js";
+import { type Retry, readRetry } from "../../src/core/declare/retry.js";
+import type { Queryable } from "../../src/engine/database/database.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, expectSound, type Fate, finish, type Held, register, submit as submitStages } from "./floor.js";
 import { bound, idOf } from "./past.js";

@@ -1,10 +1,10 @@
 // What sessions of a login role start with: given when the role is mapped and when the schema is migrated, by whoever may.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { migrate } from "../../src/engine/migrate.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { session_bounds } from "../../src/engine/session_bounds.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { session_bounds } from "../../src/engine/database/session_bounds.js";
+import { migrate } from "../../src/engine/schema/migrate.js";
 import { freshDatabase, realServer } from "../postgres.js";
 
 const mark = Math.random().toString(36).slice(2, 8);

@@ -1,7 +1,7 @@
 // A scheduler in a process of its own, for a test that kills it. Argument: database URL.
 
-import { Scheduler } from "../../src/engine/scheduler.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { Scheduler } from "../../src/engine/upkeep/scheduler.js";
 import { engineOn } from "./scheduling.js";
 
 const [url = ""] = process.argv.slice(2);

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/declare.js";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { Scheduler } from "../../src/engine/scheduler.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { defineJob } from "../../src/core/declare/declare.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { Scheduler } from "../../src/engine/upkeep/scheduler.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
 import { plainScript } from "../plain_code.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
@@ -484,7 +484,7 @@ describe("many schedulers on one server", () => {
 
   test("a worker takes the schedules of its database along", async () => {
     const { startWorker } = await import("../../src/worker/worker.js");
-    const { createRegistry } = await import("../../src/core/registry.js");
+    const { createRegistry } = await import("../../src/core/declare/registry.js");
     const { openEngine } = await import("../../src/engine/open_engine.js");
     const { db, url } = await opened();
     const engine = await openEngine({

@@ -1,11 +1,11 @@
 // Engines with a job for schedules to submit, and schedules that are due.
 import { z } from "zod";
-import { timesOf } from "../../src/core/cron.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
-import type { Database, Queryable } from "../../src/engine/database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { timesOf } from "../../src/core/time/cron.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
 import { Engine } from "../../src/engine/engine.js";
-import type { ScheduleGiven } from "../../src/engine/schedule_records.js";
+import type { ScheduleGiven } from "../../src/engine/verbs/schedule_records.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
 
 export const nightly = defineJob({

@@ -3,9 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import type { Database, Scalar } from "../../src/engine/database.js";
-import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
-import { socketFolder } from "../../src/engine/server_socket.js";
+import type { Database, Scalar } from "../../src/engine/database/database.js";
+import { openServer, type ServerOptions } from "../../src/engine/database/server_database.js";
+import { socketFolder } from "../../src/engine/database/server_socket.js";
 import { freshDatabase, realServer } from "../postgres.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "DatabaseError", code });

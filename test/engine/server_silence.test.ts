@@ -1,8 +1,8 @@
 // Connections that fall silent: what the server driver does when nobody tells it that a connection is of no more use.
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, type TestContext, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { openServer, type ServerOptions } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer, type ServerOptions } from "../../src/engine/database/server_database.js";
 import { TcpProxy } from "../faults/proxy.js";
 import { freshDatabase } from "../postgres.js";
 

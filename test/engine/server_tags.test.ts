@@ -1,9 +1,9 @@
 // Verbs share a connection and are answered in order; whatever the driver does not take for a verb waits until the one before it has
 // been answered. Claims and finishes must never wait so for each other.
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import { statementText } from "../../src/engine/database.js";
-import { isVerb } from "../../src/engine/server_tags.js";
+import { statementText } from "../../src/engine/database/database.js";
+import { isVerb } from "../../src/engine/database/server_tags.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 
 /** The statement that a command sends. */
 async function textOf(send: (db: never) => Promise<unknown>): Promise<string> {

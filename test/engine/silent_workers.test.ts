@@ -2,9 +2,9 @@
 // system, which closes them: here sessions are closed in its place.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
 import { eventually } from "../worker/shop.js";
 import { claim, finish, one, submit } from "./floor.js";

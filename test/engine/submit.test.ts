@@ -1,12 +1,12 @@
 // Submitting: the same content is the same job, whoever submits it and however often.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { jobId } from "../../src/core/ids.js";
-import { createRegistry } from "../../src/core/registry.js";
-import type { Database } from "../../src/engine/database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { jobId } from "../../src/core/values/ids.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { Engine } from "../../src/engine/engine.js";
-import { openServer } from "../../src/engine/server_database.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { one, status, submit } from "./floor.js";
 

@@ -1,6 +1,6 @@
 // A job that is submitted alone takes a shorter way than one among others. Both must leave the same rows.
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { Engine } from "../../src/engine/engine.js";
 import { createRegistry, defineHandler, defineJob } from "../../src/index.js";
 import { bothDatabases } from "../postgres.js";

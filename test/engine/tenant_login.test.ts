@@ -1,8 +1,8 @@
 // A tenant that speaks SQL itself, with a login of its own: it can neither hold up, nor crowd out, nor watch the others.
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { freshDatabase, realServer } from "../postgres.js";
 import { claim, finish, one, register, type StageData, submit } from "./floor.js";
 

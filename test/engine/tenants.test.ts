@@ -1,8 +1,8 @@
 // Tenants, as real login roles see them: only their own rows, no way to become another, and no writing but through verbs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { freshDatabase } from "../postgres.js";
 import { claim, finish, one, register, submit } from "./floor.js";
 

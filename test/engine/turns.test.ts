@@ -1,8 +1,8 @@
 // The jobs of one tenant take turns: small ones are not kept by wide ones, nor the other way round, and a job has one turn however many
 // rows it has.
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Queryable } from "../../src/engine/database/database.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, expectSound, finish, type Held, heldIn, register, submit } from "./floor.js";
 

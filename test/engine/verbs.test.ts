@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { SqlEndpoint } from "../../src/core/api/endpoint.js";
-import type { Database } from "../../src/engine/database.js";
-import { argumentOf, sqlType } from "../../src/engine/verb.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { argumentOf, sqlType } from "../../src/engine/verbs/verb.js";
 import { allRoutes } from "../../src/server/routes/index.js";
 import { freshDatabase } from "../postgres.js";
 

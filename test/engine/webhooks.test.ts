@@ -1,8 +1,8 @@
 // The outbox of webhooks: written with the outcome or not at all, one authority about retries, nothing counted twice.
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Database, Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { claim, drain, finish, type Held, register, type StageData, submit } from "./floor.js";
 

@@ -1,7 +1,7 @@
 // The first blocking reason of open jobs and tasks, each from the rows that prove it. What has to be long ago is moved into the
 // past in the rows; nothing sleeps.
 import { expect, test } from "vitest";
-import { worker_commands } from "../../src/engine/commands.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, finish, one, register, type StageData, submit } from "./floor.js";
 import { beat, bound, idOf, longAgo, silence, swept } from "./past.js";

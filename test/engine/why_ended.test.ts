@@ -1,7 +1,7 @@
 // What is said of jobs and tasks that have ended: how, by what rule, what is usable, and the command that goes on.
 import { expect, test } from "vitest";
-import { classify } from "../../src/core/errors.js";
-import { worker_commands } from "../../src/engine/commands.js";
+import { classify } from "../../src/core/errors/errors.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { bothDatabases } from "../postgres.js";
 import { claim, drain, finish, one, register, submit } from "./floor.js";
 import { beat, bound, idOf, silence } from "./past.js";

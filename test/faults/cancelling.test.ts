@@ -1,9 +1,9 @@
 // F34, F35: a cancel meets a finish and a rescue, and a stage that is just being planned.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { NotAllowedNow } from "../../src/core/errors.js";
-import type { DatabaseError } from "../../src/engine/database.js";
-import type { CancelReply, JobRecord } from "../../src/engine/records.js";
+import { NotAllowedNow } from "../../src/core/errors/errors.js";
+import type { DatabaseError } from "../../src/engine/database/database.js";
+import type { CancelReply, JobRecord } from "../../src/engine/verbs/records.js";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
 import { named } from "./proxy.js";

@@ -1,6 +1,6 @@
 // Every job and handler that the faults know: one registry for all workers and submitters.
-import type { Job } from "../../src/core/declare.js";
-import { createRegistry, type Registry } from "../../src/core/registry.js";
+import type { Job } from "../../src/core/declare/declare.js";
+import { createRegistry, type Registry } from "../../src/core/declare/registry.js";
 import type { Recorder } from "./effects.js";
 import { chain_job, chainHandlers } from "./job.js";
 import { mosaic_job, mosaicHandlers } from "./mosaic.js";

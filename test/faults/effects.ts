@@ -2,9 +2,9 @@
 // line per start, per end and per finish the database has confirmed, written with a single system call, so that a kill -9 leaves whole lines.
 import { mkdirSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { TaskContext } from "../../src/core/context.js";
-import type { FinishReply, FinishRequest } from "../../src/engine/commands.js";
-import type { TaskContext as WorkerContext } from "../../src/worker/context.js";
+import type { TaskContext } from "../../src/core/task/context.js";
+import type { FinishReply, FinishRequest } from "../../src/engine/work/commands.js";
+import type { TaskContext as WorkerContext } from "../../src/worker/run/context.js";
 
 export interface Effect {
   /** Nanoseconds of CLOCK_MONOTONIC, which is the same for all processes of a machine. */

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { expect } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { Janitor, type Sweep } from "../../src/engine/janitor.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { Janitor, type Sweep } from "../../src/engine/upkeep/janitor.js";
 import { submit } from "../engine/floor.js";
 import { eventually } from "../worker/shop.js";
 import { deadlocksIn } from "./cluster.js";

@@ -4,9 +4,9 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
-import { Transient } from "../../src/core/errors.js";
+import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
+import { Transient } from "../../src/core/errors/errors.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 import type { Recorder } from "./effects.js";
 
 const hold = z.object({

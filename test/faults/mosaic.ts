@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 import type { Recorder } from "./effects.js";
 
 export const mosaic_job = defineJob({

@@ -1,6 +1,6 @@
 // F8–F10: connections that are cut at the worst moment, or fall silent.
 import { expect } from "vitest";
-import { DatabaseError } from "../../src/engine/database.js";
+import { DatabaseError } from "../../src/engine/database/database.js";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
 import { named } from "./proxy.js";

@@ -1,6 +1,6 @@
 // F19: parameters and results at their limits, a byte beyond, and far beyond.
 import { expect } from "vitest";
-import type { FanfoldError } from "../../src/core/errors.js";
+import type { FanfoldError } from "../../src/core/errors/errors.js";
 import { fault } from "./fault.js";
 import type { Scene } from "./scene.js";
 import { deep, loose_job, manyKeys, ofBytes, sized_job } from "./shapes.js";

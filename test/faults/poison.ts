@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 import { type EffectLog, openEffects } from "./effects.js";
 
 const here = { isolation: "process", module: import.meta.url, memory_mb: 400 } as const;

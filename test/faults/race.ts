@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
+import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
 import type { Recorder } from "./effects.js";
 
 /** A page is sent at 4 MB; so many tasks of this size are three. */

@@ -3,8 +3,8 @@
 // printed; FANFOLD_TEST_SEED draws the same faults again, though at other moments of the workers' lives.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { isTerminal } from "../../src/core/statuses.js";
-import type { JobRecord } from "../../src/engine/records.js";
+import { isTerminal } from "../../src/core/shown/statuses.js";
+import type { JobRecord } from "../../src/engine/verbs/records.js";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
 import { named } from "./proxy.js";

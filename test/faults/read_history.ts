@@ -1,7 +1,7 @@
 // Reads what history.ts checks: the database's side of the story, with results as a consumer would read them.
 import { retryFromEnvironment } from "../../src/config.js";
-import type { Ref, Store } from "../../src/core/store.js";
-import type { Queryable } from "../../src/engine/database.js";
+import type { Ref, Store } from "../../src/core/places/store.js";
+import type { Queryable } from "../../src/engine/database/database.js";
 import { readEffects } from "./effects.js";
 import type { AttemptFacts, History, ResultFacts, StageFacts } from "./history.js";
 

@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { isConnectionLost } from "../../src/engine/lost_connection.js";
-import type { SubmitReply } from "../../src/engine/records.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { isConnectionLost } from "../../src/engine/database/lost_connection.js";
+import type { SubmitReply } from "../../src/engine/verbs/records.js";
 import { openShop, type TestShop } from "../worker/shop.js";
 
 /** Not what tests are told otherwise (vitest.config.ts). */

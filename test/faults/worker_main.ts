@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
-import { createRegistry } from "../../src/core/registry.js";
-import { patienceFor } from "../../src/engine/await_database.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { patienceFor } from "../../src/engine/database/await_database.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { armFault } from "../../src/fault.js";
 import { builtinRegistry } from "../../src/jobs/index.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.js";
+import { BadRequest } from "../../src/core/errors/errors.js";
 import { checkHomogeneity, type Member } from "../../src/geo/homogeneity.js";
 import { groupNames, naturally } from "../../src/geo/name_groups.js";
 import { compileNamePattern } from "../../src/geo/name_pattern.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.js";
+import { BadRequest } from "../../src/core/errors/errors.js";
 import { planTiles, safeBlockSize, type TilePlanOptions } from "../../src/geo/tile_plan.js";
 
 const grid: TilePlanOptions = {

@@ -1,9 +1,9 @@
 // One tenant sends whatever it can think of to keep the database or the server busy, by HTTP, by a login of its own and with what an
 // older release had kept; another tenant's jobs are done meanwhile, and no session of the database is lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { openService, type TestService } from "../server/service.js";
 
 const quick = defineHandler("t.quick", {}, async (parameters) => ({ got: Object.keys(parameters as object).length }));

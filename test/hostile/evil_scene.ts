@@ -1,7 +1,7 @@
 // What a hostile tenant has lying about when it opens a transaction and does not end it: for every verb that its login may call,
 // something of its own for that verb to lock, and a call that locks it.
 import { randomUUID } from "node:crypto";
-import type { Database, Queryable } from "../../src/engine/database.js";
+import type { Database, Queryable } from "../../src/engine/database/database.js";
 import { claim, finish, type Held, one, submit } from "../engine/floor.js";
 
 const json = (value: unknown) => JSON.stringify(value);

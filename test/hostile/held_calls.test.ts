@@ -2,8 +2,8 @@
 // connection. The other tenant's calls find one that is free.
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
-import { SERVER_POOL } from "../../src/cli/serving.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { SERVER_POOL } from "../../src/cli/terminal/serving.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { submit } from "../engine/floor.js";
 import { realServer } from "../postgres.js";
 import { openService } from "../server/service.js";

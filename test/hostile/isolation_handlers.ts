@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { serialize } from "node:v8";
-import type { SqlSession, TaskContext } from "../../src/core/context.js";
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import type { SqlSession, TaskContext } from "../../src/core/task/context.js";
 
 export const here = { isolation: "process", module: import.meta.url, memory_mb: 512 } as const;
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { openServer } from "../../src/engine/server_database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { bombs } from "../nemesis/faults.js";
 import { House } from "../nemesis/house.js";
 import { type Answer, call } from "../nemesis/truth.js";

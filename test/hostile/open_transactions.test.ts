@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { webhookDeliver } from "../../src/handlers/connectors/webhook_deliver.js";
 import { claim, expectSound, register, submit } from "../engine/floor.js";
 import { listen } from "../handlers/connectors/listener.js";

@@ -1,7 +1,7 @@
 // A worker that any user could start: runs the handler that spies, and says what it found. Given a folder of its own.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRegistry } from "../../src/core/registry.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { findFence } from "../../src/worker/isolation/fence.js";
 import { startWorker } from "../../src/worker/worker.js";

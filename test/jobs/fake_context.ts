@@ -1,5 +1,5 @@
 // A handler's context without an engine: enough to test what a handler does with files and previous results.
-import type { Predecessor, Previous, PreviousItem, TaskContext } from "../../src/core/context.js";
+import type { Predecessor, Previous, PreviousItem, TaskContext } from "../../src/core/task/context.js";
 
 export function fakeContext(previous: Record<string, unknown[]> = {}, more: Partial<TaskContext> = {}): TaskContext {
   const quiet = () => {};

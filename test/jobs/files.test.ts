@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Handler } from "../../src/core/declare.js";
+import type { Handler } from "../../src/core/declare/declare.js";
 import { type FileDigest, filesDigest } from "../../src/handlers/files/digest.js";
 import { type Fold, filesFold } from "../../src/handlers/files/fold.js";
 import { type FileList, filesList } from "../../src/handlers/files/list.js";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createRegistry } from "../../src/core/registry.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { helloReply } from "../../src/handlers/hello/reply.js";

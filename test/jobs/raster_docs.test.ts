@@ -1,8 +1,8 @@
 // The tables of parameters in docs/raster.md are made from the jobs' own schemas: npm run docs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parameterRows } from "../../src/cli/parameter_table.js";
-import type { Job } from "../../src/core/declare.js";
+import { parameterRows } from "../../src/cli/terminal/parameter_table.js";
+import type { Job } from "../../src/core/declare/declare.js";
 import { processRaster } from "../../src/jobs/process_raster.js";
 import { processRasterCollection } from "../../src/jobs/process_raster_collection.js";
 import { registerRasters } from "../../src/jobs/register_rasters.js";

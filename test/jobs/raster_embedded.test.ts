@@ -1,6 +1,6 @@
 // The same jobs without any server, on the embedded database, with each engine this machine has.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { JobRecord } from "../../src/engine/records.js";
+import type { JobRecord } from "../../src/engine/verbs/records.js";
 import type { StacItem } from "../../src/geo/stac.js";
 import type { Worker } from "../../src/worker/worker.js";
 import { systemGdal } from "../gdal_bin.js";

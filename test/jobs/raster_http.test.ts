@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { checkValue } from "../../dashboard/src/form/checks.js";
 import { readSchema, type Shape } from "../../dashboard/src/form/schema.js";
 import { readValue } from "../../dashboard/src/form/values.js";
-import { tenantPrefix } from "../../src/core/store.js";
+import { tenantPrefix } from "../../src/core/places/store.js";
 import { builtinRegistry } from "../../src/jobs/index.js";
 import { fanfold } from "../cli/fake_terminal.js";
 import { openService, type TestService } from "../server/service.js";

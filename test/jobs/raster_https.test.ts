@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { loadConfig } from "../../src/config.js";
-import type { JobRecord } from "../../src/engine/records.js";
+import type { JobRecord } from "../../src/engine/verbs/records.js";
 import { authority, brokenOff, movedTo, openShop, type RasterShop, unmeasured, wholeFile } from "./raster_shop.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 

@@ -1,7 +1,7 @@
 // Every parameter of process_raster, seen in the COG and the item it makes: one run of many small jobs, then a look at each.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { JobRecord } from "../../src/engine/records.js";
+import type { JobRecord } from "../../src/engine/verbs/records.js";
 import type { StacItem } from "../../src/geo/stac.js";
 import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff_header.js";
 import { readerOf } from "../geo/open.js";

@@ -3,8 +3,8 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Transient } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Transient } from "../../src/core/errors/errors.js";
 
 const dir = process.env.NEMESIS_DIR ?? ".";
 const note = (...words: unknown[]) => appendFileSync(join(dir, `effects-${process.pid}`), `${words.join(" ")}\n`);

@@ -2,8 +2,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DatabaseError, type Queryable } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { DatabaseError, type Queryable } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import type { House, Kept } from "./house.js";
 import { call } from "./truth.js";
 

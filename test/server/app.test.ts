@@ -1,6 +1,6 @@
 // What every call has in common: who may, what is read, and how a refusal looks.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;

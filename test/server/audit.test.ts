@@ -1,7 +1,7 @@
 // Who did what: what people and keys caused, found among everything else that happened.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openService, type TestService } from "./service.js";
 
 const plain = defineJob({ type: "plain", stages: [{ name: "do", task: "t.do" }] });

@@ -1,12 +1,12 @@
 // Who is let in, and for how long a server believes what it knows. Time is an argument here: nothing waits.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isSecretOf, secretHash } from "../../src/core/api_key.js";
-import type { Database } from "../../src/engine/database.js";
-import { Keys } from "../../src/engine/keys.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { FailedAttempts, networkOf } from "../../src/server/attempts.js";
-import { KeyAuthenticator } from "../../src/server/auth.js";
-import { Authentication } from "../../src/server/authentication.js";
+import { isSecretOf, secretHash } from "../../src/core/values/api_key.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { Keys } from "../../src/engine/verbs/keys.js";
+import { KeyAuthenticator } from "../../src/server/access/auth.js";
+import { Authentication } from "../../src/server/access/authentication.js";
+import { FailedAttempts, networkOf } from "../../src/server/access/failed_sign_ins.js";
 import { freshDatabase } from "../postgres.js";
 
 let db: Database;

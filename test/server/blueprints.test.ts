@@ -1,7 +1,7 @@
 // Job types saved as data: read by the same rules as those in code, versioned, submitted like any other.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;

@@ -11,11 +11,11 @@ import {
   decodeCells,
   encodeCells,
   tasksOfCell,
-} from "../../src/core/cells.js";
-import { worker_commands } from "../../src/engine/commands.js";
+} from "../../src/core/shown/cells.js";
 import type { Engine } from "../../src/engine/engine.js";
-import { type CellBounds, readStageCells } from "../../src/engine/stage_cells.js";
-import { StageCellsKeeper } from "../../src/server/kept_cells.js";
+import { type CellBounds, readStageCells } from "../../src/engine/verbs/stage_cells.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
+import { StageCellsKeeper } from "../../src/server/jobs/kept_cells.js";
 import { durationClass, worstOf } from "../core/cell_rules.js";
 import { claim, drain, finish, register, submit } from "../engine/floor.js";
 import { openService, type TestService } from "./service.js";

@@ -1,7 +1,7 @@
 // Two tenants with rows of every kind, and how to name one of them: the table that the conformance test asks for ids. Whoever adds
 // a path parameter of a new name adds a line here.
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import type { TestService } from "./service.js";
 import { collectionOf, itemOf } from "./stac/stac_service.js";
 

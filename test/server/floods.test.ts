@@ -2,14 +2,14 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
+import { createAuthentication } from "../../src/server/access/authentication.js";
+import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
 import { createApp } from "../../src/server/app.js";
-import { FailedAttempts } from "../../src/server/attempts.js";
-import { createAuthentication } from "../../src/server/authentication.js";
 import type { Service } from "../../src/server/service.js";
-import { StreamPlaces, streamSettings } from "../../src/server/stream_settings.js";
+import { StreamPlaces, streamSettings } from "../../src/server/stream/stream_settings.js";
 import { gate } from "../worker/shop.js";
 import { openService, type TestService } from "./service.js";
 

@@ -2,11 +2,11 @@
 // nobody else's.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { most_boxes } from "../../src/core/api/footprints.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
-import { type FootprintState, footprint_states } from "../../src/core/footprints.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import { type FootprintState, footprint_states } from "../../src/core/shown/footprints.js";
 import { type UnpackedBox, unpackBoxes, unpackLetters } from "../../src/geo/packed_boxes.js";
-import { Footprints } from "../../src/server/footprints.js";
+import { Footprints } from "../../src/server/jobs/footprints.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;

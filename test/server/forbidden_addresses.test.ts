@@ -1,6 +1,6 @@
 // Where the service knows what its workers may call, it keeps no address that they would always refuse, and says why.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { httpRequest } from "../../src/handlers/connectors/http_request.js";
 import { openService, type TestService } from "./service.js";
 

@@ -1,9 +1,9 @@
 // Submits that travel together: each must get the answer it would have had alone.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { OverLimit } from "../../src/core/errors.js";
-import { GatheredSubmits } from "../../src/server/gathered_submits.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { OverLimit } from "../../src/core/errors/errors.js";
+import { GatheredSubmits } from "../../src/server/jobs/gathered_submits.js";
 import { openService, type TestService } from "./service.js";
 
 const numbered = defineJob({

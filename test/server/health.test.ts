@@ -24,7 +24,7 @@ test("a schema of another version is not ready, and is when it is mended", async
   const { body } = await eventually("/api/health/ready", 503);
   expect(body).toMatchObject({ code: "unavailable", detail: expect.stringContaining("schema") });
   expect((await ask("/api/health")).body).toMatchObject({ status: "degraded", schema: { current: false } });
-  const { readSchemaFolder, schema_folder } = await import("../../src/engine/schema_folder.js");
+  const { readSchemaFolder, schema_folder } = await import("../../src/engine/schema/schema_folder.js");
   const { functions } = await readSchemaFolder(schema_folder);
   const hash = functions.find(({ path }) => path.endsWith("/note.sql"))?.hash ?? "";
   await service.db.sql`update app.schema_functions set hash = ${hash} where name = 'note'`;
@@ -82,7 +82,7 @@ test("a process whose calls wait without end is neither ready nor alive", async 
 test("while the database is away it is alive and not ready; calls are told to come back; then it goes on by itself", async () => {
   const key = await service.key("default", ["admin", "read"], { operator: true });
   const name = new URL(service.database_url).pathname.slice(1);
-  const { openServer } = await import("../../src/engine/server_database.js");
+  const { openServer } = await import("../../src/engine/database/server_database.js");
   const { realServer } = await import("../postgres.js");
   const admin = openServer((await realServer()).admin_url);
   await admin.script(`alter database ${name} allow_connections false`);

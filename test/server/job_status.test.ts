@@ -1,8 +1,8 @@
 // What the page of a job reads: edges, budgets and rates of its stages, its failures in groups however many there are, and its story
 // from either end.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;

@@ -1,8 +1,8 @@
 // Jobs over HTTP: submitted in every form the documents know, waited for, listed without a scan.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;

@@ -1,8 +1,8 @@
 // Finding, counting and acting on many jobs over HTTP: every filter gives the same jobs to the list, the counts and the bulk verbs,
 // and nothing of another tenant to any of them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Throttled } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Throttled } from "../../src/core/errors/errors.js";
 import { openService, type TestService } from "./service.js";
 
 const parts = {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JwtSettings } from "../../src/config.js";
+import { KeyAuthenticator } from "../../src/server/access/auth.js";
+import { Authentication } from "../../src/server/access/authentication.js";
+import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { JwtAuthenticator } from "../../src/server/access/jwt.js";
 import { createApp } from "../../src/server/app.js";
-import { FailedAttempts } from "../../src/server/attempts.js";
-import { KeyAuthenticator } from "../../src/server/auth.js";
-import { Authentication } from "../../src/server/authentication.js";
-import { JwtAuthenticator } from "../../src/server/jwt.js";
 import { openService, type TestService } from "./service.js";
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;

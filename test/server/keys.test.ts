@@ -1,6 +1,6 @@
 // Keys, tenants and limits over HTTP: who may hand out what, what is shown once, and what another tenant sees of it (nothing).
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;

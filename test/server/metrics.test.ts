@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Transient } from "../../src/core/errors.js";
-import { Tally } from "../../src/core/work_counts.js";
-import { worker_commands } from "../../src/engine/commands.js";
-import { Janitor } from "../../src/engine/janitor.js";
-import { readMetrics } from "../../src/engine/metrics.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Transient } from "../../src/core/errors/errors.js";
+import { Tally } from "../../src/core/task/work_counts.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
+import { readMetrics } from "../../src/engine/verbs/metrics.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { createApp } from "../../src/server/app.js";
-import { databaseFamilies } from "../../src/server/database_metrics.js";
-import { exposition, Family } from "../../src/server/exposition.js";
+import { databaseFamilies } from "../../src/server/metrics/database_metrics.js";
+import { exposition, Family } from "../../src/server/metrics/exposition.js";
 import { readExposition, sampleValue } from "./exposition.js";
 import { openService, type TestService } from "./service.js";
 

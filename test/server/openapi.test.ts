@@ -2,7 +2,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { zone_files_api } from "../../src/core/api/zone_files.js";
-import { error_table } from "../../src/core/errors.js";
+import { error_table } from "../../src/core/errors/errors.js";
 import { allRoutes } from "../../src/server/routes/index.js";
 import { openService, type TestService } from "./service.js";
 

@@ -1,7 +1,7 @@
 // What an operator does over HTTP: each verb can be tried without effect, says who asked and why, and is told what to do next.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;

@@ -1,7 +1,7 @@
 // The whole service behind PgBouncer in transaction mode: server, worker, a worker without a database, waiting and streaming, and the
 // pooler dying in between.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { type Pooler, startPooler, withoutPgbouncer } from "../pgbouncer.js";
 import { realServer } from "../postgres.js";
 import { readEvents } from "./event_reader.js";

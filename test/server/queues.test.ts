@@ -1,8 +1,8 @@
 // What an operator sees of workers, queues, the janitor and the whole, over HTTP with real workers.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
-import { Janitor } from "../../src/engine/janitor.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import { Janitor } from "../../src/engine/upkeep/janitor.js";
 import { openService, type TestService } from "./service.js";
 
 /** Tasks of t.held run until they are let go. */

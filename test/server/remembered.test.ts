@@ -1,6 +1,6 @@
 // The memory of the server for what the database answered: how long it lasts, who shares a question, and what is let go when it is full.
 import { expect, test } from "vitest";
-import { Remembered } from "../../src/server/remembered.js";
+import { Remembered } from "../../src/server/access/remembered.js";
 
 function scene(usable_for_s: number | null = null) {
   const asked: string[] = [];

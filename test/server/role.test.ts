@@ -1,8 +1,8 @@
 // Under which roles the service starts, and what it says to the others.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { assertServingRole } from "../../src/server/role.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { assertServingRole } from "../../src/server/access/role.js";
 import { freshDatabase } from "../postgres.js";
 
 const mark = Math.random().toString(36).slice(2, 8);

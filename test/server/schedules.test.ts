@@ -1,6 +1,6 @@
 // Schedules, groups and dependencies over HTTP, with the tenant of the key and of nobody else.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Scheduler } from "../../src/engine/scheduler.js";
+import { Scheduler } from "../../src/engine/upkeep/scheduler.js";
 import { nightly, nightly_handler, patternOf, putBack } from "../engine/scheduling.js";
 import { openService, type TestService } from "./service.js";
 

@@ -1,8 +1,8 @@
 // The server as something that starts and stops.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Conflict, Forbidden } from "../../src/core/errors.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
+import { Conflict, Forbidden } from "../../src/core/errors/errors.js";
 import { Engine } from "../../src/engine/engine.js";
 import { type ServerOptions, startServer } from "../../src/server/server.js";
 import { openFolderStore } from "../../src/storage/index.js";

@@ -3,14 +3,14 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { tokenHash } from "../../src/core/session_token.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { createSignInLink, findSession, openSession, takeSignInLink } from "../../src/engine/sessions.js";
-import { FailedAttempts } from "../../src/server/attempts.js";
-import { KeyAuthenticator } from "../../src/server/auth.js";
-import { Authentication, createAuthentication } from "../../src/server/authentication.js";
-import { SessionAuthenticator, sessionAuthorization } from "../../src/server/sessions.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { tokenHash } from "../../src/core/values/session_token.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { createSignInLink, findSession, openSession, takeSignInLink } from "../../src/engine/verbs/sessions.js";
+import { KeyAuthenticator } from "../../src/server/access/auth.js";
+import { Authentication, createAuthentication } from "../../src/server/access/authentication.js";
+import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { SessionAuthenticator, sessionAuthorization } from "../../src/server/access/sessions.js";
 import { readEvents } from "./event_reader.js";
 import { type Answered, openService, type TestService } from "./service.js";
 

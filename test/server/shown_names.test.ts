@@ -1,6 +1,6 @@
 // What people call things: whatever a terminal would obey, nobody sees, or looks like another name is refused over HTTP and by SQL.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openService, type TestService } from "./service.js";
 
 let service: TestService;

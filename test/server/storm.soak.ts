@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openService } from "./service.js";
 
 test("a thousand submits of one job at once are one that is made and 999 that exist, and no caller is sent away", async () => {

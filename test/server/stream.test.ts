@@ -1,12 +1,12 @@
 // The event stream: nothing lost, nothing twice, nothing of another's, whatever commits when.
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import type { Database } from "../../src/engine/database.js";
-import { openServer } from "../../src/engine/server_database.js";
-import { KeyAuthenticator } from "../../src/server/auth.js";
-import { Gaps, positionText, readPosition } from "../../src/server/gaps.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
+import { KeyAuthenticator } from "../../src/server/access/auth.js";
 import type { Service } from "../../src/server/service.js";
+import { Gaps, positionText, readPosition } from "../../src/server/stream/event_gaps.js";
 import { gate } from "../worker/shop.js";
 import { type EventReader, type Heard, readEvents } from "./event_reader.js";
 import { openService, type TestService } from "./service.js";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createClient, OverLimit, ParameterError } from "../../src/client/index.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { openService, type TestService } from "./service.js";
 
 const wide = defineJob({

@@ -1,8 +1,8 @@
 // Tasks over HTTP: enqueued once however often they are sent, listed page by page, moved, skipped and run again.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { type Answered, openService, type TestService } from "./service.js";
 
 let service: TestService;

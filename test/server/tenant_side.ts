@@ -2,8 +2,8 @@
 // it must not.
 import { expect } from "vitest";
 import { type Client, createClient } from "../../src/client/index.js";
-import { isFanfoldError } from "../../src/core/errors.js";
-import type { Database } from "../../src/engine/database.js";
+import { isFanfoldError } from "../../src/core/errors/errors.js";
+import type { Database } from "../../src/engine/database/database.js";
 import type { TestService } from "./service.js";
 
 export type Door = "http" | "sdk" | "sql";

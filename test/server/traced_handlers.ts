@@ -1,5 +1,5 @@
 // Handlers for the tests of traces: one runs in the worker, one in a process of its own; both call out with their trace context.
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
 
 async function callOut({ url, fail }: Record<string, unknown>, traceparent: string | null) {
   const headers: Record<string, string> = traceparent === null ? {} : { traceparent };

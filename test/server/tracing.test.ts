@@ -13,7 +13,7 @@ import {
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/declare.js";
+import { defineJob } from "../../src/core/declare/declare.js";
 import { isTracing } from "../../src/engine/tracing.js";
 import { createLog } from "../../src/log.js";
 import { node_args } from "../worker/isolation_node.js";

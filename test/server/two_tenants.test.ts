@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Client } from "../../src/client/index.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { openServer } from "../../src/engine/server_database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { random } from "../core/random_values.js";
 import { realServer } from "../postgres.js";
 import { openService, type TestService } from "./service.js";

@@ -1,7 +1,7 @@
 // Workers that have no database: what they may do over HTTP, and that a tenant's worker never reaches beyond its tenant.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { worker_commands } from "../../src/engine/commands.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { worker_commands } from "../../src/engine/work/commands.js";
 import { type Answered, type CallOptions, openService, type TestService } from "./service.js";
 
 let service: TestService;

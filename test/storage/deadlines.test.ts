@@ -1,6 +1,6 @@
 // A store that falls silent is given up, whatever was asked of it.
 import { expect, test } from "vitest";
-import { StorageError } from "../../src/core/errors.js";
+import { StorageError } from "../../src/core/errors/errors.js";
 import type { BlobStore } from "../../src/storage/blob_store.js";
 import { withDeadlines } from "../../src/storage/deadlines.js";
 

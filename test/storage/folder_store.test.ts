@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, utimes
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { classify, StorageError } from "../../src/core/errors.js";
+import { classify, StorageError } from "../../src/core/errors/errors.js";
 import { openFolderStore, type Ref, type Store } from "../../src/storage/index.js";
 
 let dir: string;

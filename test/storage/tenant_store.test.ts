@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { StorageError } from "../../src/core/errors.js";
-import { isOfTenant, isReadableBy, type Ref, type Store } from "../../src/core/store.js";
+import { StorageError } from "../../src/core/errors/errors.js";
+import { isOfTenant, isReadableBy, type Ref, type Store } from "../../src/core/places/store.js";
 import { openFolderStore, storeOfTenant } from "../../src/storage/index.js";
 
 let dir: string;

@@ -1,6 +1,6 @@
 // Where zones are: how an operator writes it, where a tenant's files lie, and what is refused.
 import { describe, expect, test } from "vitest";
-import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../../src/core/zone_place.js";
+import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../../src/core/places/zone_place.js";
 import { attemptOf, attemptToken } from "../../src/storage/attempt_token.js";
 import { partSize } from "../../src/storage/blob_store.js";
 import { loadedOnce } from "../../src/storage/vendor_sdk.js";

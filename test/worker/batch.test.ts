@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Load, msPerStart, newPace, recordPace, wantedBatch } from "../../src/worker/batch.js";
-import { surplus } from "../../src/worker/surplus.js";
+import { type Load, msPerStart, newPace, recordPace, wantedBatch } from "../../src/worker/claim/batch.js";
+import { surplus } from "../../src/worker/claim/surplus.js";
 
 const load = (part: Partial<Load>): Load => ({
   slots: 8,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { eventually, gate, openShop, runWorker } from "./shop.js";
 
 const wide = (task: string) =>

@@ -1,7 +1,7 @@
 // A worker in a process of its own, for tests that kill it. Arguments: database URL, storage folder, options as JSON.
 // It says what happens on stdout, one word and a number per line.
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
 import { startWorker } from "../../src/worker/worker.js";

@@ -2,9 +2,9 @@ import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Transient } from "../../src/core/errors.js";
-import { TaskContext, type TaskServices } from "../../src/worker/context.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Transient } from "../../src/core/errors/errors.js";
+import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
 import { openRig } from "./rig.js";
 import { eventually, gate, openShop } from "./shop.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Deliverable } from "../../src/core/context.js";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import type { Deliverable } from "../../src/core/task/context.js";
 import { openShop } from "./shop.js";
 
 test("the status of a partial success says what can be used, what failed and how to recover, and is repaired later", async () => {

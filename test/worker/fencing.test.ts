@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { DatabaseError } from "../../src/engine/database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { DatabaseError } from "../../src/engine/database/database.js";
 import { settlesWithin } from "../../src/worker/wait.js";
 import { attemptsOf, eventually, gate, openShop, runWorker } from "./shop.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { defineHandler } from "../../src/core/declare.js";
-import type { FinishRequest } from "../../src/engine/commands.js";
-import { DatabaseError } from "../../src/engine/database.js";
-import { UNANSWERED_BYTES } from "../../src/worker/finish.js";
-import { LogBudget } from "../../src/worker/logs.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { DatabaseError } from "../../src/engine/database/database.js";
+import type { FinishRequest } from "../../src/engine/work/commands.js";
+import { UNANSWERED_BYTES } from "../../src/worker/finish/finish.js";
+import { LogBudget } from "../../src/worker/run/logs.js";
 import { accepted, openRig } from "./rig.js";
 import { eventually, gate } from "./shop.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ClaimedStage } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { FinishBatch } from "../../src/worker/finish_batch.js";
-import { HeldClaim } from "../../src/worker/held.js";
-import { asStorable, halves } from "../../src/worker/troubled_outcomes.js";
+import type { ClaimedStage } from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim } from "../../src/worker/claim/held.js";
+import { FinishBatch } from "../../src/worker/finish/finish_batch.js";
+import { asStorable, halves } from "../../src/worker/finish/troubled_outcomes.js";
 
 const holder = (claim_id: number, stage_id: number) =>
   new HeldClaim({ claim_id, stage_id, attempt: 2, crashes: 0, tasks: [] }, { stage_id } as ClaimedStage, newPace(), 0);

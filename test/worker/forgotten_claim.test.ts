@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
 import { eventually, gate, openShop } from "./shop.js";
 
 test("a claim that a server crash has forgotten is given up when its number comes again", async () => {

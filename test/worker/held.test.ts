@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ClaimedStage, ClaimedTask } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { HeldClaim, Holdings } from "../../src/worker/held.js";
+import type { ClaimedStage, ClaimedTask } from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim, Holdings } from "../../src/worker/claim/held.js";
 
 function claim(claim_id: number, ordinals: number[]): HeldClaim {
   const tasks = ordinals.map((ordinal): ClaimedTask => [ordinal, null, null, null]);

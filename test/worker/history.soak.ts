@@ -1,7 +1,7 @@
 // A long history must cost nothing: with 1,000,000 finished tasks in the tables, a drain neither scans tasks and results as a
 // whole nor leaves dead rows in them.
 import { expect, test } from "vitest";
-import type { Database } from "../../src/engine/database.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { freshDatabase } from "../postgres.js";
 import { runWide } from "./wide.js";
 

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import * as handlers from "./isolation_handlers.js";
 import { aliveIn, isAlive, openIsolated } from "./isolation_shop.js";
 import { attemptsOf, eventually, gate } from "./shop.js";

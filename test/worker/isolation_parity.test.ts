@@ -1,6 +1,6 @@
 // The same handler in the worker's process and in its own comes to the same, to the word.
 import { expect, test } from "vitest";
-import { defineJob, type Handler } from "../../src/core/declare.js";
+import { defineJob, type Handler } from "../../src/core/declare/declare.js";
 import { type IsolatedShop, openIsolated } from "./isolation_shop.js";
 import * as twins from "./isolation_twins.js";
 import { eventually } from "./shop.js";

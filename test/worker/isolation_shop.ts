@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { defineJob, type Handler, type Job } from "../../src/core/declare.js";
-import type { TaskRecord } from "../../src/engine/records.js";
+import { defineJob, type Handler, type Job } from "../../src/core/declare/declare.js";
+import type { TaskRecord } from "../../src/engine/verbs/records.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import type { Worker } from "../../src/worker/worker.js";
 import { holds } from "./isolation_handlers.js";

@@ -1,9 +1,9 @@
 // A task that no database knows of, for tests of processes by themselves.
-import type { Handler } from "../../src/core/declare.js";
-import type { ClaimedStage, ClaimedTask } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { TaskContext, type TaskServices } from "../../src/worker/context.js";
-import { HeldClaim } from "../../src/worker/held.js";
+import type { Handler } from "../../src/core/declare/declare.js";
+import type { ClaimedStage, ClaimedTask } from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim } from "../../src/worker/claim/held.js";
+import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
 
 export function taskContext(handler: Handler, parameters: object = {}): TaskContext {
   const stage = {

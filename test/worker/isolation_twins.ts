@@ -1,8 +1,8 @@
 // Handlers that exist twice, once in the worker's process and once in their own: whatever they do must come to the same.
 import { z } from "zod";
-import type { Loose, TaskContext } from "../../src/core/context.js";
-import { defineHandler } from "../../src/core/declare.js";
-import { ContractViolation, Permanent, StorageError, Throttled, Transient } from "../../src/core/errors.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { ContractViolation, Permanent, StorageError, Throttled, Transient } from "../../src/core/errors/errors.js";
+import type { Loose, TaskContext } from "../../src/core/task/context.js";
 
 const here = { isolation: "process", module: import.meta.url, database: true } as const;
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { max_log_bytes, max_log_lines, max_log_message } from "../../src/core/log_line.js";
-import type { ClaimedStage } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { HeldClaim } from "../../src/worker/held.js";
-import { LogBudget, TaskLogs } from "../../src/worker/logs.js";
+import { max_log_bytes, max_log_lines, max_log_message } from "../../src/core/task/log_line.js";
+import type { ClaimedStage } from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim } from "../../src/worker/claim/held.js";
+import { LogBudget, TaskLogs } from "../../src/worker/run/logs.js";
 
 const batch = { claim_id: 3, stage_id: 1, attempt: 2, crashes: 0, tasks: [] };
 const held = () => new HeldClaim(batch, { stage_id: 1 } as ClaimedStage, newPace(), 0);

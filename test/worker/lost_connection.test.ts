@@ -2,8 +2,8 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import type { Database } from "../../src/engine/database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { node_args } from "./isolation_shop.js";
 import { isolated_large, isolated_sits, returnsMuch, sitsInStatement } from "./lost_handlers.js";
 import { attemptsOf, eventually, gate, openShop } from "./shop.js";

@@ -1,7 +1,7 @@
 // Handlers in a process of their own for lost_connection.test.ts, and what they do in the worker's.
 import { existsSync } from "node:fs";
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 
 const here = { isolation: "process", module: import.meta.url } as const;
 

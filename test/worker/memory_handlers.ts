@@ -1,8 +1,8 @@
 // Isolated handlers that declare different amounts of memory.
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskContext } from "../../src/core/context.js";
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import type { TaskContext } from "../../src/core/task/context.js";
 
 export const here = { isolation: "process", module: import.meta.url } as const;
 

@@ -1,7 +1,7 @@
 // Runs a task in a process of its own while no file descriptor is free, and says how it failed. For a shell that has set a
 // low limit before.
 import { openSync } from "node:fs";
-import { classify } from "../../src/core/errors.js";
+import { classify } from "../../src/core/errors/errors.js";
 import { HandlerProcess } from "../../src/worker/isolation/handler_process.js";
 import { calm } from "./isolation_handlers.js";
 import { taskContext } from "./isolation_task.js";

@@ -1,6 +1,6 @@
 // What a worker may be told, and what it refuses.
 import { expect, test } from "vitest";
-import { createRegistry } from "../../src/core/registry.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { type WorkerOptions, workerSettings } from "../../src/worker/options.js";
 
 const registry = createRegistry({});

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import type { Failure } from "../../src/core/failures.js";
-import type { Ref, Store } from "../../src/core/store.js";
-import type { ClaimedStage } from "../../src/engine/commands.js";
-import { newPace } from "../../src/worker/batch.js";
-import { TaskContext, type TaskServices } from "../../src/worker/context.js";
-import type { DoneExtra } from "../../src/worker/finish_batch.js";
-import { HeldClaim } from "../../src/worker/held.js";
-import { type Done, outcomeOf } from "../../src/worker/outcome.js";
-import { SPILL_BYTES } from "../../src/worker/spill.js";
+import type { Failure } from "../../src/core/errors/failures.js";
+import type { Ref, Store } from "../../src/core/places/store.js";
+import type { ClaimedStage } from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim } from "../../src/worker/claim/held.js";
+import type { DoneExtra } from "../../src/worker/finish/finish_batch.js";
+import { type Done, outcomeOf } from "../../src/worker/finish/outcome.js";
+import { SPILL_BYTES } from "../../src/worker/finish/spill.js";
+import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
 
 const stored = new Map<string, string>();
 const store: Store = {

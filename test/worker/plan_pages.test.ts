@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ContractViolation } from "../../src/core/errors.js";
-import { PAGE_BYTES, PAGE_TASKS, PARAMETER_BYTES, PlanPages } from "../../src/worker/plan_pages.js";
+import { ContractViolation } from "../../src/core/errors/errors.js";
+import { PAGE_BYTES, PAGE_TASKS, PARAMETER_BYTES, PlanPages } from "../../src/worker/plan/plan_pages.js";
 
 async function plan(
   tasks: Iterable<unknown>,

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
-import type { Database } from "../../src/engine/database.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
+import type { Database } from "../../src/engine/database/database.js";
 import { armFault } from "../../src/fault.js";
-import { Plans } from "../../src/worker/connections.js";
-import type { TaskContext } from "../../src/worker/context.js";
-import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/planning.js";
+import { Plans } from "../../src/worker/life/connections.js";
+import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/plan/planning.js";
+import type { TaskContext } from "../../src/worker/run/context.js";
 import { eventually, gate, openEmbeddedShop, openShop, runWorker } from "./shop.js";
 
 const noop = defineHandler("noop", {}, () => {});

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { eventually, openEmbeddedShop, openShop } from "./shop.js";
 
 const square = defineHandler("square", {}, (_, ctx) => ({ n: ctx.ordinal, square: ctx.ordinal ** 2 }));

@@ -1,26 +1,26 @@
 // A runner and a finisher without a database: what the database would answer is the test's to say.
 import pino from "pino";
 import { onTestFinished } from "vitest";
-import type { Handler } from "../../src/core/declare.js";
-import type { Store } from "../../src/core/store.js";
+import type { Handler } from "../../src/core/declare/declare.js";
+import type { Store } from "../../src/core/places/store.js";
+import type { Database } from "../../src/engine/database/database.js";
 import type {
   ClaimedStage,
   ClaimedTask,
   FinishReply,
   FinishRequest,
   WorkerCommands,
-} from "../../src/engine/commands.js";
-import type { Database } from "../../src/engine/database.js";
-import { newPace } from "../../src/worker/batch.js";
-import type { TaskServices } from "../../src/worker/context.js";
-import { Finisher } from "../../src/worker/finish.js";
-import { Lease } from "../../src/worker/heartbeat.js";
-import { HeldClaim, Holdings } from "../../src/worker/held.js";
-import { TaskLogs } from "../../src/worker/logs.js";
-import { MemoryBudget } from "../../src/worker/memory.js";
-import { Runner } from "../../src/worker/run.js";
+} from "../../src/engine/work/commands.js";
+import { newPace } from "../../src/worker/claim/batch.js";
+import { HeldClaim, Holdings } from "../../src/worker/claim/held.js";
+import { Finisher } from "../../src/worker/finish/finish.js";
+import type { TaskEnd } from "../../src/worker/finish/task_end.js";
+import { Lease } from "../../src/worker/life/heartbeat.js";
+import type { TaskServices } from "../../src/worker/run/context.js";
+import { TaskLogs } from "../../src/worker/run/logs.js";
+import { MemoryBudget } from "../../src/worker/run/memory.js";
+import { Runner } from "../../src/worker/run/run.js";
 import { Stats } from "../../src/worker/stats.js";
-import type { TaskEnd } from "../../src/worker/task_end.js";
 
 export interface RigOptions {
   handlers?: readonly Handler[];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent, Throttled, Transient } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent, Throttled, Transient } from "../../src/core/errors/errors.js";
 import { orAborted } from "../../src/worker/wait.js";
 import { attemptsOf, eventually, gate, openEmbeddedShop, openShop } from "./shop.js";
 

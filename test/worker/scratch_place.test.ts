@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ownScratch } from "../../src/worker/scratch.js";
+import { ownScratch } from "../../src/worker/run/scratch.js";
 
 let temporary: string;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 // Handlers of another process that ask for a secret and then do everything one must not do with it.
-import { defineHandler } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import type { TaskContext } from "../../src/index.js";
 
 async function leak(ctx: TaskContext): Promise<string> {

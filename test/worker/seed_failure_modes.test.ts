@@ -1,7 +1,7 @@
 // The five failure modes of the user's own documents, with their own numbers: what happened there must not happen here.
 import { expect, test } from "vitest";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { Permanent } from "../../src/core/errors.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { Permanent } from "../../src/core/errors/errors.js";
 import { openShop } from "./shop.js";
 
 const COGS = 1924;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler } from "../../src/core/declare.js";
-import type { Ref } from "../../src/core/store.js";
-import type { FinishRequest } from "../../src/engine/commands.js";
-import { SPILL_BYTES } from "../../src/worker/spill.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import type { Ref } from "../../src/core/places/store.js";
+import type { FinishRequest } from "../../src/engine/work/commands.js";
+import { SPILL_BYTES } from "../../src/worker/finish/spill.js";
 import { accepted, openRig } from "./rig.js";
 import { gate } from "./shop.js";
 

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { stopOnSignals } from "../../src/worker/signals.js";
 import type { Worker } from "../../src/worker/worker.js";
 import { attemptsOf, eventually, gate, openShop } from "./shop.js";

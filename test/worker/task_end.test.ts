@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { defineHandler } from "../../src/core/declare.js";
-import type { Ref } from "../../src/core/store.js";
-import type { Phase } from "../../src/worker/attempt.js";
-import { SPILL_BYTES } from "../../src/worker/spill.js";
-import type { TaskEnd } from "../../src/worker/task_end.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import type { Ref } from "../../src/core/places/store.js";
+import { SPILL_BYTES } from "../../src/worker/finish/spill.js";
+import type { TaskEnd } from "../../src/worker/finish/task_end.js";
+import type { Phase } from "../../src/worker/run/attempt.js";
 import { openRig } from "./rig.js";
 import { gate } from "./shop.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { DatabaseError } from "../../src/engine/database.js";
-import { isConnectionLost } from "../../src/engine/lost_connection.js";
-import { sendTrouble } from "../../src/worker/trouble.js";
+import { DatabaseError } from "../../src/engine/database/database.js";
+import { isConnectionLost } from "../../src/engine/database/lost_connection.js";
+import { sendTrouble } from "../../src/worker/finish/trouble.js";
 
 const of = (code: string) => sendTrouble(new DatabaseError(code, "said no"));
 

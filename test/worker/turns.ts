@@ -1,7 +1,7 @@
 // Wide jobs of one tenant keep a worker busy, then a small one is submitted: how long until it starts and ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { defineHandler, defineJob } from "../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { openShop, type TestShop } from "./shop.js";
 
 const nap = defineHandler("nap", {}, async (_, ctx) => {

@@ -1,6 +1,6 @@
 // A worker in a process of its own that runs one wide job to its end and tells its status, its fold and its peak memory.
-import { defineHandler, defineJob } from "../../src/core/declare.js";
-import { createRegistry } from "../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { startWorker } from "../../src/worker/worker.js";
 

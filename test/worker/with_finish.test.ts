@@ -1,8 +1,8 @@
 // Writes that commit with the finish of their task, or not at all.
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineHandler, defineJob, type Handler } from "../../src/core/declare.js";
-import { type Database, DatabaseError } from "../../src/engine/database.js";
+import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
+import { type Database, DatabaseError } from "../../src/engine/database/database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
 import { emptyEmbedded } from "../postgres.js";

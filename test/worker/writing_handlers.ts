@@ -1,5 +1,5 @@
 // Isolated handlers that keep writes for their finish.
-import { defineHandler } from "../../src/core/declare.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
 
 const here = { isolation: "process", module: import.meta.url, database: true } as const;
 

@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineHandler } from "../../src/core/declare.js";
-import { Transient } from "../../src/core/errors.js";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { Transient } from "../../src/core/errors/errors.js";
 
 const here = { isolation: "process", module: import.meta.url, memory_mb: 512 } as const;
 

@@ -1,7 +1,7 @@
 // What a button does, as a command line and as curl: for whoever wants it in a script. Whatever stands in an id, a name or a reason
 // stays one word of the shell, and what a terminal would obey instead of show is written as an escape. Pure.
 
-import { type VerbName, verb_words } from "../../../src/core/verb_words.js";
+import { type VerbName, verb_words } from "../../../src/core/shown/verb_words.js";
 
 export interface Commands {
   /** null: the command line has no such command. */

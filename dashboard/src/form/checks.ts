@@ -1,6 +1,6 @@
 // What is wrong with a value, as one types: the same words at the same places as the server's, as far as a schema tells. The server
 // has the last word. Pure.
-import { jsonPath, type Problem } from "../../../src/core/problems.js";
+import { jsonPath, type Problem } from "../../../src/core/errors/problems.js";
 import { chosenAlternative } from "./choices.js";
 import { type Bound, most_depth, readSchema, type Schema, type Shape } from "./schema.js";
 import { isLosslessNumber, isOfKind, type Path, sameValue, shortText, Unfinished, type Value } from "./values.js";

@@ -1,6 +1,6 @@
 // A form made of a schema, and the same value as JSON beside it: whichever is changed, the other follows.
 import { type ReactNode, useMemo, useState } from "react";
-import { jsonPath, type Problem } from "../../../src/core/problems.js";
+import { jsonPath, type Problem } from "../../../src/core/errors/problems.js";
 import { Safe } from "../ui/index.js";
 import { checkValue } from "./checks.js";
 import { FieldOf } from "./field.js";

@@ -1,6 +1,6 @@
 // What the fields of one form share: the whole value, what is wrong with it by place, and how to change it.
 import { createContext, useContext } from "react";
-import { jsonPath, type Problem } from "../../../src/core/problems.js";
+import { jsonPath, type Problem } from "../../../src/core/errors/problems.js";
 import type { Schema } from "./schema.js";
 import type { Path, Value } from "./values.js";
 

@@ -1,7 +1,7 @@
 // The value a form is about: JSON whose numbers keep the digits they were written with, and, while somebody types, text that is not
 // yet what it should be. Pure.
 import { isLosslessNumber, LosslessNumber, parse, stringify } from "lossless-json";
-import type { Step } from "../../../src/core/problems.js";
+import type { Step } from "../../../src/core/errors/problems.js";
 
 export type Value =
   | undefined

@@ -1,7 +1,7 @@
 // Text, numbers and times. Job text is hostile: control characters and marks that turn the reading direction are shown, not obeyed.
 import { Fragment, useSyncExternalStore } from "react";
-import { count, took } from "../../../src/core/figures.js";
-import { printable } from "../../../src/core/printable.js";
+import { count, took } from "../../../src/core/shown/figures.js";
+import { printable } from "../../../src/core/values/printable.js";
 
 const unsafe =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for

@@ -1,4 +1,4 @@
-// A next step as data; src/core/action.ts words it. Pure.
+// A next step as data; src/core/shown/action.ts words it. Pure.
 import { z } from "zod";
 
 export const action = z

@@ -1,7 +1,7 @@
 // Fields that several endpoints share. Pure.
 import { z } from "zod";
-import { composed_rule, isComposed, shown_lines_pattern, shown_name_pattern, shown_rule } from "../names.js";
-import { retry_limits } from "../retry.js";
+import { composed_rule, isComposed, shown_lines_pattern, shown_name_pattern, shown_rule } from "../declare/names.js";
+import { retry_limits } from "../declare/retry.js";
 
 /** A whole id, or the beginning of one that is unambiguous. */
 export const job_id = z

@@ -1,7 +1,7 @@
 // Where the tasks of a stage are on the globe, over HTTP: few enough to be drawn one by one, or a grid that counts them. Pure.
 import { z } from "zod";
-import { footprint_letters, footprint_states } from "../footprints.js";
-import { stage_statuses } from "../statuses.js";
+import { footprint_letters, footprint_states } from "../shown/footprints.js";
+import { stage_statuses } from "../shown/statuses.js";
 import { endpoint } from "./endpoint.js";
 import { job_id, stage } from "./fields.js";
 

@@ -1,9 +1,9 @@
 // What can be asked of jobs: the same fields for the list, the counts and whatever is done to all that fit. Pure.
 import { z } from "zod";
-import { filter_limits } from "../job_filter.js";
-import { readLabels } from "../job_filter_query.js";
-import { splitWords } from "../job_filter_text.js";
-import { job_statuses } from "../statuses.js";
+import { filter_limits } from "../shown/job_filter.js";
+import { readLabels } from "../shown/job_filter_query.js";
+import { splitWords } from "../shown/job_filter_text.js";
+import { job_statuses } from "../shown/statuses.js";
 import { flag, moment, several } from "./fields.js";
 
 const whole = z.coerce.number().int().min(-32768).max(32767);

@@ -1,8 +1,8 @@
 // Jobs, their stages and what became of them, as replies show them. Pure.
 
 import { z } from "zod";
-import { deadline_moments } from "../deadline.js";
-import { importances, job_statuses, parallelisms, stage_statuses } from "../statuses.js";
+import { deadline_moments } from "../declare/deadline.js";
+import { importances, job_statuses, parallelisms, stage_statuses } from "../shown/statuses.js";
 import { action } from "./action.js";
 import { dependency_record } from "./dependencies.js";
 import { json, record, retry, time } from "./fields.js";

@@ -1,7 +1,7 @@
 // Jobs over HTTP: submit, look, list. Pure.
 
 import { z } from "zod";
-import { deadline_moments } from "../deadline.js";
+import { deadline_moments } from "../declare/deadline.js";
 import { action } from "./action.js";
 import { dependency_options } from "./dependencies.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";

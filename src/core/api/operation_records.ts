@@ -1,6 +1,6 @@
 // What the verbs of an operator tell. Pure.
 import { z } from "zod";
-import { stage_statuses } from "../statuses.js";
+import { stage_statuses } from "../shown/statuses.js";
 import { action } from "./action.js";
 import { json, record, time, told } from "./fields.js";
 import { job_status } from "./job_records.js";

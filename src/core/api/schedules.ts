@@ -1,10 +1,10 @@
 // Schedules over HTTP. Pure.
 
 import { z } from "zod";
-import { max_cron_characters } from "../cron.js";
-import { deadline_moments } from "../deadline.js";
-import { missed_policies } from "../schedule.js";
-import { job_statuses } from "../statuses.js";
+import { deadline_moments } from "../declare/deadline.js";
+import { job_statuses } from "../shown/statuses.js";
+import { max_cron_characters } from "../time/cron.js";
+import { missed_policies } from "../time/schedule.js";
 import { action } from "./action.js";
 import { group_id } from "./dependencies.js";
 import { endpoint } from "./endpoint.js";

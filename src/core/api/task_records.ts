@@ -1,6 +1,6 @@
 // Tasks, their attempts and logs, as replies show them. Pure.
 import { z } from "zod";
-import { task_statuses } from "../statuses.js";
+import { task_statuses } from "../shown/statuses.js";
 import { json, record, retry, time } from "./fields.js";
 import { task_error } from "./job_records.js";
 

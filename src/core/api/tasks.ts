@@ -1,6 +1,6 @@
 // Tasks over HTTP: those of jobs, and those that stand alone. Pure.
 import { z } from "zod";
-import { task_statuses } from "../statuses.js";
+import { task_statuses } from "../shown/statuses.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
 import { job_id, limit, moment, priority, record, retry, stage, task_id, task_type, told, verb } from "./fields.js";
 import { repaired, why_record } from "./operation_records.js";

@@ -1,6 +1,6 @@
 // A job over time, over HTTP. Pure.
 import { z } from "zod";
-import { job_statuses, stage_statuses } from "../statuses.js";
+import { job_statuses, stage_statuses } from "../shown/statuses.js";
 import { endpoint } from "./endpoint.js";
 import { flag, job_id, moment, stage, time } from "./fields.js";
 import { task_status, worker_place } from "./task_records.js";

@@ -1,6 +1,6 @@
 // Saved views: filters of the jobs list under a name, shared by all of a tenant. Pure.
 import { z } from "zod";
-import { filter_limits, parseJobFilter } from "../job_filter.js";
+import { filter_limits, parseJobFilter } from "../shown/job_filter.js";
 import { endpoint } from "./endpoint.js";
 import { shownName, time } from "./fields.js";
 

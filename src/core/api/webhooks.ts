@@ -1,6 +1,6 @@
 // Webhooks and their deliveries over HTTP. Pure.
 import { z } from "zod";
-import { delivery_statuses, endpoint_id_pattern, webhook_events } from "../webhooks.js";
+import { delivery_statuses, endpoint_id_pattern, webhook_events } from "../places/webhooks.js";
 import { endpoint } from "./endpoint.js";
 import { actor, cursor, dry_run, job_id, limit, reason, shownLines } from "./fields.js";
 

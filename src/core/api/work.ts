@@ -1,6 +1,6 @@
 // What a worker without database access says and hears. Other languages write these by hand: plain objects, no short names. Pure.
 import { z } from "zod";
-import { log_levels } from "../log_line.js";
+import { log_levels } from "../task/log_line.js";
 import { bulk_body_values, endpoint } from "./endpoint.js";
 import { record, retry, task_type } from "./fields.js";
 

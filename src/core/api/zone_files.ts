@@ -1,7 +1,7 @@
-// Files of zones, as the addresses of assets name them. Answered by src/server/zone_files.ts, past the usual routes: it speaks of ranges
+// Files of zones, as the addresses of assets name them. Answered by src/server/files/zone_files.ts, past the usual routes: it speaks of ranges
 // and goes by signatures too. Pure.
 import { z } from "zod";
-import { zone_names } from "../zones.js";
+import { zone_names } from "../places/zones.js";
 import { endpoint } from "./endpoint.js";
 
 export const zone_files_api = {

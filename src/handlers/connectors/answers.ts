@@ -1,8 +1,8 @@
 // What an answer means: its status as a category, what may be kept of its headers, its body as text or JSON. Never guessed
 // from words in the body.
-import { Permanent, Throttled, Transient } from "../../core/errors.js";
-import { retryAfter } from "../../core/foreign_errors.js";
-import { parseJson } from "../../core/json.js";
+import { Permanent, Throttled, Transient } from "../../core/errors/errors.js";
+import { retryAfter } from "../../core/errors/foreign_errors.js";
+import { parseJson } from "../../core/values/json.js";
 import type { GuardedHead } from "./guard/index.js";
 
 /** Enough to see what the other side complains about. */

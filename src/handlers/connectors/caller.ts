@@ -1,11 +1,11 @@
 // How a connector calls: secrets put in at the last moment, and only those its configuration names; the policy as narrow as its configuration says, a place at the host
 // asked for first and given back afterwards, an answer that was not asked for thrown as what it means.
 import { isIP } from "node:net";
-import type { CommonConfig } from "../../core/connector_config.js";
-import type { TaskContext } from "../../core/context.js";
-import { Permanent } from "../../core/errors.js";
-import { judgeUrl, narrowed } from "../../core/outbound.js";
-import { type AskSecret, withSecrets, withSecretsIn } from "../../core/secrets.js";
+import { Permanent } from "../../core/errors/errors.js";
+import type { CommonConfig } from "../../core/places/connector_config.js";
+import { judgeUrl, narrowed } from "../../core/places/outbound.js";
+import type { TaskContext } from "../../core/task/context.js";
+import { type AskSecret, withSecrets, withSecretsIn } from "../../core/values/secrets.js";
 import { answerError, bodyJson, bodyText } from "./answers.js";
 import { type Body, type GuardedHead, guardedExchange } from "./guard/index.js";
 import { enterHost, leaveHost } from "./host_gate.js";

@@ -1,10 +1,10 @@
 // The contract of connectors: a name, what a tenant configures, what a task gives, and a function that calls through the guard.
 // docs/connectors.md tells it in words.
 import { z } from "zod";
-import { checkedConfig, connector_prefix } from "../../core/connector_config.js";
-import type { TaskContext } from "../../core/context.js";
-import { defineHandler, type Handler, type Output } from "../../core/declare.js";
-import { Permanent } from "../../core/errors.js";
+import { defineHandler, type Handler, type Output } from "../../core/declare/declare.js";
+import { Permanent } from "../../core/errors/errors.js";
+import { checkedConfig, connector_prefix } from "../../core/places/connector_config.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { type Call, type CallerConfig, makeCall } from "./caller.js";
 
 /** What a connector's function is given beside the parameters. */

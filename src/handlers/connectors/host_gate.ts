@@ -1,8 +1,8 @@
 // Asks the database, for all workers together, whether a host may be called now, and tells it what came of the call.
 
-import type { CommonConfig } from "../../core/connector_config.js";
-import type { SqlSession, TaskContext } from "../../core/context.js";
-import { classify, Throttled } from "../../core/errors.js";
+import { classify, Throttled } from "../../core/errors/errors.js";
+import type { CommonConfig } from "../../core/places/connector_config.js";
+import type { SqlSession, TaskContext } from "../../core/task/context.js";
 
 export interface Entered {
   granted: boolean;

@@ -1,9 +1,9 @@
 // connector.http.request: one HTTP call, safely. Small answers come back as the result, large ones go to storage.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { TaskContext } from "../../core/context.js";
-import { Permanent, type StorageError } from "../../core/errors.js";
-import { isOfTenant, type Ref, tenantPrefix } from "../../core/store.js";
+import { Permanent, type StorageError } from "../../core/errors/errors.js";
+import { isOfTenant, type Ref, tenantPrefix } from "../../core/places/store.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { bodyJson, bodyText, keptHeaders } from "./answers.js";
 import { type CallRequest, hostOf, tooLarge } from "./caller.js";
 import { defineConnector } from "./connector.js";

@@ -2,10 +2,10 @@
 // its length costs no memory; whoever reads it reads data, whatever the values try to be.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Loose, TaskContext } from "../../core/context.js";
-import { defineHandler } from "../../core/declare.js";
-import { Permanent } from "../../core/errors.js";
-import { tenantPrefix } from "../../core/store.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { Permanent } from "../../core/errors/errors.js";
+import { tenantPrefix } from "../../core/places/store.js";
+import type { Loose, TaskContext } from "../../core/task/context.js";
 import { csvLine } from "./report_csv.js";
 import { heading, page_end, pageStart, table, table_end, tableRow, tableStart } from "./report_html.js";
 import { columnsOf, givenRows, previousRows, type Rows, storedRows, taskRows } from "./report_rows.js";

@@ -1,8 +1,9 @@
 // Where the rows of a report come from, a page at a time: given with the task, a file in storage, the results of the stage
 // before, or the tasks of a job. Each source can be read twice: once for its columns, once for the report.
-import type { Loose, TaskContext } from "../../core/context.js";
-import { Permanent } from "../../core/errors.js";
-import { isOfTenant, type Ref, tenantPrefix } from "../../core/store.js";
+
+import { Permanent } from "../../core/errors/errors.js";
+import { isOfTenant, type Ref, tenantPrefix } from "../../core/places/store.js";
+import type { Loose, TaskContext } from "../../core/task/context.js";
 
 export type Row = Record<string, unknown>;
 

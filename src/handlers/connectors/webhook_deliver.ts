@@ -2,10 +2,10 @@
 // the guard, and tells how it went; whether and when there is another try is the database's to say. A task that runs again after
 // a crash sends the same id again and is counted once.
 import { z } from "zod";
-import type { TaskContext } from "../../core/context.js";
-import { defineHandler } from "../../core/declare.js";
-import { classify } from "../../core/errors.js";
-import { retryAfter } from "../../core/foreign_errors.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { classify } from "../../core/errors/errors.js";
+import { retryAfter } from "../../core/errors/foreign_errors.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { type Body, type GuardedHead, OutboundRefused } from "./guard/index.js";
 import { NoKeys, sendSigned, type Target } from "./webhook_signed.js";
 

@@ -1,9 +1,10 @@
 // A message to a webhook's receiver: signed with its secrets over the very bytes, sent through the guard, without redirects.
-import { checkedNarrowing } from "../../core/connector_config.js";
-import type { TaskContext } from "../../core/context.js";
-import { classify } from "../../core/errors.js";
-import { narrowed, type OutboundPolicy } from "../../core/outbound.js";
-import { signedHeaders, webhookKey, webhookPurpose } from "../../core/webhooks.js";
+
+import { classify } from "../../core/errors/errors.js";
+import { checkedNarrowing } from "../../core/places/connector_config.js";
+import { narrowed, type OutboundPolicy } from "../../core/places/outbound.js";
+import { signedHeaders, webhookKey, webhookPurpose } from "../../core/places/webhooks.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { type Body, type GuardedHead, guardedExchange } from "./guard/index.js";
 
 export interface Target {

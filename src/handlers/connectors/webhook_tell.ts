@@ -2,10 +2,10 @@
 // delivery. It is a task like any other: what the receiver answers decides whether it is tried again, and its result is kept.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
-import { Permanent, Throttled, Transient } from "../../core/errors.js";
-import { task_type_pattern } from "../../core/names.js";
-import { endpoint_id_pattern } from "../../core/webhooks.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { task_type_pattern } from "../../core/declare/names.js";
+import { Permanent, Throttled, Transient } from "../../core/errors/errors.js";
+import { endpoint_id_pattern } from "../../core/places/webhooks.js";
 import { answerError } from "./answers.js";
 import { NoKeys, sendSigned, type Target } from "./webhook_signed.js";
 

@@ -6,8 +6,8 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
-import { Permanent, Transient } from "../../core/errors.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { Permanent, Transient } from "../../core/errors/errors.js";
 import { mustBeFolder } from "./list.js";
 
 export type FileDigest = { path: string; sha256: string; size: number } | { path: string; missing: string };

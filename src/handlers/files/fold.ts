@@ -1,6 +1,6 @@
 // files.fold: the digests of one hundred files into one subtree of the Merkle tree (merkle.ts says how), their count and
 // their size.
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 import type { FileDigest } from "./digest.js";
 import { compareBytes, leafHash, merkleRoot } from "./merkle.js";
 

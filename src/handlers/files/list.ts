@@ -5,8 +5,8 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
-import { Permanent } from "../../core/errors.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { Permanent } from "../../core/errors/errors.js";
 import { compareBytes } from "./merkle.js";
 
 export interface FileList {

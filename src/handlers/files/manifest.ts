@@ -1,7 +1,7 @@
 // files.manifest: the subtrees into one manifest. It holds no time and no machine, so that the same folder gives the same
 // manifest wherever and however often it is made.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 import type { Fold } from "./fold.js";
 import { type FileList, most_named, mustBeFolder } from "./list.js";
 import { merkleRoot } from "./merkle.js";

@@ -1,6 +1,6 @@
 // hello.greet: says hello, with its number.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 
 export interface Greeting {
   greeting: string;

@@ -1,6 +1,6 @@
 // hello.reply: answers the greeting with the same index in the stage before.
-import { defineHandler } from "../../core/declare.js";
-import { Permanent } from "../../core/errors.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { Permanent } from "../../core/errors/errors.js";
 import type { Greeting } from "./greet.js";
 
 export const helloReply = defineHandler("hello.reply", {}, async (_parameters, ctx) => {

@@ -1,6 +1,6 @@
 // What the stages of the raster jobs hand to each other: the results of validate, plan and cog, and the parameters of a COG task.
 // Small on purpose: a job has thousands of them. Types only.
-import type { ZoneAsset } from "../../core/zones.js";
+import type { ZoneAsset } from "../../core/places/zones.js";
 import type { Footprint } from "../../geo/footprint.js";
 import type {
   BandStatistics,
@@ -13,7 +13,7 @@ import type {
 } from "../../geo/raster.js";
 import type { ItemDates } from "../../geo/stac_dates.js";
 import type { RasterFacts } from "../../geo/stac_item.js";
-import type { Place } from "./place.js";
+import type { Place } from "./place/place.js";
 
 /** A raster after the reprojection, whole. */
 export interface TargetGrid {

@@ -1,5 +1,5 @@
 // The handlers that open rasters, for the process they run in: it imports this one file, and serves them all with one warm engine.
-export { rasterCogTile } from "./cog_tile.js";
-export { rasterInspect } from "./inspect.js";
-export { rasterStack } from "./stack.js";
-export { rasterValidate } from "./validate.js";
+export { rasterCogTile } from "./handlers/cog_tile.js";
+export { rasterInspect } from "./handlers/inspect.js";
+export { rasterStack } from "./handlers/stack.js";
+export { rasterValidate } from "./handlers/validate.js";

@@ -1,8 +1,8 @@
 // What may be asked of the raster jobs, field by field: the API's documentation, the command line's help and the pages' forms are
 // made from these. Jobs put them together; handlers read back the part they need. Data only, nothing is opened here.
 import { z } from "zod";
-import { isFanfoldError } from "../../core/errors.js";
-import { parseZoneRef } from "../../core/zones.js";
+import { isFanfoldError } from "../../core/errors/errors.js";
+import { parseZoneRef } from "../../core/places/zones.js";
 import { compileNamePattern } from "../../geo/name_pattern.js";
 import { compressions, raster_types, resamplings } from "../../geo/raster.js";
 import { purposes } from "../../geo/raster_treatment.js";

@@ -1,7 +1,7 @@
 // stac.conclude_removal: what went, or what would go, in one result. Collections that lost items tell what is left in them, or go when
 // nothing is and that was asked for.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
 import type { KeptFile } from "./leaving_files.js";

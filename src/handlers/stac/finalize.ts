@@ -1,8 +1,8 @@
 // stac.finalize: the collection gets the extent and the summaries of what is in it now. The last task of the raster jobs: its result
 // is what a caller wants to know of the whole.
 import { z } from "zod";
-import type { TaskContext } from "../../core/context.js";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { publicSource } from "../../geo/stac_ids.js";
 import type { ValidatedRaster } from "../raster/facts.js";
 import { stac_id } from "../raster/settings.js";

@@ -1,6 +1,7 @@
 // From what a COG task has measured to the item that tells it, and where it comes from.
-import type { JobFacts } from "../../core/context.js";
-import { formatZoneRef, type ZoneAsset } from "../../core/zones.js";
+
+import { formatZoneRef, type ZoneAsset } from "../../core/places/zones.js";
+import type { JobFacts } from "../../core/task/context.js";
 import type { StacItem, StacLink } from "../../geo/stac.js";
 import { publicSource } from "../../geo/stac_ids.js";
 import { buildItem, type FileFacts, type Provenance } from "../../geo/stac_item.js";

@@ -1,7 +1,7 @@
 // Which files go with items that leave the catalogue: those that their own job has made or recorded, and no other item names. A COG may
 // be in several collections, because it can be registered again; it stays for as long as one of them has it.
 import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
-import type { TaskContext } from "../../core/context.js";
+import type { TaskContext } from "../../core/task/context.js";
 import type { StacItem } from "../../geo/stac.js";
 import { filesOf, zoneRef } from "./taken_items.js";
 

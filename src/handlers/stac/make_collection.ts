@@ -1,5 +1,5 @@
 // The collection of a job, made when it is not there. One that is there stays as it is, whoever made it.
-import type { TaskContext } from "../../core/context.js";
+import type { TaskContext } from "../../core/task/context.js";
 import { buildCollection } from "../../geo/stac_collection.js";
 import { catalogOf } from "./catalog_of.js";
 

@@ -1,7 +1,7 @@
 // stac.prepare: before files are looked at: the collection is there, and none of the items belongs to another job.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
-import type { Inventory } from "../raster/inventory.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import type { Inventory } from "../raster/handlers/inventory.js";
 import { collection_fields, overwrite_field } from "../raster/settings.js";
 import { makeCollection } from "./make_collection.js";
 import { refuseTakenIds } from "./taken_items.js";

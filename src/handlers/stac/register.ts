@@ -1,7 +1,7 @@
 // stac.register: the items of up to a hundred COGs, written in the transaction that ends this task: all of them or none. Whoever
 // runs it again writes the same items again. Files that an item had before and has no more go in that transaction too.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 import type { StacItem } from "../../geo/stac.js";
 import type { CogResult } from "../raster/facts.js";
 import { overwrite_field, stac_id } from "../raster/settings.js";

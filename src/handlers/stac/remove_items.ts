@@ -1,7 +1,7 @@
 // stac.remove_items: up to a hundred items, their files and their records, gone in the transaction that ends this task, with an event
 // that says so; or all still there. What is gone already counts as gone.
 import { z } from "zod";
-import { defineHandler } from "../../core/declare.js";
+import { defineHandler } from "../../core/declare/declare.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
 import { type KeptFile, leavingFiles } from "./leaving_files.js";

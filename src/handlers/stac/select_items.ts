@@ -2,9 +2,9 @@
 // files. Changes nothing.
 import { z } from "zod";
 import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
-import type { TaskContext } from "../../core/context.js";
-import { defineHandler } from "../../core/declare.js";
-import { Permanent } from "../../core/errors.js";
+import { defineHandler } from "../../core/declare/declare.js";
+import { Permanent } from "../../core/errors/errors.js";
+import type { TaskContext } from "../../core/task/context.js";
 import type { StacItem } from "../../geo/stac.js";
 import { stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";

@@ -2,9 +2,9 @@
 // them. The job's own are its earlier attempts, which a repair replaces.
 
 import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
-import type { TaskContext } from "../../core/context.js";
-import { Permanent } from "../../core/errors.js";
-import { parseZoneRef, type ZoneRef } from "../../core/zones.js";
+import { Permanent } from "../../core/errors/errors.js";
+import { parseZoneRef, type ZoneRef } from "../../core/places/zones.js";
+import type { TaskContext } from "../../core/task/context.js";
 import type { StacItem } from "../../geo/stac.js";
 import { catalogOf } from "./catalog_of.js";
 import { ref_field } from "./item_fields.js";

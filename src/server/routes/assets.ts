@@ -5,10 +5,10 @@ import { pipeline } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { assets_api } from "../../core/api/assets.js";
-import { NotFound, StorageError } from "../../core/errors.js";
-import { isOfTenant, type Ref } from "../../core/store.js";
+import { NotFound, StorageError } from "../../core/errors/errors.js";
+import { isOfTenant, type Ref } from "../../core/places/store.js";
 import type { Engine } from "../../engine/engine.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
 
 const asset_shape = z.object({
   name: z.string(),

@@ -1,8 +1,8 @@
 // Job types: those the service has in code, and those a tenant saves as data.
 import { blueprints_api } from "../../core/api/blueprints.js";
-import { max_problems } from "../../core/problems.js";
-import type { BlueprintRecord } from "../../engine/blueprints.js";
-import { routes } from "../route.js";
+import { max_problems } from "../../core/errors/problems.js";
+import type { BlueprintRecord } from "../../engine/verbs/blueprints.js";
+import { routes } from "../http/route.js";
 
 export const blueprintsRoutes = () =>
   routes(blueprints_api, {

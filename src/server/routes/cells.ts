@@ -1,7 +1,7 @@
 // The tasks of a stage as a whole, and verbs on a selection of them.
 import { cells_api } from "../../core/api/cells.js";
-import { StageCellsKeeper } from "../kept_cells.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
+import { StageCellsKeeper } from "../jobs/kept_cells.js";
 
 export const cellsRoutes = () => {
   const keeper = new StageCellsKeeper();

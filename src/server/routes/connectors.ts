@@ -1,8 +1,8 @@
 import { connectors_api } from "../../core/api/connectors.js";
-import { connector_prefix } from "../../core/connector_config.js";
-import { quoted, suggestion } from "../../core/problems.js";
-import type { Registry } from "../../core/registry.js";
-import { routes } from "../route.js";
+import type { Registry } from "../../core/declare/registry.js";
+import { quoted, suggestion } from "../../core/errors/problems.js";
+import { connector_prefix } from "../../core/places/connector_config.js";
+import { routes } from "../http/route.js";
 
 /** Workers may know more than this process: it is kept all the same. */
 function unknownConnector(connector: string, { handlers }: Registry): string[] {

@@ -6,8 +6,8 @@ import { documents_api } from "../../core/api/documents.js";
 import type { Endpoint } from "../../core/api/endpoint.js";
 import { openApi } from "../../core/api/openapi.js";
 import { zone_files_api } from "../../core/api/zone_files.js";
-import { docsPage, own_address } from "../docs_page.js";
-import { type Route, routes } from "../route.js";
+import { type Route, routes } from "../http/route.js";
+import { docsPage, own_address } from "../pages/docs_page.js";
 
 /** Locked down: the page runs nothing, loads nothing and is framed nowhere; its style is in itself. */
 const policy =

@@ -1,14 +1,14 @@
 // Where tasks are: boxes one by one, or a grid of them.
 import type { z } from "zod";
 import { footprints_api, type footprints as footprints_reply, most_boxes } from "../../core/api/footprints.js";
-import { BadRequest } from "../../core/errors.js";
-import { footprint_letters, footprint_states } from "../../core/footprints.js";
+import { BadRequest } from "../../core/errors/errors.js";
+import { footprint_letters, footprint_states } from "../../core/shown/footprints.js";
 import { binBoxes, binOf, gridOver } from "../../geo/box_bins.js";
 import { footprintBox } from "../../geo/boxes.js";
 import { box_scale, packBoxes, packLetters, parseOrdinals, rangesOf } from "../../geo/packed_boxes.js";
 import type { Bounds } from "../../geo/raster.js";
-import type { StageFootprints } from "../footprints.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
+import type { StageFootprints } from "../jobs/footprints.js";
 import { unlessKnown } from "./stac/etag.js";
 
 const most_retried = 5000;

@@ -1,5 +1,5 @@
 import { groups_api } from "../../core/api/groups.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
 
 export const groupsRoutes = () =>
   routes(groups_api, {

@@ -1,7 +1,7 @@
 import { package_version as version } from "../../config.js";
 import { health_api } from "../../core/api/health.js";
-import { Unavailable } from "../../core/errors.js";
-import { routes } from "../route.js";
+import { Unavailable } from "../../core/errors/errors.js";
+import { routes } from "../http/route.js";
 
 /** Probes look every few seconds. */
 class NotReady extends Unavailable {

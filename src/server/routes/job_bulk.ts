@@ -1,10 +1,10 @@
 // One verb for all jobs that fit a filter.
 import { job_bulk_api } from "../../core/api/job_bulk.js";
-import { BadRequest } from "../../core/errors.js";
-import type { Problem } from "../../core/problems.js";
-import { countBulk, runBulk } from "../../engine/job_bulk.js";
-import { jobFilter } from "../job_wishes.js";
-import { routes } from "../route.js";
+import { BadRequest } from "../../core/errors/errors.js";
+import type { Problem } from "../../core/errors/problems.js";
+import { countBulk, runBulk } from "../../engine/verbs/job_bulk.js";
+import { routes } from "../http/route.js";
+import { jobFilter } from "../jobs/job_filter.js";
 
 export const jobBulkRoutes = () =>
   routes(job_bulk_api, {

@@ -4,15 +4,15 @@ import type { FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { BodyOf } from "../../core/api/endpoint.js";
 import { jobs_api, max_result_bytes, submit_options } from "../../core/api/jobs.js";
-import { BadRequest, NotFound, StorageError } from "../../core/errors.js";
-import { didYouMean, jsonPath, max_problems, type Problem, quoted } from "../../core/problems.js";
-import { isTerminal } from "../../core/statuses.js";
+import { BadRequest, NotFound, StorageError } from "../../core/errors/errors.js";
+import { didYouMean, jsonPath, max_problems, type Problem, quoted } from "../../core/errors/problems.js";
+import { isTerminal } from "../../core/shown/statuses.js";
 import type { Engine } from "../../engine/engine.js";
-import type { SubmitReply } from "../../engine/records.js";
-import { isSmallSubmit } from "../gathered_submits.js";
-import { jobView } from "../job_view.js";
-import { jobFilter } from "../job_wishes.js";
-import { type Call, routes } from "../route.js";
+import type { SubmitReply } from "../../engine/verbs/records.js";
+import { type Call, routes } from "../http/route.js";
+import { isSmallSubmit } from "../jobs/gathered_submits.js";
+import { jobFilter } from "../jobs/job_filter.js";
+import { jobView } from "../jobs/job_view.js";
 import { StacLinks } from "./stac/links.js";
 
 /** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */

@@ -1,7 +1,7 @@
 import { keys_api } from "../../core/api/keys.js";
-import type { May } from "../../engine/keys.js";
-import type { Principal } from "../auth.js";
-import { routes } from "../route.js";
+import type { May } from "../../engine/verbs/keys.js";
+import type { Principal } from "../access/auth.js";
+import { routes } from "../http/route.js";
 
 /** What a caller may hand out: what they have. */
 export function mayOf({ scopes, operator }: Principal): May {

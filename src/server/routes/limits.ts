@@ -1,5 +1,5 @@
 import { limits_api } from "../../core/api/limits.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
 
 export const limitsRoutes = () =>
   routes(limits_api, {

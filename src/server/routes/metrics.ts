@@ -1,5 +1,5 @@
 import { metrics_api } from "../../core/api/metrics.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
 
 export const metricsRoutes = () =>
   routes(metrics_api, {

@@ -1,9 +1,10 @@
 // What an operator does about jobs, task types and workers.
-import { asCall } from "../../core/action.js";
+
 import { operations_api } from "../../core/api/operations.js";
-import type { Why } from "../../engine/operator.js";
-import type { Principal } from "../auth.js";
-import { routes } from "../route.js";
+import { asCall } from "../../core/shown/action.js";
+import type { Why } from "../../engine/verbs/operator.js";
+import type { Principal } from "../access/auth.js";
+import { routes } from "../http/route.js";
 
 export const operationsRoutes = () =>
   routes(operations_api, {

@@ -1,6 +1,6 @@
 import { schedules_api } from "../../core/api/schedules.js";
-import type { ScheduleGiven, ScheduleRecord } from "../../engine/schedule_records.js";
-import { routes } from "../route.js";
+import type { ScheduleGiven, ScheduleRecord } from "../../engine/verbs/schedule_records.js";
+import { routes } from "../http/route.js";
 
 /** The same record with its options as plain JSON. */
 const told = (schedule: ScheduleRecord) => ({ ...schedule, options: { ...schedule.options } });

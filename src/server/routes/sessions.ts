@@ -1,20 +1,20 @@
 import { package_version } from "../../config.js";
 import { scopes } from "../../core/api/endpoint.js";
 import { sessions_api } from "../../core/api/sessions.js";
-import { BadRequest, Forbidden, OverLimit, Unauthenticated } from "../../core/errors.js";
-import { isLinkCode } from "../../core/session_token.js";
+import { BadRequest, Forbidden, OverLimit, Unauthenticated } from "../../core/errors/errors.js";
+import { isLinkCode } from "../../core/values/session_token.js";
 import {
   createSignInLink,
   endSession,
   type OpenedSession,
   openSession,
   takeSignInLink,
-} from "../../engine/sessions.js";
-import type { Principal } from "../auth.js";
-import { leaveWith } from "../call_places.js";
-import { sessionTokenOf, setSessionCookie } from "../credentials.js";
-import { type Call, routes } from "../route.js";
-import { sessionAuthorization } from "../sessions.js";
+} from "../../engine/verbs/sessions.js";
+import type { Principal } from "../access/auth.js";
+import { sessionTokenOf, setSessionCookie } from "../access/credentials.js";
+import { sessionAuthorization } from "../access/sessions.js";
+import { leaveWith } from "../http/call_places.js";
+import { type Call, routes } from "../http/route.js";
 
 type Calling = Pick<Call, "service" | "request" | "reply">;
 

@@ -1,7 +1,7 @@
 import { stream_api } from "../../core/api/stream.js";
-import { isTerminal } from "../../core/statuses.js";
-import { routes } from "../route.js";
-import { openStream } from "../stream.js";
+import { isTerminal } from "../../core/shown/statuses.js";
+import { routes } from "../http/route.js";
+import { openStream } from "../stream/stream.js";
 
 export const streamRoutes = () =>
   routes(stream_api, {

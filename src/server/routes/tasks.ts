@@ -1,8 +1,8 @@
 // Tasks: enqueued, listed, looked at, moved.
 import { tasks_api } from "../../core/api/tasks.js";
-import { BadRequest } from "../../core/errors.js";
-import type { Problem } from "../../core/problems.js";
-import { asText, routes } from "../route.js";
+import { BadRequest } from "../../core/errors/errors.js";
+import type { Problem } from "../../core/errors/problems.js";
+import { asText, routes } from "../http/route.js";
 import { explained } from "./operations.js";
 
 /** More of them in one call wait for a turn: of one tenant's only some are with the database. */

@@ -1,5 +1,5 @@
 import { tenants_api } from "../../core/api/tenants.js";
-import { routes } from "../route.js";
+import { routes } from "../http/route.js";
 import { mayOf } from "./keys.js";
 
 export const tenantsRoutes = () =>

@@ -1,8 +1,8 @@
 import { package_version as version } from "../../config.js";
 import { vitals_api } from "../../core/api/vitals.js";
-import { schemaState } from "../../engine/migrate.js";
-import { readVitals } from "../../engine/vitals.js";
-import { routes } from "../route.js";
+import { schemaState } from "../../engine/schema/migrate.js";
+import { readVitals } from "../../engine/verbs/vitals.js";
+import { routes } from "../http/route.js";
 
 export const vitalsRoutes = () =>
   routes(vitals_api, {

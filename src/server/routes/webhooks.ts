@@ -1,6 +1,6 @@
 import { deliveries_api, webhooks_api } from "../../core/api/webhooks.js";
-import { addressWarnings } from "../address_warnings.js";
-import { routes } from "../route.js";
+import { addressWarnings } from "../http/address_warnings.js";
+import { routes } from "../http/route.js";
 
 export const webhooksRoutes = () => [
   ...routes(webhooks_api, {

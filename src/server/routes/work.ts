@@ -1,8 +1,8 @@
 // The worker's verbs over HTTP. Whatever a worker names, it acts for the tenant of its key.
 import { performance } from "node:perf_hooks";
 import { work_api } from "../../core/api/work.js";
-import type { RemoteWork } from "../../engine/remote_work.js";
-import { type Call, routes } from "../route.js";
+import type { RemoteWork } from "../../engine/work/remote_work.js";
+import { type Call, routes } from "../http/route.js";
 
 /** A hint may be lost: whoever waits looks this often all the same. */
 const LOOK_MS = 1_000;

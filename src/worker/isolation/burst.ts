@@ -1,8 +1,9 @@
 // The one transaction that an isolated handler may have open, held in the worker while its statements come over the channel. It
 // ends when the handler says so, with the handler, or when it was open or idle for too long: others wait for the connection.
-import type { SqlSession } from "../../core/context.js";
-import { Transient } from "../../core/errors.js";
-import { type Database, DatabaseError, type Scalar } from "../../engine/database.js";
+
+import { Transient } from "../../core/errors/errors.js";
+import type { SqlSession } from "../../core/task/context.js";
+import { type Database, DatabaseError, type Scalar } from "../../engine/database/database.js";
 import { HandlerSql, releaseLocks } from "./handler_sql.js";
 
 export interface BurstLimits {

@@ -1,14 +1,14 @@
 // ctx in a child process: the same class as in the worker, except that what needs the database, the scratch folder or the
 // heartbeat goes over the channel, and so do stored files.
-import type { SqlSession } from "../../core/context.js";
-import { logRecord, max_log_bytes, max_log_lines } from "../../core/log_line.js";
-import type { Database, Scalar } from "../../engine/database.js";
-import { parameterText } from "../../engine/database.js";
-import { newPace } from "../batch.js";
-import { TaskContext, type TaskServices } from "../context.js";
-import { deepFreeze } from "../freeze.js";
-import { HeldClaim } from "../held.js";
-import type { RecordedStatement } from "../recorded.js";
+import type { SqlSession } from "../../core/task/context.js";
+import { logRecord, max_log_bytes, max_log_lines } from "../../core/task/log_line.js";
+import type { Database, Scalar } from "../../engine/database/database.js";
+import { parameterText } from "../../engine/database/database.js";
+import { newPace } from "../claim/batch.js";
+import { HeldClaim } from "../claim/held.js";
+import type { RecordedStatement } from "../finish/recorded.js";
+import { TaskContext, type TaskServices } from "../run/context.js";
+import { deepFreeze } from "../run/freeze.js";
 import { orAborted } from "../wait.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
 import { remoteStore } from "./store_calls.js";

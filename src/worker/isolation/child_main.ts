@@ -2,12 +2,12 @@
 // came of each. Started by handler_process.ts with the module's URL and the worker's pid.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
-import type { Handler } from "../../core/declare.js";
-import { classify, Permanent, Transient } from "../../core/errors.js";
-import { invoke } from "../../core/invoke.js";
+import type { Handler } from "../../core/declare/declare.js";
+import { classify, Permanent, Transient } from "../../core/errors/errors.js";
+import { invoke } from "../../core/task/invoke.js";
 import { importModule } from "../../import_module.js";
-import { TimeoutError } from "../attempt.js";
-import { outcomeOf } from "../outcome.js";
+import { outcomeOf } from "../finish/outcome.js";
+import { TimeoutError } from "../run/attempt.js";
 import { type Channel, ChildContext } from "./child_context.js";
 import { joinTrace } from "./child_tracing.js";
 import { endGroup, endWithParent } from "./child_watchdog.js";

@@ -1,5 +1,5 @@
 // The words for how the process of a handler ended before its task did. Pure.
-import { type Failure, failureOf, type ProcessEnd, storableText } from "../../core/failures.js";
+import { type Failure, failureOf, type ProcessEnd, storableText } from "../../core/errors/failures.js";
 import type { Escaped } from "./messages.js";
 
 /** Why the worker itself ended the process. */

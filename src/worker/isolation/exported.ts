@@ -1,6 +1,6 @@
 // Finds a handler among what a module exports: by itself, or in the `handlers` of a default export, as an app gives them.
-import type { Handler } from "../../core/declare.js";
-import { readProperty } from "../../core/failures.js";
+import type { Handler } from "../../core/declare/declare.js";
+import { readProperty } from "../../core/errors/failures.js";
 
 export function findExported(exports: Readonly<Record<string, unknown>>, name: string): Handler | null {
   const listed = readProperty(exports.default, "handlers");

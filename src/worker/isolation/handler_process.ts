@@ -2,12 +2,12 @@
 // it is used again is the pool's to say.
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable } from "node:stream";
-import type { Handler } from "../../core/declare.js";
-import { Transient } from "../../core/errors.js";
-import type { Failure } from "../../core/failures.js";
-import { TimeoutError } from "../attempt.js";
-import type { TaskContext } from "../context.js";
-import type { Done } from "../outcome.js";
+import type { Handler } from "../../core/declare/declare.js";
+import { Transient } from "../../core/errors/errors.js";
+import type { Failure } from "../../core/errors/failures.js";
+import type { Done } from "../finish/outcome.js";
+import { TimeoutError } from "../run/attempt.js";
+import type { TaskContext } from "../run/context.js";
 import { ChildFailure, crashOf, type KillReason } from "./crash.js";
 import { type ForkSettings, forkChild } from "./fork.js";
 import { addGroup, removeGroup, signalGroup } from "./groups.js";

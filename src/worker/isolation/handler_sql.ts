@@ -1,6 +1,6 @@
 // SQL of handlers in processes of their own, which are not to be trusted with the worker's role: each statement goes through
 // app.handler_sql, inside which nothing can take another role, name another tenant, or outlast the statement.
-import { Permanent } from "../../core/errors.js";
+import { Permanent } from "../../core/errors/errors.js";
 import {
   type Database,
   DatabaseError,
@@ -8,9 +8,9 @@ import {
   parameterText,
   type Scalar,
   statementText,
-} from "../../engine/database.js";
-import { decodeRow, decoders } from "../../engine/decoders.js";
-import { fromFirstWord } from "../recorded.js";
+} from "../../engine/database/database.js";
+import { decodeRow, decoders } from "../../engine/database/decoders.js";
+import { fromFirstWord } from "../finish/recorded.js";
 
 type Row = Record<string, unknown>;
 

@@ -1,15 +1,15 @@
 // What a worker and the child process of an isolated handler say to each other, over a channel of their own. Results and
 // log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
-import { FanfoldError, isFanfoldError } from "../../core/errors.js";
-import type { Failure } from "../../core/failures.js";
-import type { OutboundPolicy } from "../../core/outbound.js";
-import type { RasterSettings } from "../../core/raster_settings.js";
-import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/commands.js";
-import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database.js";
-import type { StopKind } from "../attempt.js";
-import type { Progress } from "../context.js";
-import type { Done } from "../outcome.js";
-import type { SentStatement } from "../recorded.js";
+import { FanfoldError, isFanfoldError } from "../../core/errors/errors.js";
+import type { Failure } from "../../core/errors/failures.js";
+import type { OutboundPolicy } from "../../core/places/outbound.js";
+import type { RasterSettings } from "../../core/task/raster_settings.js";
+import { DatabaseError, type DatabaseErrorFields, type Scalar } from "../../engine/database/database.js";
+import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/work/commands.js";
+import type { Done } from "../finish/outcome.js";
+import type { SentStatement } from "../finish/recorded.js";
+import type { StopKind } from "../run/attempt.js";
+import type { Progress } from "../run/context.js";
 import type { StoreCall } from "./store_calls.js";
 import type { ZoneCall } from "./zone_calls.js";
 

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { environmentForHandlers } from "../../config.js";
 import type { Engine } from "../../engine/engine.js";
 import type { WorkerSettings } from "../options.js";
-import type { Secrets } from "../secrets.js";
+import type { Secrets } from "../run/secrets.js";
 import { type FencedModules, fence_words, fenceModules, no_fence } from "./fence.js";
 import { inheritedEnv } from "./fork.js";
 import { ProcessPool } from "./pool.js";

@@ -1,8 +1,8 @@
 // The child processes of isolated handlers: forked when first needed, kept warm for the next task of the same module, and
 // ended when they misbehaved, have done many tasks, keep too much memory, or nobody has needed them for a while.
 import type { Logger } from "pino";
-import type { Handler } from "../../core/declare.js";
-import type { TaskContext } from "../context.js";
+import type { Handler } from "../../core/declare/declare.js";
+import type { TaskContext } from "../run/context.js";
 import { settlesWithin } from "../wait.js";
 import { type FencedModules, userOfTenant } from "./fence.js";
 import { HandlerProcess, type Returned, Untouched } from "./handler_process.js";

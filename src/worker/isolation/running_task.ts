@@ -1,6 +1,6 @@
 // The task a child process has in hand, from its start there to its end: who waits for it, what may be asked meanwhile, and
 // the timers that are its alone.
-import type { TaskContext } from "../context.js";
+import type { TaskContext } from "../run/context.js";
 import type { HandlerProcess, Returned } from "./handler_process.js";
 import { Service } from "./service.js";
 

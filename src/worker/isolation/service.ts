@@ -1,9 +1,9 @@
 // Answers what an isolated handler asks of the worker: pages of results, stored files, its scratch directory, secrets, and its one transaction.
 // The child can ask only about its own task, and for the database only if its declaration does. A child may say anything.
-import { Permanent } from "../../core/errors.js";
-import { isOwnTrouble } from "../../engine/lost_connection.js";
-import type { TaskContext } from "../context.js";
-import { Recorded, type SentStatement, templateOf } from "../recorded.js";
+import { Permanent } from "../../core/errors/errors.js";
+import { isOwnTrouble } from "../../engine/database/lost_connection.js";
+import { Recorded, type SentStatement, templateOf } from "../finish/recorded.js";
+import type { TaskContext } from "../run/context.js";
 import { Burst } from "./burst.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
 import { StoreCalls } from "./store_calls.js";

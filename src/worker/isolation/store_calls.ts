@@ -1,7 +1,7 @@
 // What an isolated handler does with storage, done by the worker for it: the child cannot reach the folder, and names files of its own
 // tenant only. Content travels in pieces, each asked for or taken when the one before is through.
-import { Permanent } from "../../core/errors.js";
-import type { Ref, Store } from "../../core/store.js";
+import { Permanent } from "../../core/errors/errors.js";
+import type { Ref, Store } from "../../core/places/store.js";
 
 export type StoreCall =
   | { verb: "put"; key: string }

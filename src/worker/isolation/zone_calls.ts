@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { chown, lstat, open, readlink, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
-import { Permanent } from "../../core/errors.js";
-import { quoted } from "../../core/problems.js";
-import type { TaskZones } from "../../core/zones.js";
+import { Permanent } from "../../core/errors/errors.js";
+import { quoted } from "../../core/errors/problems.js";
+import type { TaskZones } from "../../core/places/zones.js";
 
 /** The verb and what it was given, as in TaskZones. */
 export type ZoneCall = {

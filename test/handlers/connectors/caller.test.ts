@@ -1,7 +1,7 @@
 // What `call` adds to a connector's calls by itself.
 import { expect, onTestFinished, test } from "vitest";
-import type { SqlSession, TaskContext } from "../../../src/core/context.js";
-import { default_policy } from "../../../src/core/outbound.js";
+import { default_policy } from "../../../src/core/places/outbound.js";
+import type { SqlSession, TaskContext } from "../../../src/core/task/context.js";
 import { makeCall } from "../../../src/handlers/connectors/caller.js";
 import { fakeContext } from "../../jobs/fake_context.js";
 import { listen } from "./listener.js";

@@ -2,7 +2,7 @@
 // answers. The listener on loopback stands for everything that must not be reached: it counts connections.
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { classify } from "../../../src/core/errors.js";
+import { classify } from "../../../src/core/errors/errors.js";
 import { sendTo } from "../../../src/handlers/connectors/guard/hop.js";
 import {
   default_policy,

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { transformSync } from "rolldown/utils";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { defineHandler, defineJob } from "../../../src/core/declare.js";
+import { defineHandler, defineJob } from "../../../src/core/declare/declare.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
 import { webhookTell } from "../../../src/handlers/connectors/webhook_tell.js";
 import { openService, type TestService } from "../../server/service.js";

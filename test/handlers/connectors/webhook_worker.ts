@@ -1,6 +1,6 @@
 // A worker, or the HTTP server, as a process of its own for tests that kill it. It says `ready` when it is registered or listens.
-import { defineHandler, defineJob } from "../../../src/core/declare.js";
-import { createRegistry } from "../../../src/core/registry.js";
+import { defineHandler, defineJob } from "../../../src/core/declare/declare.js";
+import { createRegistry } from "../../../src/core/declare/registry.js";
 import { openEngine } from "../../../src/engine/open_engine.js";
 import { webhookDeliver } from "../../../src/handlers/connectors/webhook_deliver.js";
 import { createApp } from "../../../src/server/app.js";

@@ -6,8 +6,8 @@ import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { type Scene, syntheticScene } from "../../../src/cli/demo/terrain.js";
-import { openRasterEngine } from "../../../src/handlers/raster/engine_choice.js";
-import type { GdalEngine } from "../../../src/handlers/raster/gdal_engine.js";
+import { openRasterEngine } from "../../../src/handlers/raster/gdal/engine_choice.js";
+import type { GdalEngine } from "../../../src/handlers/raster/gdal/gdal_engine.js";
 import { systemGdal } from "../../gdal_bin.js";
 
 export const gdal = await systemGdal();

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { engineFor, openRasterEngine } from "../../../src/handlers/raster/engine_choice.js";
+import { engineFor, openRasterEngine } from "../../../src/handlers/raster/gdal/engine_choice.js";
 import { gdal } from "./both_engines.js";
 
 let folder = "";

@@ -6,11 +6,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
-import { isFanfoldError } from "../../../src/core/errors.js";
+import { isFanfoldError } from "../../../src/core/errors/errors.js";
 import type { CogOptions } from "../../../src/geo/raster.js";
-import type { GdalEngine } from "../../../src/handlers/raster/gdal_engine.js";
-import { gdal_settings } from "../../../src/handlers/raster/gdal_environment.js";
-import type { GdalPrograms } from "../../../src/handlers/raster/gdal_programs.js";
+import type { GdalEngine } from "../../../src/handlers/raster/gdal/gdal_engine.js";
+import { gdal_settings } from "../../../src/handlers/raster/gdal/gdal_environment.js";
+import type { GdalPrograms } from "../../../src/handlers/raster/gdal/gdal_programs.js";
 import { broken, claim } from "../../geo/broken.js";
 import { type Listener, listen } from "../connectors/listener.js";
 import { engineOf, gdal, newPath, scene, signal, withBothEngines, written, writtenScene } from "./both_engines.js";
@@ -271,7 +271,7 @@ describe.skipIf(!gdal.available)(`system GDAL${gdal.available ? "" : `: skipped,
   });
 
   test("cannot take more memory or time than it may", async () => {
-    const { openCliEngine } = await import("../../../src/handlers/raster/engine_cli.js");
+    const { openCliEngine } = await import("../../../src/handlers/raster/gdal/engine_cli.js");
     const settings = { path: process.env.PATH!, env: {}, limits: { memory_mb: 60, cpu_s: 60, file_gb: 1 } };
     const tight = (await openCliEngine(settings))!;
     const wrapper = (tight as unknown as { gdal: { program: { wrapper: string[] } } }).gdal.program.wrapper;

@@ -5,10 +5,10 @@ import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
-import type { TaskContext } from "../../../src/core/context.js";
+import type { TaskContext } from "../../../src/core/task/context.js";
 import { type BlockSize, type CogOptions, type Compression, compressions } from "../../../src/geo/raster.js";
 import { safeBlockSize } from "../../../src/geo/tile_plan.js";
-import { makeCog } from "../../../src/handlers/raster/make_cog.js";
+import { makeCog } from "../../../src/handlers/raster/handlers/make_cog.js";
 import { fakeContext } from "../../jobs/fake_context.js";
 import {
   type EngineName,

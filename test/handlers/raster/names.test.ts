@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { fitsGlob } from "../../../src/handlers/raster/glob.js";
-import { groupBands } from "../../../src/handlers/raster/group_bands.js";
-import { itemIdOf, nameSources } from "../../../src/handlers/raster/item_ids.js";
+import { groupBands } from "../../../src/handlers/raster/handlers/group_bands.js";
+import { fitsGlob } from "../../../src/handlers/raster/source/glob.js";
+import { itemIdOf, nameSources } from "../../../src/handlers/raster/source/item_ids.js";
 
 describe("a glob", () => {
   test.each([

@@ -1,7 +1,7 @@
 // Where the tiles of a raster are on the map before any of them is made.
 import { describe, expect, test } from "vitest";
-import { cogTasks } from "../../../src/handlers/raster/cog_tasks.js";
 import type { RasterPlan } from "../../../src/handlers/raster/facts.js";
+import { cogTasks } from "../../../src/handlers/raster/handlers/cog_tasks.js";
 
 function planOf(target_crs: string, transform: RasterPlan["grid"]["transform"], more: Partial<RasterPlan> = {}) {
   return {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import type { TiffEntry } from "../../../src/cli/demo/tiff_file.js";
-import { openSource } from "../../../src/handlers/raster/source.js";
+import { openSource } from "../../../src/handlers/raster/source/source.js";
 import { SourceCache } from "../../../src/storage/source_cache.js";
 import { broken, claim, good } from "../../geo/broken.js";
 import { type Listener, listen } from "../connectors/listener.js";

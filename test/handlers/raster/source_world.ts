@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TaskContext } from "../../../src/core/context.js";
-import { default_policy, type OutboundPolicy } from "../../../src/core/outbound.js";
-import { default_raster_settings, type RasterSettings } from "../../../src/core/raster_settings.js";
-import type { TaskZones, ZoneRef } from "../../../src/core/zones.js";
+import { default_policy, type OutboundPolicy } from "../../../src/core/places/outbound.js";
+import type { TaskZones, ZoneRef } from "../../../src/core/places/zones.js";
+import type { TaskContext } from "../../../src/core/task/context.js";
+import { default_raster_settings, type RasterSettings } from "../../../src/core/task/raster_settings.js";
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 

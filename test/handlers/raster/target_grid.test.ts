@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import type { CogOptions } from "../../../src/geo/raster.js";
-import { targetGrid } from "../../../src/handlers/raster/target_grid.js";
+import { targetGrid } from "../../../src/handlers/raster/place/target_grid.js";
 import { engineOf, newPath, scene, signal, withBothEngines, written } from "./both_engines.js";
 
 const cog: CogOptions = {

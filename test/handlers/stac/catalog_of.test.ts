@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SqlSession, TaskContext } from "../../../src/core/context.js";
-import type { CatalogSetting } from "../../../src/core/raster_settings.js";
+import type { SqlSession, TaskContext } from "../../../src/core/task/context.js";
+import type { CatalogSetting } from "../../../src/core/task/raster_settings.js";
 import { catalogOf } from "../../../src/handlers/stac/catalog_of.js";
 
 /** Of a database that has both catalogues. */

@@ -283,7 +283,7 @@ test("links begin where the operator says the service is, or as a trusted proxy 
 
 test("a job's status says where its items are, where there is a catalogue", async () => {
   const { openService } = await import("../service.js");
-  const { defineHandler, defineJob } = await import("../../../src/core/declare.js");
+  const { defineHandler, defineJob } = await import("../../../src/core/declare/declare.js");
   const parts = {
     jobs: [defineJob({ type: "j", stages: [{ name: "s", task: "t.j" }] })],
     handlers: [defineHandler("t.j", {}, () => null)],

@@ -20,7 +20,7 @@ import {
   Table,
   Time,
 } from "../../ui/index.js";
-import { type Deed, kind_choices, targetOf, wordsOf } from "./deeds.js";
+import { type Deed, kind_choices, targetOf, wordsOf } from "./audit_words.js";
 import "./audit.css";
 
 const none = { actor: "", kind: "", job: "", after: "", before: "", submits: "", cursor: "" };

@@ -2,7 +2,7 @@
 
 import type { connectors_api } from "../../../../src/core/api/connectors.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";

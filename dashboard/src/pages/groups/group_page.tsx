@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { groups_api } from "../../../../src/core/api/groups.js";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { shown, verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";

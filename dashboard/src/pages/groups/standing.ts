@@ -1,7 +1,7 @@
 // How far a group of jobs is. Pure.
 import type { z } from "zod";
 import type { group_record } from "../../../../src/core/api/groups.js";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 
 export type Group = z.output<typeof group_record>;
 

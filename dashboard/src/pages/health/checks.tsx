@@ -1,6 +1,7 @@
 // What fanfold doctor finds, from the server's own point of view.
-import { asCommand } from "../../../../src/core/action.js";
+
 import type { health_api } from "../../../../src/core/api/health.js";
+import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Card, CommandLine, ProblemNote, Safe, ShapeIcon, Skeleton } from "../../ui/index.js";

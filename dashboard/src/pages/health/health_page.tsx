@@ -1,6 +1,7 @@
 // How the service is: what is wrong first, then the database in figures, the janitor and its deeds, alerts, and what of the limits is used.
-import { asCommand } from "../../../../src/core/action.js";
+
 import type { health_api } from "../../../../src/core/api/health.js";
+import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
 import { Card, CommandLine, Page, ProblemNote, ShapeIcon, Skeleton } from "../../ui/index.js";

@@ -1,8 +1,9 @@
 // How the service, its janitor and its checks are told in words. Pure.
-import type { Action as NextAction } from "../../../../src/core/action.js";
+
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { health_api } from "../../../../src/core/api/health.js";
 import type { vitals_api } from "../../../../src/core/api/vitals.js";
+import type { Action as NextAction } from "../../../../src/core/shown/action.js";
 
 export type Health = ReplyOf<typeof health_api.health>;
 export type Finding = ReplyOf<typeof health_api.preflight>["findings"][number];

@@ -2,7 +2,7 @@
 
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { vitals_api } from "../../../../src/core/api/vitals.js";
-import { bytes, count, seconds } from "../../../../src/core/figures.js";
+import { bytes, count, seconds } from "../../../../src/core/shown/figures.js";
 
 export type Vitals = ReplyOf<typeof vitals_api.read>;
 export type Database = NonNullable<Vitals["database"]>;

@@ -1,6 +1,6 @@
 // The database in figures, with what each means; this server; and which tenant has how much of what waits and runs.
 import type { vitals_api } from "../../../../src/core/api/vitals.js";
-import { bytes } from "../../../../src/core/figures.js";
+import { bytes } from "../../../../src/core/shown/figures.js";
 import { useGet } from "../../api/hooks.js";
 import {
   Card,

@@ -1,5 +1,5 @@
 // How long cells may be behind what happened, and when nobody need ask for them again. Pure.
-import { isTerminal, type StageStatus } from "../../../../src/core/statuses.js";
+import { isTerminal, type StageStatus } from "../../../../src/core/shown/statuses.js";
 
 /** After the last thing that happened. A server keeps what it read for a second, and for 15 when reading took long (kept_cells.ts). */
 export const settle_after_ms = [1_700, 16_000] as const;

@@ -1,6 +1,6 @@
 // The canvas: pointing, dragging and keys become cells; what they mean is decided by whoever shows it.
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import type { Cells } from "../../../../src/core/cells.js";
+import type { Cells } from "../../../../src/core/shown/cells.js";
 import type { Range } from "../../selection.js";
 import { useTheme } from "../../theme/theme.js";
 import { Flash } from "./flash.js";

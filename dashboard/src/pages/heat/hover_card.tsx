@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { type Cells, cell_statuses, durationOf, many_workers, tasksOfCell } from "../../../../src/core/cells.js";
+import { type Cells, cell_statuses, durationOf, many_workers, tasksOfCell } from "../../../../src/core/shown/cells.js";
 import { call } from "../../api/call.js";
 import { to } from "../../routes.js";
 import { Duration, durationText, Safe, StatusBadge } from "../../ui/index.js";

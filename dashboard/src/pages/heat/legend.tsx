@@ -1,5 +1,5 @@
 // What the colours mean, with numbers; in the colouring by status each part selects what it names.
-import { type Cells, durationOf, many_workers } from "../../../../src/core/cells.js";
+import { type Cells, durationOf, many_workers } from "../../../../src/core/shown/cells.js";
 import { Count, durationText, ShapeIcon } from "../../ui/index.js";
 import { workerText } from "./hover_card.js";
 import { extent } from "./paint.js";

@@ -1,5 +1,5 @@
 // Cells into pixels: one pass over typed arrays, whatever the number of tasks. Pure; colours come as a table.
-import { cell_codes, cell_statuses } from "../../../../src/core/cells.js";
+import { cell_codes, cell_statuses } from "../../../../src/core/shown/cells.js";
 import type { Grid } from "./layout.js";
 
 export interface Paint {

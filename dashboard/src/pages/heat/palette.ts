@@ -1,5 +1,5 @@
 // The colours of the heat map: those of the theme, as a table for the painter.
-import { type Cells, cell_codes, cell_statuses, many_workers, no_worker } from "../../../../src/core/cells.js";
+import { type Cells, cell_codes, cell_statuses, many_workers, no_worker } from "../../../../src/core/shown/cells.js";
 import { colourOf, lookOf } from "../../status.js";
 import { type Paint, pixel, rampTable, statusGlyphs } from "./paint.js";
 

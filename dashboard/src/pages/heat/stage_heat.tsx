@@ -3,7 +3,7 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react"
 import { useLocation } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
-import { type CellStatus, type Cells, cell_codes, tasksOfCell } from "../../../../src/core/cells.js";
+import { type CellStatus, type Cells, cell_codes, tasksOfCell } from "../../../../src/core/shown/cells.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
 import {

@@ -2,8 +2,8 @@
 // may answer with what it read some seconds ago, so what is read right after something happened need not show it yet.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { type Cells, decodeCells } from "../../../../src/core/cells.js";
-import type { StageStatus } from "../../../../src/core/statuses.js";
+import { type Cells, decodeCells } from "../../../../src/core/shown/cells.js";
+import type { StageStatus } from "../../../../src/core/shown/statuses.js";
 import { type ApiProblem, request } from "../../api/call.js";
 import { useThrottled } from "../../api/hooks.js";
 import { useEvents, useLive, useProgress } from "../../live/live.js";

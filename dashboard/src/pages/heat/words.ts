@@ -1,6 +1,12 @@
 // What the heat map says in words: to the legend, to screen readers, and after a verb. Pure.
-import { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../../../../src/core/cells.js";
-import { count } from "../../../../src/core/figures.js";
+import {
+  type CellStatus,
+  type Cells,
+  cell_statuses,
+  durationOf,
+  tasksOfCell,
+} from "../../../../src/core/shown/cells.js";
+import { count } from "../../../../src/core/shown/figures.js";
 
 const words: Record<CellStatus, string> = {
   none: "nothing",

@@ -2,8 +2,8 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { operations_api } from "../../../../src/core/api/operations.js";
-import { count } from "../../../../src/core/figures.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
+import { count } from "../../../../src/core/shown/figures.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";

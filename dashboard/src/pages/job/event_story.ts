@@ -1,5 +1,5 @@
 // What happened, in words: an event's kind and data as a sentence. Pure. What is said elsewhere (actor, reason, time) is left out.
-import { count, tasks as tasksText } from "../../../../src/core/figures.js";
+import { count, tasks as tasksText } from "../../../../src/core/shown/figures.js";
 import type { JobEvent } from "./records.js";
 
 export interface Told {

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";

@@ -2,11 +2,11 @@
 
 import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
-import { standingDeadline } from "../../../../src/core/deadline.js";
-import { count } from "../../../../src/core/figures.js";
-import { withoutSecretKeys } from "../../../../src/core/redaction.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
-import type { Verdict } from "../../../../src/core/verdict.js";
+import { standingDeadline } from "../../../../src/core/declare/deadline.js";
+import { count } from "../../../../src/core/shown/figures.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
+import type { Verdict } from "../../../../src/core/shown/verdict.js";
+import { withoutSecretKeys } from "../../../../src/core/values/redaction.js";
 import { useForbidden } from "../../api/session.js";
 import { filterOf, to } from "../../routes.js";
 import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";

@@ -2,9 +2,9 @@
 import { Suspense, useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
 import type { operations_api } from "../../../../src/core/api/operations.js";
-import { count } from "../../../../src/core/figures.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
-import { verdictOf } from "../../../../src/core/verdict.js";
+import { count } from "../../../../src/core/shown/figures.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
+import { verdictOf } from "../../../../src/core/shown/verdict.js";
 import { useGet } from "../../api/hooks.js";
 import { type JobTab, job_tabs, to, useQueryState } from "../../routes.js";
 import { announce, Empty, Page, ProblemNote, Safe, Skeleton, Tabs, useNow } from "../../ui/index.js";

@@ -1,5 +1,5 @@
 // A job's status with the counts that were told since. Pure.
-import { doneOf, type Pace } from "../../../../src/core/pace.js";
+import { doneOf, type Pace } from "../../../../src/core/shown/pace.js";
 import type { StageCounts } from "../../live/hub.js";
 import type { Job, Stage } from "./records.js";
 

@@ -1,8 +1,8 @@
 // A job as it is now: its status, the counts that came since, and how quickly its stages go.
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
-import { type Pace, paces as pacesOf, remember, type Sample } from "../../../../src/core/pace.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
+import { type Pace, paces as pacesOf, remember, type Sample } from "../../../../src/core/shown/pace.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import type { ApiProblem } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { type StageCounts, useProgress } from "../../live/live.js";

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { standingDeadline } from "../../../../src/core/deadline.js";
+import { standingDeadline } from "../../../../src/core/declare/deadline.js";
 import { submitCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";

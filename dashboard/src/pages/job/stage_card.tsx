@@ -1,10 +1,10 @@
 // One stage in the graph: how far it is, how quickly it goes, and what it waits for.
 import { useState } from "react";
 import { Link } from "wouter";
-import { count, rate } from "../../../../src/core/figures.js";
-import { doneOf, type Pace } from "../../../../src/core/pace.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
-import { roughly } from "../../../../src/core/verdict.js";
+import { count, rate } from "../../../../src/core/shown/figures.js";
+import { doneOf, type Pace } from "../../../../src/core/shown/pace.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
+import { roughly } from "../../../../src/core/shown/verdict.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { lookOf } from "../../status.js";

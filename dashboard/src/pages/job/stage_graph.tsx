@@ -1,7 +1,7 @@
 // The stages of a job from left to right as they wait for each other, where there is room; else one below the other.
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Pace } from "../../../../src/core/pace.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
+import type { Pace } from "../../../../src/core/shown/pace.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { edgePath, layoutOf } from "./graph_layout.js";
 import type { Job } from "./records.js";
 import { StageCard } from "./stage_card.js";

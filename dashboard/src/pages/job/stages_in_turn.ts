@@ -1,5 +1,5 @@
 // Which stage a tab shows when none was asked for. Pure.
-import { isTerminal } from "../../../../src/core/statuses.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import type { Job, Stage } from "./records.js";
 
 /** The one that is asked for; else where something fails, runs, or ran last. */

@@ -1,5 +1,5 @@
 // What can be done with a job as it stands, and why the rest cannot. Pure.
-import { isTerminal } from "../../../../src/core/statuses.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import type { Job, Stage } from "./records.js";
 
 type Standing = Pick<Job, "status" | "paused_at" | "resumable">;

@@ -1,7 +1,7 @@
 // What a verb told, in words: of a dry run what it would do, else what it did.
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { operations_api } from "../../../../src/core/api/operations.js";
-import { count, tasks } from "../../../../src/core/figures.js";
+import { count, tasks } from "../../../../src/core/shown/figures.js";
 import { Safe } from "../../ui/index.js";
 import type { Repaired } from "./records.js";
 import "./why.css";

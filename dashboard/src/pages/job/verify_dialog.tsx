@@ -1,7 +1,7 @@
 // Proves a job from its rows and files, on demand: every result is counted, every spilled file read.
 import { useQuery } from "@tanstack/react-query";
 import type { operations_api } from "../../../../src/core/api/operations.js";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";

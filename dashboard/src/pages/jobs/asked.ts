@@ -1,8 +1,8 @@
 // The filter in the address, as text, as terms, and as what the server is asked.
 import { useMemo, useRef } from "react";
-import { type FilterProblem, type JobTerms, noTerms, parseJobFilter } from "../../../../src/core/job_filter.js";
-import { type JobQuery, jobQuery } from "../../../../src/core/job_filter_query.js";
-import type { DayStart } from "../../../../src/core/job_filter_time.js";
+import { type FilterProblem, type JobTerms, noTerms, parseJobFilter } from "../../../../src/core/shown/job_filter.js";
+import { type JobQuery, jobQuery } from "../../../../src/core/shown/job_filter_query.js";
+import type { DayStart } from "../../../../src/core/shown/job_filter_time.js";
 import { useNow } from "../../ui/index.js";
 
 export interface Asked {

@@ -2,8 +2,8 @@
 
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
-import type { JobCondition, JobTerms, job_conditions } from "../../../../src/core/job_filter.js";
-import { type JobStatus, job_statuses } from "../../../../src/core/statuses.js";
+import type { JobCondition, JobTerms, job_conditions } from "../../../../src/core/shown/job_filter.js";
+import { type JobStatus, job_statuses } from "../../../../src/core/shown/statuses.js";
 import { lookOf } from "../../status.js";
 import { ShapeIcon } from "../../ui/index.js";
 

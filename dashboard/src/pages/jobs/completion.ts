@@ -1,7 +1,7 @@
 // What could follow at the caret of the filter: keys, and values of the key that is being written. Pure.
-import { type FilterKey, filter_keys, job_conditions } from "../../../../src/core/job_filter.js";
-import { formatWord } from "../../../../src/core/job_filter_text.js";
-import { job_statuses } from "../../../../src/core/statuses.js";
+import { type FilterKey, filter_keys, job_conditions } from "../../../../src/core/shown/job_filter.js";
+import { formatWord } from "../../../../src/core/shown/job_filter_text.js";
+import { job_statuses } from "../../../../src/core/shown/statuses.js";
 
 export interface Known {
   types: readonly string[];

@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
-import type { FilterProblem } from "../../../../src/core/job_filter.js";
+import type { FilterProblem } from "../../../../src/core/shown/job_filter.js";
 import { useGet } from "../../api/hooks.js";
 import { announce, IconButton, Safe, useKeys } from "../../ui/index.js";
 import { type Completion, complete } from "./completion.js";

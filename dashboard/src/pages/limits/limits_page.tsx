@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { limits_api } from "../../../../src/core/api/limits.js";
 import type { tenants_api } from "../../../../src/core/api/tenants.js";
-import { printable } from "../../../../src/core/printable.js";
+import { printable } from "../../../../src/core/values/printable.js";
 import { call, request } from "../../api/call.js";
 import { cliLine, curlLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";

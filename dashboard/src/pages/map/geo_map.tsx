@@ -1,7 +1,7 @@
 // The map as a component. It, and MapLibre with it, is loaded only where a map is shown.
 import "maplibre-gl/dist/maplibre-gl.css";
 import { useEffect, useRef, useState } from "react";
-import type { FootprintState } from "../../../../src/core/footprints.js";
+import type { FootprintState } from "../../../../src/core/shown/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { useTheme } from "../../theme/theme.js";
 import type { Area } from "./drawn_area.js";

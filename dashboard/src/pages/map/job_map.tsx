@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { footprints_api } from "../../../../src/core/api/footprints.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
-import { isTerminal } from "../../../../src/core/statuses.js";
+import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { touches } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { call } from "../../api/call.js";

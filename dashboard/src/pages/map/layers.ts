@@ -1,7 +1,7 @@
 // How boxes, bins and items look. Colours are those of the statuses everywhere; what is missing is hatched and drawn above, so that it
 // stands out without its colour too.
 import type { ExpressionSpecification, LayerSpecification } from "maplibre-gl";
-import { type FootprintState, footprint_states } from "../../../../src/core/footprints.js";
+import { type FootprintState, footprint_states } from "../../../../src/core/shown/footprints.js";
 import { colourOf, task_look } from "../../status.js";
 import { missing_states } from "./shapes.js";
 

@@ -2,7 +2,7 @@
 // each box) is set box by box, and the geometry is handed over only when there is another.
 import { type GeoJSONSource, Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl } from "maplibre-gl";
 import worker_url from "maplibre-gl/dist/maplibre-gl-worker.mjs?url";
-import { type FootprintState, footprint_states } from "../../../../src/core/footprints.js";
+import { type FootprintState, footprint_states } from "../../../../src/core/shown/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { baseColours, baseStyle, landOf } from "./base_map.js";
 import { type Area, DrawnArea } from "./drawn_area.js";

@@ -1,6 +1,6 @@
 // What can be done with a map, and what its colours mean, with counts.
 
-import { footprint_states } from "../../../../src/core/footprints.js";
+import { footprint_states } from "../../../../src/core/shown/footprints.js";
 import { task_look } from "../../status.js";
 import { Button, Count, Segments, ShapeIcon } from "../../ui/index.js";
 import { missing_states } from "./shapes.js";

@@ -1,7 +1,7 @@
 // What is drawn on a map, as it is handed to it, and the geometry of it: boxes that run on over the antimeridian, views that may show
 // the globe more than once. Pure.
 import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
-import type { FootprintState } from "../../../../src/core/footprints.js";
+import type { FootprintState } from "../../../../src/core/shown/footprints.js";
 import { BoxSet } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 

@@ -1,7 +1,7 @@
 // What a map shows, in words: for whoever does not see it, and where it cannot be drawn.
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { footprint_states } from "../../../../src/core/footprints.js";
+import { footprint_states } from "../../../../src/core/shown/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { to } from "../../routes.js";
 import { task_look } from "../../status.js";

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { blueprints_api } from "../../../../src/core/api/blueprints.js";
 import type { schedules_api } from "../../../../src/core/api/schedules.js";
-import { cronInWords } from "../../../../src/core/cron_words.js";
+import { cronInWords } from "../../../../src/core/time/cron_words.js";
 import { request } from "../../api/call.js";
 import { type Commands, cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";

@@ -1,6 +1,6 @@
 // The options of a submit as a schema of their own, so that they are a form like the parameters. The words are those of the API. Pure.
-import { deadline_moments } from "../../../../src/core/deadline.js";
-import { type Retry, retry_limits } from "../../../../src/core/retry.js";
+import { deadline_moments } from "../../../../src/core/declare/deadline.js";
+import { type Retry, retry_limits } from "../../../../src/core/declare/retry.js";
 import { isRecord, type Value } from "../../form/values.js";
 
 const events = {

@@ -1,5 +1,5 @@
 // What is sent, as text: the body, and the same as a command line and as curl; and where the server's problems belong. Pure.
-import type { Problem } from "../../../../src/core/problems.js";
+import type { Problem } from "../../../../src/core/errors/problems.js";
 import { cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
 import { isRecord, type Value, writeValue } from "../../form/values.js";
 

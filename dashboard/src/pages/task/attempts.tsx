@@ -1,6 +1,6 @@
 // The story of a task's attempts, oldest first: who tried, from when to when, how it ended, and when it is tried again.
 import { Link } from "wouter";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { to } from "../../routes.js";
 import { Card, Duration, Safe, Time, useNow } from "../../ui/index.js";
 import { withoutColours } from "./log_text.js";

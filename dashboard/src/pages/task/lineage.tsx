@@ -1,8 +1,8 @@
 // Where a task's input came from, and where its result went.
 import { Link } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { task_pages_api } from "../../../../src/core/api/task_pages.js";
-import { count, tasks } from "../../../../src/core/figures.js";
+import type { task_pages_api } from "../../../../src/core/api/task_details.js";
+import { count, tasks } from "../../../../src/core/shown/figures.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { type BarPart, Card, ProblemNote, Safe, ShapeIcon, Skeleton, StackedBar } from "../../ui/index.js";

@@ -1,7 +1,7 @@
 // The lines in sight, however many there are.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { absoluteTime, Button, Json, Safe } from "../../ui/index.js";
 import { type Log, type LogLine, piecesOf, withoutColours } from "./log_text.js";
 

@@ -1,6 +1,6 @@
 // The lines of a task's log as they are read: the newest page, what is logged next, and page by page what came before.
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { task_pages_api } from "../../../../src/core/api/task_pages.js";
+import type { task_pages_api } from "../../../../src/core/api/task_details.js";
 import { callText } from "../../api/call.js";
 import { useLive } from "../../live/live.js";
 import { appended, empty_log, type Log, prepended, readLogPage } from "./log_text.js";

@@ -1,5 +1,5 @@
 // What a task was given and what it produced, as it is stored. What is large is downloaded instead of shown.
-import { bytes } from "../../../../src/core/figures.js";
+import { bytes } from "../../../../src/core/shown/figures.js";
 import { urlOf } from "../../api/call.js";
 import { Card, Json } from "../../ui/index.js";
 import type { ReadTask, ValueName } from "./reading.js";

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { tasks } from "../../../../src/core/figures.js";
+import { tasks } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";

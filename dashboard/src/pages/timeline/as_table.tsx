@@ -1,7 +1,7 @@
 // The same as rows of text, for whoever does not see the picture.
 
 import { Link } from "wouter";
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { to } from "../../routes.js";
 import { type Column, Safe, StatusBadge, Table } from "../../ui/index.js";
 import type { Bar, Row, Step } from "./layout.js";

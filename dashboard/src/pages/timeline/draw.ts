@@ -1,6 +1,7 @@
 // Draws a timeline on a canvas: only the rows in sight, each bar at least a pixel wide.
-import { printable } from "../../../../src/core/printable.js";
-import type { SegmentKind } from "../../../../src/core/timeline.js";
+
+import type { SegmentKind } from "../../../../src/core/shown/timeline.js";
+import { printable } from "../../../../src/core/values/printable.js";
 import { colourOf, stage_look } from "../../status.js";
 import { type Bar, type Row, rowAt, type Stage, ticksOf } from "./layout.js";
 import { axis_height, type Scene, xOf } from "./scene.js";

@@ -1,5 +1,5 @@
 // What is under the pointer.
-import { count } from "../../../../src/core/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { Safe, ShapeIcon, StatusBadge } from "../../ui/index.js";
 import { clockText } from "./draw.js";
 import { type Bar, type Row, type Timeline, workerNames } from "./layout.js";

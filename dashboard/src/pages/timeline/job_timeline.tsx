@@ -1,9 +1,9 @@
 // A job over time: lanes by task or worker, the slowest path marked, read again while the job goes on.
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { timeline_api } from "../../../../src/core/api/timeline.js";
-import { count } from "../../../../src/core/figures.js";
-import { printable } from "../../../../src/core/printable.js";
-import { slowestPath } from "../../../../src/core/timeline.js";
+import { count } from "../../../../src/core/shown/figures.js";
+import { slowestPath } from "../../../../src/core/shown/timeline.js";
+import { printable } from "../../../../src/core/values/printable.js";
 import { useGet } from "../../api/hooks.js";
 import { useQueryState } from "../../routes.js";
 import {

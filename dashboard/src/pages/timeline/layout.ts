@@ -1,7 +1,7 @@
 // Where everything of a timeline is drawn: rows, bars in them, and the axis. Pure.
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { timeline_api } from "../../../../src/core/api/timeline.js";
-import { type Segment, segmentsOf } from "../../../../src/core/timeline.js";
+import { type Segment, segmentsOf } from "../../../../src/core/shown/timeline.js";
 
 export type Timeline = ReplyOf<typeof timeline_api.of_job>;
 export type Stage = Timeline["stages"][number];

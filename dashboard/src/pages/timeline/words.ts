@@ -1,5 +1,5 @@
 // A timeline in words: durations, the steps of the slowest path, and what it was spent on. Pure.
-import type { SegmentKind } from "../../../../src/core/timeline.js";
+import type { SegmentKind } from "../../../../src/core/shown/timeline.js";
 import type { Step } from "./layout.js";
 
 export function durationWords(ms: number): string {

@@ -2,8 +2,8 @@
 // headers promise.
 import { PassThrough, pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Permanent } from "../../../core/errors.js";
-import type { OutboundPolicy } from "../../../core/outbound.js";
+import { Permanent } from "../../../core/errors/errors.js";
+import type { OutboundPolicy } from "../../../core/places/outbound.js";
 import { networkError } from "./errors.js";
 import type { Head } from "./hop.js";
 

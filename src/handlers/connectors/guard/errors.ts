@@ -1,7 +1,7 @@
 // What can come of an outgoing call other than an answer, as handlers' errors: refused by policy (one sentence for the tenant,
 // the reason for the operator), or broken on the way. Decided by codes, never by messages, and no message shows an address.
-import { Permanent, Transient } from "../../../core/errors.js";
-import { readProperty } from "../../../core/failures.js";
+import { Permanent, Transient } from "../../../core/errors/errors.js";
+import { readProperty } from "../../../core/errors/failures.js";
 
 export const refusal_message = "this address may not be called";
 

@@ -4,9 +4,9 @@ import http from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";
 import { rootCertificates } from "node:tls";
-import { parseAddress } from "../../../core/addresses.js";
-import { Permanent, Transient } from "../../../core/errors.js";
-import type { OutboundPolicy } from "../../../core/outbound.js";
+import { Permanent, Transient } from "../../../core/errors/errors.js";
+import { parseAddress } from "../../../core/places/addresses.js";
+import type { OutboundPolicy } from "../../../core/places/outbound.js";
 import { networkError, OutboundRefused, timedOut } from "./errors.js";
 import type { Vetted } from "./resolve.js";
 

@@ -1,5 +1,5 @@
 // The one way out: whatever calls the outside world for a tenant goes through here. Re-exports only.
-export { default_policy, type OutboundPolicy } from "../../../core/outbound.js";
+export { default_policy, type OutboundPolicy } from "../../../core/places/outbound.js";
 export type { Body } from "./body.js";
 export { OutboundRefused, refusal_message } from "./errors.js";
 export {

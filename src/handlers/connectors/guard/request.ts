@@ -2,8 +2,8 @@
 // redirect judged anew, all of it within the policy's time and bytes.
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { Permanent, Transient } from "../../../core/errors.js";
-import { default_policy, judgeUrl, type OutboundPolicy } from "../../../core/outbound.js";
+import { Permanent, Transient } from "../../../core/errors/errors.js";
+import { default_policy, judgeUrl, type OutboundPolicy } from "../../../core/places/outbound.js";
 import { accepted_encodings, type Body, bodyOf, collected } from "./body.js";
 import { OutboundRefused } from "./errors.js";
 import { type Head, type HopRequest, sendTo } from "./hop.js";

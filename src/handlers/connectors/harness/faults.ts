@@ -1,6 +1,6 @@
 // The faults a connector must live with: what a hostile or broken host does, and what a connector should make of it.
 import type { Socket } from "node:net";
-import type { Category } from "../../../core/statuses.js";
+import type { Category } from "../../../core/shown/statuses.js";
 
 export interface Fault {
   name: string;

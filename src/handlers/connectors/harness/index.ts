@@ -5,11 +5,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
-import type { SqlSession, TaskContext } from "../../../core/context.js";
-import type { Handler } from "../../../core/declare.js";
-import { classify } from "../../../core/errors.js";
-import type { Failure } from "../../../core/failures.js";
-import { default_policy, type OutboundPolicy } from "../../../core/outbound.js";
+import type { Handler } from "../../../core/declare/declare.js";
+import { classify } from "../../../core/errors/errors.js";
+import type { Failure } from "../../../core/errors/failures.js";
+import { default_policy, type OutboundPolicy } from "../../../core/places/outbound.js";
+import type { SqlSession, TaskContext } from "../../../core/task/context.js";
 import { openFolderStore } from "../../../storage/folder_store.js";
 import { selfSigned } from "./certificate.js";
 import { type Fault, faults } from "./faults.js";

@@ -2,7 +2,7 @@
 // of; the second of the answer as it was served, so that signed addresses are not taken for fresh ones.
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { FanfoldError } from "../../../core/errors.js";
+import { FanfoldError } from "../../../core/errors/errors.js";
 
 class ChangedMeanwhile extends FanfoldError {
   override readonly http_status = 412;

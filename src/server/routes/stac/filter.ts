@@ -1,9 +1,9 @@
 // Filters: CQL2 as text or JSON, and the older query extension, both made into one CQL2 expression in JSON.
 import { normalFilter } from "../../../catalog/cql2.js";
 import { cql2FromText } from "../../../catalog/cql2_text.js";
-import { isFanfoldError } from "../../../core/errors.js";
-import { parseJson } from "../../../core/json.js";
-import { kindOf, type Problem, quoted } from "../../../core/problems.js";
+import { isFanfoldError } from "../../../core/errors/errors.js";
+import { kindOf, type Problem, quoted } from "../../../core/errors/problems.js";
+import { parseJson } from "../../../core/values/json.js";
 
 export type FilterLang = "cql2-text" | "cql2-json";
 

@@ -7,16 +7,16 @@ import type { Endpoint } from "../../../core/api/endpoint.js";
 import { openApi } from "../../../core/api/openapi.js";
 import { stac_api } from "../../../core/api/stac.js";
 import { geo_json } from "../../../core/api/stac_records.js";
-import { BadRequest } from "../../../core/errors.js";
-import { quoted } from "../../../core/problems.js";
+import { BadRequest } from "../../../core/errors/errors.js";
+import { quoted } from "../../../core/errors/problems.js";
 import { stac_version } from "../../../geo/stac.js";
-import { inTurn, type Route, routes } from "../../route.js";
+import { inTurn, type Route, routes } from "../../http/route.js";
 import { conforms_to } from "./conformance.js";
 import { unlessKnown } from "./etag.js";
 import { bodyPageLinks, pageLinks } from "./links.js";
 import { pageOfAddress, searchOfAddress, searchOfBody } from "./search_request.js";
 import { servedCollection, servedItem, servedPart } from "./served.js";
-import { collectionOf, itemOf, type Shelf, shelfOf } from "./shelf.js";
+import { collectionOf, itemOf, type Shelf, shelfOf } from "./stac_call.js";
 import { transactions } from "./transactions.js";
 
 /** Collections that the landing page links to; the others are found at /stac/collections. */

@@ -4,9 +4,9 @@ import type { SearchQuery } from "../../../catalog/catalog.js";
 import { searchProblems } from "../../../catalog/search_check.js";
 import type { BodyOf, QueryOf } from "../../../core/api/endpoint.js";
 import { max_items_of_page, type stac_api } from "../../../core/api/stac.js";
-import { BadRequest } from "../../../core/errors.js";
-import { parseJson } from "../../../core/json.js";
-import { max_problems, type Problem, quoted } from "../../../core/problems.js";
+import { BadRequest } from "../../../core/errors/errors.js";
+import { max_problems, type Problem, quoted } from "../../../core/errors/problems.js";
+import { parseJson } from "../../../core/values/json.js";
 import { readDatetime } from "./datetime.js";
 import { allOf, queryFilter, readFilter } from "./filter.js";
 

@@ -2,13 +2,13 @@
 // made, and for mending. Each call is one transaction, and those that touch one collection come one after another.
 
 import type { stac_api } from "../../../core/api/stac.js";
-import { Conflict } from "../../../core/errors.js";
-import { quoted, shorten } from "../../../core/problems.js";
+import { Conflict } from "../../../core/errors/errors.js";
+import { quoted, shorten } from "../../../core/errors/problems.js";
 import type { StacCollection, StacItem } from "../../../geo/stac.js";
-import type { Answering, Call } from "../../route.js";
+import type { Answering, Call } from "../../http/route.js";
 import { assertUnchanged, setTag } from "./etag.js";
 import { servedCollection, servedItem } from "./served.js";
-import { collectionOf, itemOf, type Shelf, shelfOf } from "./shelf.js";
+import { collectionOf, itemOf, type Shelf, shelfOf } from "./stac_call.js";
 import { mergePatch, writtenCollection, writtenItem, writtenItems } from "./written.js";
 
 type Changing =

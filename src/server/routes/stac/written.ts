@@ -2,7 +2,7 @@
 import { bboxProblem } from "../../../catalog/geojson.js";
 import { itemProblems } from "../../../catalog/item_check.js";
 import { max_items_of_call } from "../../../core/api/stac.js";
-import { kindOf, type Problem, quoted } from "../../../core/problems.js";
+import { kindOf, type Problem, quoted } from "../../../core/errors/problems.js";
 import { type StacCollection, type StacItem, stac_version } from "../../../geo/stac.js";
 import { refuse } from "./search_request.js";
 

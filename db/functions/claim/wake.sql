@@ -1,0 +1,17 @@
+-- A hint for workers that have written themselves idle. NOTIFY takes a database-wide lock at commit, so nobody idle, no hint.
+-- Every login hears it: it tells a hash of the type, which whoever waits for that type knows too (src/core/task/notify_payload.ts).
+create or replace function app.wake(task_types text[])
+returns void
+language plpgsql
+as $$
+begin
+  perform pg_notify('fanfold_ready', substr(encode(sha256(convert_to(t, 'UTF8')), 'hex'), 1, 12))
+    from unnest(task_types) t
+   where exists (
+     select 1
+       from app.workers w
+      where w.status = 'live'
+        and w.idle
+        and t = any (w.types)
+        and w.heartbeat_at > now() - make_interval(secs => w.lease_s));
+end $$;

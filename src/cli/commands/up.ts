@@ -1,0 +1,210 @@
+// fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
+import type { Command } from "commander";
+import { lease_limits, package_version } from "../../config.js";
+import { Forbidden } from "../../core/errors/errors.js";
+import type { Problem } from "../../core/errors/problems.js";
+import { printable } from "../../core/values/printable.js";
+import { catalogState } from "../../engine/schema/catalog_schema.js";
+import type { Worker } from "../../worker/worker.js";
+import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { CliFailure, explain, explanationLines, usage } from "../terminal/failure.js";
+import { note } from "../terminal/io.js";
+import { wholeNumber } from "../terminal/options.js";
+import {
+  httpDocument,
+  httpLines,
+  SERVER_POOL,
+  type Serving,
+  serveHttp,
+  together,
+  untilTold,
+  warnWithoutSecretKey,
+  workerBeside,
+} from "../terminal/serving.js";
+import { type Session, type SessionOptions, withSession } from "../terminal/session.js";
+
+export interface UpOptions {
+  slots?: string;
+  lease?: string;
+  memory?: string;
+  host?: string;
+  port?: string;
+  /** false with --no-http. */
+  http?: boolean;
+  waitForDatabase?: string;
+}
+
+/** What a command adds that serves data of its own. */
+export interface UpMore {
+  /** As it is typed, after fanfold. */
+  name: string;
+  session: SessionOptions;
+  /** Before anything is served; the function it gives tells more once the address is known. */
+  prepare(session: Session): Promise<(url: string) => Promise<{ document: object; lines: readonly string[] }>>;
+}
+
+export function addHttpOptions(command: Command): Command {
+  return command
+    .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
+    .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)");
+}
+
+export function addWaitOption(command: Command): Command {
+  const words = "wait so long for a database that is away (default: FANFOLD_WAIT_FOR_DATABASE_S or 60; 0: not at all)";
+  return command.option("--wait-for-database <seconds>", words);
+}
+
+export function waitOf({ waitForDatabase }: { waitForDatabase?: string }, problems: Problem[]): number | undefined {
+  return wholeNumber("--wait-for-database", waitForDatabase, 0, 86_400, problems);
+}
+
+export function addUp(cli: Cli): void {
+  const command = cli.program
+    .command("up")
+    .summary("run a worker and the HTTP API (and the embedded database)")
+    .description(
+      "Brings the schema up to date, runs a worker and answers the HTTP API until it is stopped: on the server of DATABASE_URL,\n" +
+        "or else on the embedded database, which this process then holds. SIGTERM or Ctrl-C: running tasks are finished or\n" +
+        "handed back, calls answered; a second one: at once.",
+    )
+    .option("--slots <number>", "how many tasks run at the same time (default 8)")
+    .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
+    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
+  addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
+    .addHelpText(
+      "after",
+      examples(
+        "fanfold up",
+        "fanfold up --port 8081",
+        "fanfold up --database-url postgres://localhost/maps --slots 32 --no-http",
+      ),
+    )
+    .action((options: UpOptions) => up(cli, options));
+}
+
+export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<void> {
+  const problems: Problem[] = [];
+  const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const lease_s = wholeNumber("--lease", options.lease, lease_limits.least, lease_limits.most, problems);
+  const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
+  const wait_for_database_s = waitOf(options, problems);
+  const port = wholeNumber("--port", options.port, 0, 65_535, problems);
+  if (problems.length > 0) throw usage("the worker cannot start", { problems });
+  const http = options.http ?? true;
+  await withSession(
+    cli,
+    async (session) => {
+      warnWithoutSecretKey(cli.io, session);
+      const tellMore = await more?.prepare(session);
+      // Before the worker: whoever cannot serve as asked is told before tasks are taken.
+      const serving = http ? await serveToo(cli, session, more?.name) : null;
+      const worker = await workerBeside(session, serving?.server ?? null);
+      const told = serving === null ? undefined : await tellMore?.(serving.server.url);
+      announce(cli, session, worker, serving, told, await catalogHints(session));
+      session.showLog();
+      const leaver = together([serving?.server ?? null, worker]);
+      const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
+      const { completed, failed } = worker.stats();
+      if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
+    },
+    {
+      migrate: true,
+      slots,
+      lease_s,
+      worker_memory_mb,
+      host: options.host,
+      port,
+      log: true,
+      waits: true,
+      wait_for_database_s,
+      ...more?.session,
+      ...(http ? { pool: SERVER_POOL } : {}),
+    },
+  );
+}
+
+/**
+ * On a server workers are started by the dozen, and often as the role that migrates: where nobody asked for a port, one that
+ * is taken or a role that must not serve leaves a worker without HTTP, and says so.
+ */
+async function serveToo(cli: Cli, session: Session, name = "up"): Promise<Serving | null> {
+  const { engine, config } = session;
+  try {
+    return await serveHttp(name, session, false);
+  } catch (error) {
+    const may_go_on = error instanceof Forbidden || error instanceof CliFailure;
+    if (engine.db.kind === "embedded" || config.port_is_chosen || !may_go_on) throw error;
+    for (const line of explanationLines(explain(error), "no HTTP here")) note(cli.io, line);
+    return null;
+  }
+}
+
+function announce(
+  cli: Cli,
+  session: Session,
+  { worker_id }: Worker,
+  serving: Serving | null,
+  more: { document: object; lines: readonly string[] } = { document: {}, lines: [] },
+  hints: readonly string[] = [],
+): void {
+  const { engine, config, registry } = session;
+  const { kind } = engine.db;
+  const where = kind === "embedded" ? `embedded, in ${config.data_dir}` : safeUrl(config.database_url ?? "");
+  const job_types = [...registry.jobs.keys()].sort();
+  const document = {
+    version: package_version,
+    database: { kind, where },
+    http: null,
+    worker_id,
+    slots: config.slots,
+    job_types,
+    ...(serving === null ? {} : httpDocument(serving)),
+    ...more.document,
+  };
+  answer(cli, document, () => [
+    `fanfold ${package_version} is up`,
+    ...(serving === null ? [] : httpLines(serving, kind)),
+    `  database  ${printable(where)}`,
+    `  worker    ${worker_id}, ${config.slots} slots`,
+    `  jobs      ${job_types.join(", ")}`,
+    ...(kind === "server"
+      ? [`  storage   ${printable(config.storage_dir)}; workers on other machines must share it`]
+      : []),
+    "  stop      Ctrl-C (running tasks are finished or handed back; again: at once)",
+    ...(kind === "embedded" ? embedded_hints : server_hints),
+    ...hints,
+    ...more.lines,
+  ]);
+}
+
+const embedded_hints = [
+  "  note      the embedded database serves one process; while this runs, other programs use HTTP;",
+  "            the command line needs this to be stopped, or a server (DATABASE_URL)",
+];
+const server_hints = [
+  "  next      in another terminal: fanfold submit hello_world n=3 --wait",
+  "            fanfold jobs · fanfold watch <job> · fanfold doctor",
+];
+
+/** Raster jobs sent here would fail: better told now. */
+async function catalogHints({ engine, config }: Session): Promise<string[]> {
+  if (engine.db.kind !== "embedded" || config.catalog === "off") return [];
+  const { database_version } = await catalogState(engine.db, { choice: config.catalog });
+  return database_version === null
+    ? [
+        "  stac      no catalogue here; raster jobs need it: start with FANFOLD_CATALOG=stac (PostGIS, about 1 GB of memory)",
+      ]
+    : [];
+}
+
+/** Without its password: what is printed ends up in logs and screenshots. */
+export function safeUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    if (parsed.password) parsed.password = "***";
+    if (parsed.searchParams.has("password")) parsed.searchParams.set("password", "***");
+    return parsed.href;
+  } catch {
+    return "the server of DATABASE_URL";
+  }
+}

@@ -1,0 +1,79 @@
+// The folder of the raster demo: made afresh by each run, and known again by a file that says what the last run left there. A folder
+// without that file is somebody's data, and is never touched.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { EmbeddedFolderBusy } from "../../engine/database/embedded_folder.js";
+import { lockFolder } from "../../engine/database/folder_lock.js";
+import { type Cli, globals } from "../terminal/command.js";
+import { CliFailure, explainBusy, usage } from "../terminal/failure.js";
+import { servedAt } from "../terminal/served_at.js";
+
+export interface DemoNotes {
+  job_id: string;
+  collection: string;
+  scene_count: number;
+  /** The one that is broken on purpose: where it lies, and the file that belongs there. */
+  broken: { source: string; mended: string };
+}
+
+const default_folder = ".fanfold-demo";
+const notes_name = "demo.json";
+
+/** --data-dir, or a fixed place below the current folder: the next command finds it. */
+export function demoFolder(cli: Cli): string {
+  return path.resolve(cli.io.cwd, globals(cli).dataDir ?? default_folder);
+}
+
+/** As it is typed: relative where it lies below the current folder, in quotes where a shell needs them. */
+export function typed(cwd: string, file: string): string {
+  const relative = path.relative(cwd, file);
+  const short = relative === "" ? "." : relative.startsWith("..") || path.isAbsolute(relative) ? file : relative;
+  return /^[\w./@%+=:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
+}
+
+/** Empties the folder of what an earlier demo left. Throws when another process works on it, or when it is not the demo's. */
+export async function freshFolder(cli: Cli, folder: string): Promise<void> {
+  const entries = existsSync(folder) ? readdirSync(folder) : [];
+  if (entries.length > 0 && !entries.includes(notes_name)) {
+    throw usage(`${typed(cli.io.cwd, folder)} holds something that is not the demo's`, {
+      why: "the demo starts afresh in its folder, and would remove it",
+      next: `fanfold demo --data-dir ${typed(cli.io.cwd, `${folder}-2`)}`,
+    });
+  }
+  const release = await lockDatabase(folder);
+  try {
+    mkdirSync(folder, { recursive: true });
+    // First: whoever is interrupted from here on leaves a folder that the next one knows to be the demo's.
+    writeNotes(folder, { job_id: null });
+    for (const name of entries) {
+      if (name !== notes_name) rmSync(path.join(folder, name), { recursive: true, force: true });
+    }
+  } finally {
+    release();
+  }
+}
+
+async function lockDatabase(folder: string): Promise<() => void> {
+  const database = path.join(folder, "database");
+  if (!existsSync(database)) return () => {};
+  try {
+    return await lockFolder(database);
+  } catch (error) {
+    if (!(error instanceof EmbeddedFolderBusy)) throw error;
+    throw new CliFailure(explainBusy(error, servedAt(folder, error.pid)));
+  }
+}
+
+export function writeNotes(folder: string, notes: DemoNotes | { job_id: null }): void {
+  writeFileSync(path.join(folder, notes_name), `${JSON.stringify(notes, null, 2)}\n`);
+}
+
+/** null when no demo came to its end there. */
+export function readNotes(folder: string): DemoNotes | null {
+  try {
+    const notes = JSON.parse(readFileSync(path.join(folder, notes_name), "utf8")) as DemoNotes | { job_id: null };
+    return notes.job_id === null ? null : notes;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,106 @@
+// What one SQL call of a submit or an enqueue carries: texts made once, cut into pages bounded in number and size.
+import type { Job } from "../../core/declare/declare.js";
+import { usableTraceparent } from "../../core/values/traceparent.js";
+import type { Queryable } from "../database/database.js";
+import type { EnqueueItem, SubmitOptions } from "./records.js";
+import { asked } from "./reply.js";
+
+const BYTES_PER_CALL = 4 * 1024 * 1024;
+
+const blueprint_texts = new WeakMap<Job, string>();
+
+/** A job's blueprint never changes, and a service submits it thousands of times. */
+export function blueprintText(job: Job): string {
+  let text = blueprint_texts.get(job);
+  if (text === undefined) {
+    text = JSON.stringify(job.blueprint);
+    blueprint_texts.set(job, text);
+  }
+  return text;
+}
+
+/** The addresses that a job names itself. */
+export function receivers(webhooks: NonNullable<SubmitOptions["webhooks"]>): { path: string; url: string }[] {
+  return webhooks.flatMap((one, at) => ("url" in one ? [{ path: `webhooks[${at}].url`, url: one.url }] : []));
+}
+
+export function submitOptions({
+  priority,
+  labels,
+  correlation_id,
+  group_id,
+  webhooks,
+  traceparent,
+  actor,
+  depends_on,
+  on_dependency_failure,
+  require,
+  retry,
+}: Omit<SubmitOptions, "mode" | "db">) {
+  const own = usableTraceparent(traceparent);
+  const waiting =
+    depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
+  const traced = own === undefined ? {} : { traceparent: own };
+  return { priority, labels, correlation_id, group_id, webhooks, retry, actor, ...traced, ...waiting };
+}
+
+export async function* mapped<A, B>(
+  items: Iterable<A>,
+  change: (item: A, position: number) => Promise<B>,
+): AsyncGenerator<B> {
+  let position = 0;
+  for (const item of items) yield await change(item, position++);
+}
+
+/** Cuts a stream of texts into pages bounded in number and size. */
+export async function* pages<Item extends { text: string }>(
+  items: AsyncIterable<Item>,
+  most: number,
+): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    if (page.length === most || (page.length > 0 && bytes + item.text.length > BYTES_PER_CALL)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(item);
+    bytes += item.text.length;
+  }
+  if (page.length > 0) yield page;
+}
+
+/** The lone tasks of one call: those that say nothing but their parameters travel as a plain list. */
+export async function enqueuePage(
+  { db, tenant }: { db: Queryable; tenant: string },
+  task_type: string,
+  page: { item: EnqueueItem; text: string }[],
+  traceparent: string | undefined,
+) {
+  const texts = page.map(({ text }) => text);
+  if (traceparent === undefined && page.every(({ item }) => Object.keys(item).length === 1)) {
+    const { created, stage_id, ordinals } = await asked<{
+      created: number;
+      stage_id: number;
+      ordinals: number[];
+    }>(db.sql`select app.enqueue_alike(${task_type}::text, ${`[${texts.join()}]`}::text, ${tenant}::text) as reply`);
+    return { created, task_ids: ordinals.map((ordinal) => `${stage_id}-${ordinal}`) };
+  }
+  const tasks = page.map(
+    ({ item: { idempotency_key: key, run_at, delay_s, priority, max_attempts, retry, metadata }, text }) => ({
+      parameters: text,
+      key,
+      run_at: run_at instanceof Date ? run_at.toISOString() : run_at,
+      delay_s,
+      priority,
+      max_attempts,
+      retry,
+      metadata,
+    }),
+  );
+  const request = JSON.stringify({ tenant, task_type, traceparent, tasks });
+  return asked<{ task_ids: string[]; created: number }>(
+    db.sql`select app.enqueue_tasks(${request}::text::json) as reply`,
+  );
+}

@@ -1,0 +1,243 @@
+// The RasterEngine over GDAL's programs. Everything that decides what comes out is here, once, so that it does not matter who runs them.
+import { randomUUID } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { Permanent } from "../../../core/errors/errors.js";
+import type { Bounds, CogOptions, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import { checkedSource, freeTarget } from "../source/local_file.js";
+import type { RasterEngine } from "./engine.js";
+import { checkedCrs } from "./gdal_crs.js";
+import { info_options, readInfo } from "./gdal_info.js";
+import { checkOptions, placeOptions, warpOptions } from "./gdal_options.js";
+import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
+import { maskedText, readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
+import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
+import { type Pixels, readRawPixels } from "./raw_pixels.js";
+import { stackProblems } from "./stack_check.js";
+
+type Signal = AbortSignal;
+
+export class GdalEngine implements RasterEngine {
+  constructor(private readonly gdal: GdalPrograms) {}
+
+  get name(): RasterEngine["name"] {
+    return this.gdal.name;
+  }
+
+  get version(): string {
+    return this.gdal.version;
+  }
+
+  get codecs(): ReadonlySet<string> {
+    return this.gdal.codecs;
+  }
+
+  async info(file: string, signal: Signal): Promise<RasterInfo> {
+    const { has_mask: _, color_table: __, ...info } = await this.look(await checkedSource(file), signal);
+    return info;
+  }
+
+  private async look(source: SourceFile, signal: Signal) {
+    const info = readInfo(await this.gdal.info(source, info_options, signal));
+    // Before 3.7 GDAL reads signed bytes as unsigned ones, and every value below zero would be wrong.
+    const has_signed_bytes = info.bands.some(({ data_type }) => data_type === "int8");
+    if (has_signed_bytes && isBefore(this.version, 3, 7)) {
+      throw new Permanent(
+        `signed bytes (int8) need GDAL 3.7 or later; this is ${this.version}. Convert it: gdal_translate -ot Int16`,
+        {
+          code: "unsupported_data_type",
+        },
+      );
+    }
+    return info;
+  }
+
+  async statistics(file: string, { approximate }: { approximate: boolean }, signal: Signal) {
+    const source = await checkedSource(file);
+    // Computed anew by a translation into text: what a file says about itself may be old, or wrong on purpose.
+    const wanted = [approximate ? "-approx_stats" : "-stats"];
+    const vrt = await this.asText(source, wanted, signal);
+    const masked = maskedText(vrt);
+    if (masked === null) return readStatistics(vrt);
+    // GDAL counts what a mask or an alpha band hides: it is asked again about the rest.
+    return this.throughText(file, async (hidden) => {
+      await writeFile(hidden, masked, { flag: "wx" });
+      return readStatistics(await this.asText({ file: hidden, driver: "VRT", needs: [file] }, wanted, signal));
+    });
+  }
+
+  transform(points: [number, number][], from_crs: string, to_crs: string): Promise<([number, number] | null)[]> {
+    return this.gdal.transform(points, checkedCrs(from_crs), checkedCrs(to_crs));
+  }
+
+  async suggestWarp(file: string, options: Pick<CogOptions, "source_crs" | "target_crs">, signal: Signal) {
+    const source = await checkedSource(file);
+    return this.suggest(source, options, signal);
+  }
+
+  private async suggest(
+    source: SourceFile,
+    options: Pick<CogOptions, "source_crs" | "target_crs">,
+    signal: Signal,
+  ): Promise<{ width: number; height: number; transform: GeoTransform; bounds: Bounds }> {
+    const text = await this.throughText(source.file, async (vrt) => {
+      await this.gdal.warp(source, vrt, [...placeOptions(options), "-of", "VRT"], signal);
+      return readFile(vrt, "utf8");
+    });
+    const place = readPlace(text);
+    if (place === null) throw new Permanent("GDAL found no place for the raster in that CRS", { code: "no_warp" });
+    const [x, dx, , y, , dy] = place.transform;
+    return { ...place, bounds: [x, y + dy * place.height, x + dx * place.width, y] };
+  }
+
+  async cog(file: string, target: string, options: CogOptions, signal: Signal): Promise<void> {
+    const source = await checkedSource(file);
+    await freeTarget(target);
+    const info = await this.look(source, signal);
+    checkOptions(options, info, this.codecs);
+    const all = await this.placed(source, options, info.overview_count > 0, signal);
+    await this.withBands(source, target, options, signal, async (chosen) => {
+      const chosen_info = chosen === source ? info : await this.look(chosen, signal);
+      await this.gdal.warp(chosen, target, warpOptions(all, chosen_info), signal);
+    });
+  }
+
+  /** A pixel size for bounds that come without; both, where overviews of the source depend on how large the output is. */
+  private async placed(source: SourceFile, options: CogOptions, both: boolean, signal: Signal): Promise<CogOptions> {
+    const { bounds, resolution } = options;
+    if (resolution !== undefined || (bounds === undefined && !both)) return options;
+    const suggested = await this.suggest(source, options, signal);
+    return { ...options, bounds: bounds ?? suggested.bounds, resolution: resolutionOf(suggested) };
+  }
+
+  /** Bands chosen or named anew: a VRT of the source, for as long as `work` takes. */
+  private async withBands(
+    source: SourceFile,
+    target: string,
+    { bands, band_names }: CogOptions,
+    signal: Signal,
+    work: (chosen: SourceFile) => Promise<void>,
+  ): Promise<void> {
+    if (bands === undefined && band_names === undefined) return work(source);
+    const options = ["-of", "VRT", ...(bands ?? []).flatMap((band) => ["-b", String(band)])];
+    await this.throughText(target, async (vrt) => {
+      await this.gdal.translate(source, vrt, options, signal);
+      if (band_names !== undefined) await writeFile(vrt, renamedBands(await readFile(vrt, "utf8"), band_names));
+      await work({ file: vrt, driver: "VRT", needs: [source.file] });
+    });
+  }
+
+  async stack(sources: { file: string; band: number; name: string }[], target_vrt: string, signal: Signal) {
+    if (!target_vrt.endsWith(".vrt")) throw new Permanent("a stack is written as .vrt", { code: "bad_file_name" });
+    await freeTarget(target_vrt);
+    const folder = dirname(target_vrt);
+    const looked = new Map<string, RasterInfo>();
+    const bands = [];
+    for (const { file, band, name } of sources) {
+      const info = looked.get(file) ?? (await this.look(await checkedSource(file), signal));
+      looked.set(file, info);
+      bands.push({ relative: relative(folder, file), band, name, info });
+    }
+    const problems = stackProblems(bands);
+    if (problems.length > 0) {
+      throw new Permanent(`these cannot be the bands of one raster: ${problems.join("; ")}`, {
+        code: "stack_mismatch",
+      });
+    }
+    await writeFile(target_vrt, stackText(bands), { flag: "wx" });
+  }
+
+  async quicklook(
+    file: string,
+    target: string,
+    options: { size: number; bands: [number] | [number, number, number]; minimum: number[]; maximum: number[] },
+    signal: Signal,
+  ): Promise<void> {
+    const source = await checkedSource(file);
+    await freeTarget(target);
+    const info = await this.look(source, signal);
+    const pixels = await this.pixels(source, target, info, options.bands, options.size, signal);
+    const stretches = options.bands.map((_, at): Stretch => [options.minimum[at] ?? 0, options.maximum[at] ?? 1]);
+    const has_own_colors = info.color_table !== null && options.bands.length === 1 && options.bands[0] === 1;
+    const png = has_own_colors ? coloredPng(pixels, info.color_table!) : paintedPng(pixels, stretches);
+    await writeFile(target, png);
+  }
+
+  async validMask(file: string, { size }: { size: number }, signal: Signal) {
+    const source = await checkedSource(file);
+    const info = await this.look(source, signal);
+    const alpha = info.bands.findIndex(({ color_interpretation }) => color_interpretation === "alpha");
+    // Data in any band is data; alpha itself tells for all.
+    const bands = alpha >= 0 ? [1] : info.bands.map((_, at) => at + 1).slice(0, most_mask_bands);
+    const { width, height, valid } = await this.pixels(source, file, info, bands, size, signal);
+    const data = new Uint8Array(width * height);
+    for (const mask of valid) for (let at = 0; at < data.length; at++) if (mask[at] !== 0) data[at] = 1;
+    return { width, height, data };
+  }
+
+  /** Bands at a smaller size, and which of their pixels are valid. */
+  async readPixels(file: string, options: { bands: number[]; size: number }, signal: Signal): Promise<Pixels> {
+    const source = await checkedSource(file);
+    const info = await this.look(source, signal);
+    return this.pixels(source, file, info, options.bands, options.size, signal);
+  }
+
+  private async pixels(
+    source: SourceFile,
+    near: string,
+    info: RasterInfo,
+    bands: number[],
+    size: number,
+    signal: Signal,
+  ) {
+    const missing = bands.filter((band) => info.bands[band - 1] === undefined);
+    if (missing.length > 0) {
+      throw new Permanent(`there is no band ${missing.join(", ")}: the raster has ${info.bands.length}`, {
+        code: "bad_band",
+      });
+    }
+    const shrink = Math.min(1, size / Math.max(info.width, info.height));
+    const width = Math.max(1, Math.round(info.width * shrink));
+    const height = Math.max(1, Math.round(info.height * shrink));
+    const chosen = bands.flatMap((band) => ["-b", String(band)]);
+    const masks = bands.flatMap((band) => ["-b", `mask,${band}`]);
+    const raw = join(dirname(near), `${randomUUID()}.raw.tif`);
+    const format = ["-of", "GTiff", "-ot", "Float64", "-co", "COMPRESS=NONE", "-co", "INTERLEAVE=BAND"];
+    const shape = ["-co", `BLOCKYSIZE=${height}`, "-co", "PROFILE=BASELINE", "-co", "BIGTIFF=NO"];
+    const options = [...format, ...shape, "-mask", "none", "-outsize", String(width), String(height), "-r", "nearest"];
+    try {
+      await this.gdal.translate(source, raw, [...options, ...chosen, ...masks], signal);
+      return readRawPixels(await readFile(raw), width, height, bands.length);
+    } finally {
+      await rm(raw, { force: true });
+    }
+  }
+
+  private asText(source: SourceFile, options: readonly string[], signal: Signal): Promise<string> {
+    return this.throughText(source.file, async (vrt) => {
+      await this.gdal.translate(source, vrt, ["-of", "VRT", ...options], signal);
+      return readFile(vrt, "utf8");
+    });
+  }
+
+  /** A VRT beside `near`, gone afterwards. */
+  private async throughText<T>(near: string, work: (vrt: string) => Promise<T>): Promise<T> {
+    const vrt = join(dirname(near), `${randomUUID()}.vrt`);
+    try {
+      return await work(vrt);
+    } finally {
+      await rm(vrt, { force: true });
+    }
+  }
+}
+
+const most_mask_bands = 16;
+
+function resolutionOf({ transform }: { transform: GeoTransform }): [number, number] {
+  return [Math.abs(transform[1]), Math.abs(transform[5])];
+}
+
+function isBefore(version: string, major: number, minor: number): boolean {
+  const [first = 0, second = 0] = version.split(".").map(Number);
+  return first < major || (first === major && second < minor);
+}

@@ -1,0 +1,168 @@
+// CogOptions as arguments of gdalwarp, the same for both engines; and what cannot be asked for, said before any work. Pure.
+import { Permanent } from "../../../core/errors/errors.js";
+import type { Bounds, CogOptions, Compression, DataType, RasterInfo, Resampling } from "../../../geo/raster.js";
+import { safeBlockSize } from "../../../geo/tile_plan.js";
+import { checkedCrs } from "./gdal_crs.js";
+import { warp_mb } from "./gdal_environment.js";
+import { gdalNumber } from "./gdal_vrt.js";
+
+const warp_resampling: Readonly<Record<Resampling, string>> = {
+  nearest: "near",
+  bilinear: "bilinear",
+  cubic: "cubic",
+  average: "average",
+  mode: "mode",
+  lanczos: "lanczos",
+};
+
+/** The place of the output and how to get there, without a format. */
+export function placeOptions(options: Pick<CogOptions, "source_crs" | "target_crs">): string[] {
+  return [
+    ...(options.source_crs === undefined ? [] : ["-s_srs", checkedCrs(options.source_crs)]),
+    "-t_srs",
+    checkedCrs(options.target_crs),
+    // Only a transform in the file counts: others (arrays of coordinates) are further files, which the file would name.
+    "-to",
+    "METHOD=GEOTRANSFORM",
+  ];
+}
+
+export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: boolean }): string[] {
+  const { bounds, resolution, source_nodata, nodata, add_alpha = false } = options;
+  const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
+  // What is hidden by a mask would come out as black. GDAL makes a mask of it where the COG is of JPEG in colour.
+  const is_masked = info.has_mask && nodata === undefined && source_nodata === undefined;
+  const needs_alpha = (is_masked || add_alpha) && !has_alpha;
+  return [
+    ...placeOptions(options),
+    ...(bounds === undefined ? [] : ["-te", ...bounds.map(gdalNumber)]),
+    ...(resolution === undefined ? [] : ["-tr", ...resolution.map(gdalNumber)]),
+    "-r",
+    warp_resampling[options.resampling],
+    ...(source_nodata === undefined ? [] : ["-srcnodata", nodataText(source_nodata)]),
+    ...(nodata === undefined ? [] : ["-dstnodata", nodataText(nodata)]),
+    ...(needs_alpha ? ["-dstalpha"] : []),
+    // Every band by itself; overviews of the source are whatever somebody has put there.
+    "-wo",
+    "UNIFIED_SRC_NODATA=NO",
+    "-ovr",
+    "NONE",
+    "-wm",
+    String(warp_mb),
+    "-of",
+    "COG",
+    ...creationOptions(options, info.bands[0]!.data_type),
+    // One block needs no overviews, and GDAL (at least up to 3.8) then copies those of the source.
+    ...(isOneBlock(options) ? ["-co", "OVERVIEWS=NONE"] : ["-co", "OVERVIEWS=IGNORE_EXISTING"]),
+  ];
+}
+
+function creationOptions(options: CogOptions, data_type: DataType): string[] {
+  const { compression, quality } = options;
+  const has_predictor = ["deflate", "lzw", "zstd"].includes(compression) && data_type !== "complex";
+  const has_quality = (compression === "jpeg" || compression === "webp") && quality !== undefined;
+  const pairs = [
+    `COMPRESS=${compression.toUpperCase()}`,
+    // Differences of neighbours: GDAL takes 2 for whole numbers and 3 for floats.
+    ...(has_predictor ? ["PREDICTOR=YES"] : []),
+    ...(has_quality ? [`QUALITY=${Math.round(quality)}`] : []),
+    `BLOCKSIZE=${blockSize(options)}`,
+    `OVERVIEW_RESAMPLING=${options.overview_resampling.toUpperCase()}`,
+    "BIGTIFF=IF_SAFER",
+    "SPARSE_OK=TRUE",
+    "NUM_THREADS=1",
+  ];
+  return pairs.flatMap((pair) => ["-co", pair]);
+}
+
+/** Width and height of the output, where they are known. */
+function outputSize({ bounds, resolution }: CogOptions): [number, number] | null {
+  if (bounds === undefined || resolution === undefined) return null;
+  const [x0, y0, x1, y1] = bounds;
+  return [Math.round((x1 - x0) / resolution[0]), Math.round((y1 - y0) / resolution[1])];
+}
+
+function isOneBlock(options: CogOptions): boolean {
+  const size = outputSize(options);
+  return size !== null && Math.max(...size) <= blockSize(options);
+}
+
+/** As asked for, where others find no fault with it. */
+function blockSize(options: CogOptions): number {
+  const size = outputSize(options);
+  return size === null ? options.block_size : safeBlockSize(...size, options.block_size);
+}
+
+function nodataText(value: number | "nan"): string {
+  return value === "nan" ? "nan" : gdalNumber(value);
+}
+
+/** Everything about the options that cannot work with this source, at once. */
+export function optionProblems(options: CogOptions, info: RasterInfo, codecs: ReadonlySet<string>): string[] {
+  const { compression, bounds, resolution, bands = [], band_names } = options;
+  const chosen = bands.length > 0 ? bands.flatMap((band) => info.bands[band - 1] ?? []) : info.bands;
+  const types = new Set(chosen.map(({ data_type }) => data_type));
+  const missing = bands.filter((band) => !Number.isInteger(band) || band < 1 || band > info.bands.length);
+  const bad_nodata = [...new Set([options.source_nodata, options.nodata])].filter(
+    (value) => value !== undefined && [...types].some((type) => !fits(value, type)),
+  );
+  return [
+    ...(missing.length > 0 ? [`there is no band ${missing.join(", ")}: the source has ${info.bands.length}`] : []),
+    ...(types.size > 1 ? [`bands of different types (${[...types].join(", ")}) cannot be in one file`] : []),
+    ...(info.transform === null ? ["the source is not georeferenced"] : []),
+    ...(info.crs === null && options.source_crs === undefined
+      ? ["the source has no coordinate system: give source_crs"]
+      : []),
+    ...(bounds !== undefined && !isBounds(bounds) ? ["bounds must be min x, min y, max x, max y"] : []),
+    ...(resolution !== undefined && !resolution.every((one) => Number.isFinite(one) && one > 0)
+      ? ["resolution must be two numbers above zero"]
+      : []),
+    ...bad_nodata.map((value) => `nodata ${value} is no value of ${[...types].join(", ")}`),
+    ...(band_names !== undefined && band_names.length !== chosen.length
+      ? [`${band_names.length} band names were given for ${chosen.length} bands`]
+      : []),
+    ...compressionProblems(compression, types, chosen.length, codecs),
+  ];
+}
+
+function compressionProblems(
+  compression: Compression,
+  types: ReadonlySet<DataType>,
+  bands: number,
+  codecs: ReadonlySet<string>,
+): string[] {
+  if (!codecs.has(compression)) return [`this engine cannot write ${compression}: it needs system GDAL`];
+  const only_bytes = types.size === 1 && types.has("uint8");
+  if (compression === "jpeg" && !(only_bytes && [1, 3, 4].includes(bands))) {
+    return ["jpeg holds 1, 3 or 4 bands of uint8 only: use deflate"];
+  }
+  if (compression === "webp" && !(only_bytes && [3, 4].includes(bands))) {
+    return ["webp holds 3 or 4 bands of uint8 only: use deflate"];
+  }
+  return compression === "lerc_deflate" && types.has("complex") ? ["lerc_deflate holds no complex numbers"] : [];
+}
+
+export function checkOptions(options: CogOptions, info: RasterInfo, codecs: ReadonlySet<string>): void {
+  const problems = optionProblems(options, info, codecs);
+  if (problems.length === 0) return;
+  throw new Permanent(`no COG can be made of this: ${problems.join("; ")}`, { code: "bad_cog_options" });
+}
+
+function isBounds([x0, y0, x1, y1]: Bounds): boolean {
+  return [x0, y0, x1, y1].every(Number.isFinite) && x0 < x1 && y0 < y1;
+}
+
+const ranges: Readonly<Partial<Record<DataType, readonly [number, number]>>> = {
+  uint8: [0, 255],
+  int8: [-128, 127],
+  uint16: [0, 65_535],
+  int16: [-32_768, 32_767],
+  uint32: [0, 4_294_967_295],
+  int32: [-2_147_483_648, 2_147_483_647],
+};
+
+export function fits(value: number | "nan", type: DataType): boolean {
+  const range = ranges[type];
+  if (range === undefined) return true;
+  return value !== "nan" && Number.isInteger(value) && value >= range[0] && value <= range[1];
+}

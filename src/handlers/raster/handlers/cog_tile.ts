@@ -1,0 +1,32 @@
+// raster.cog_tile: one COG of a raster, whole or a tile of its grid, in the silver zone; its result is what its item says.
+import { z } from "zod";
+import { defineHandler } from "../../../core/declare/declare.js";
+import { Permanent } from "../../../core/errors/errors.js";
+import type { CogResult, CogTask } from "../facts.js";
+import { raster_memory_mb, raster_module, source_ref, stac_id } from "../settings.js";
+import { fetchSource } from "../source/fetch_source.js";
+import { makeCog } from "./make_cog.js";
+
+/** Planned by us from what validate returned: only what names files is looked at again. */
+const parameters = z.looseObject({ source: source_ref, collection: stac_id, item_id: stac_id });
+
+export const rasterCogTile = defineHandler(
+  "raster.cog_tile",
+  { parameters, isolation: "process", module: raster_module, memory_mb: raster_memory_mb, timeout_s: 3600 },
+  async (given, ctx): Promise<CogResult> => {
+    const { source, source_sha256, cog, tile, ...task } = given as unknown as CogTask;
+    const { file, engine, sha256 } = await fetchSource(ctx, source, cog);
+    if (sha256 !== source_sha256) {
+      const what = `${source} is not the file that was checked: it has changed since`;
+      throw new Permanent(`${what}. Run the checks again: fanfold retry ${ctx.job_id} --stage validate`, {
+        code: "source_changed",
+      });
+    }
+    const resolution: [number, number] = [
+      (tile.bounds[2] - tile.bounds[0]) / tile.width,
+      (tile.bounds[3] - tile.bounds[1]) / tile.height,
+    ];
+    const options = { ...cog, bounds: tile.bounds, resolution };
+    return makeCog(ctx, engine, file, { ...task, tile, options, sources: [{ source, sha256 }] });
+  },
+);

@@ -1,0 +1,54 @@
+// Where a raster and its tiles lie in degrees, for whoever looks at a job on a map: the box of the whole, and for one that may be cut
+// into tiles what theirs follow from, since planning has no GDAL at hand.
+
+import { denseRing, type PointTransform, wgs84Bbox } from "../../../geo/bounds.js";
+import { footprintBox } from "../../../geo/boxes.js";
+import { wgs84BoundsOf } from "../../../geo/footprint.js";
+import { boundsOf } from "../../../geo/georeference.js";
+import { bboxIn, type Lattice, latticeOf, mercatorBbox } from "../../../geo/lattice.js";
+import type { Bounds } from "../../../geo/raster.js";
+import type { GridTile, TargetGrid } from "../facts.js";
+import type { RasterEngine } from "../gdal/engine.js";
+
+export interface Place {
+  /** West, south, east, north in degrees. */
+  bbox?: Bounds;
+  lattice?: Lattice;
+}
+
+/** What cannot be told is left out: a raster without a place on the map is none the worse. */
+export async function placeOf(
+  engine: RasterEngine,
+  { width, height, transform }: TargetGrid,
+  target_crs: string,
+  is_whole: boolean,
+): Promise<Place> {
+  const bounds = boundsOf(transform, width, height);
+  const to_wgs84: PointTransform = (points) => engine.transform(points, target_crs, "EPSG:4326");
+  const bbox = footprintBox(await wgs84BoundsOf(bounds, to_wgs84));
+  const lattice = is_whole || isKnown(target_crs) ? null : await latticeOf(bounds, to_wgs84);
+  return { ...(bbox === null ? {} : { bbox }), ...(lattice === null ? {} : { lattice }) };
+}
+
+/** Of one tile; undefined where it cannot be told. */
+export function tileBbox(
+  { bounds }: Pick<GridTile, "bounds">,
+  { bbox, lattice }: Place,
+  target_crs: string,
+  is_single: boolean,
+): Bounds | undefined {
+  if (is_single) return bbox;
+  const found =
+    lattice !== undefined
+      ? bboxIn(lattice, bounds)
+      : target_crs === "EPSG:4326"
+        ? wgs84Bbox(denseRing(bounds, 4))
+        : target_crs === "EPSG:3857"
+          ? mercatorBbox(bounds)
+          : null;
+  return footprintBox(found) ?? undefined;
+}
+
+function isKnown(crs: string): boolean {
+  return crs === "EPSG:4326" || crs === "EPSG:3857";
+}

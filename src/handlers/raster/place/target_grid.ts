@@ -1,0 +1,134 @@
+// Where a raster comes to lie in the target CRS, pixel by pixel: as it lies already, as the engine suggests, or with the pixel size that
+// was asked for. What would come out as a smear of a few pixels is refused.
+import type { Point } from "../../../geo/bounds.js";
+import type { Bounds, CogOptions, Finding, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import type { TargetGrid } from "../facts.js";
+import type { RasterEngine } from "../gdal/engine.js";
+import { boundsOnGlobe, localPixelSize } from "./local_scale.js";
+
+/** Of a grid that nobody wants: a pixel size in degrees where metres were meant, or the reverse. */
+const most_pixels = 1e12;
+/** A suggested pixel may be so many times as long as those of the source; near a pole or across the antimeridian it is far more. */
+const most_coarser = 3;
+
+interface Placed {
+  grid: TargetGrid;
+  findings: Finding[];
+}
+
+export async function targetGrid(
+  engine: RasterEngine,
+  file: string,
+  info: Pick<RasterInfo, "width" | "height" | "transform" | "crs">,
+  cog: CogOptions,
+  resolution: number | [number, number] | undefined,
+  signal: AbortSignal,
+): Promise<Placed> {
+  const own = ownGrid(info, cog);
+  if (own && resolution === undefined) return { grid: own, findings: [] };
+  const suggested = await suggestion(engine, file, info, cog, signal).catch((error: unknown) =>
+    unknownCrs(engine, cog, error),
+  );
+  if (Array.isArray(suggested))
+    return { grid: { width: 0, height: 0, transform: [0, 0, 0, 0, 0, 0] }, findings: suggested };
+  const { width, height, transform, bounds, local } = suggested;
+  if (resolution === undefined) {
+    return { grid: { width, height, transform }, findings: coarseFindings(transform, local, cog.target_crs) };
+  }
+  const [rx, ry] = typeof resolution === "number" ? [resolution, resolution] : resolution;
+  const [west, south, east, north] = own ? boundsOfGrid(own) : bounds;
+  const columns = Math.max(1, Math.ceil((east - west) / rx - 1e-6));
+  const rows = Math.max(1, Math.ceil((north - south) / ry - 1e-6));
+  const grid: TargetGrid = { width: columns, height: rows, transform: [west, rx, 0, north, 0, -ry] };
+  const size = `${columns} × ${rows} pixels in ${cog.target_crs.slice(0, 40)}`;
+  const hint = "Give the pixel size in units of the target CRS: degrees for EPSG:4326, metres for most others.";
+  if (rx > 2 * (east - west) && ry > 2 * (north - south)) {
+    const message = `With a resolution of ${rx}, ${ry} it would have ${size}, far larger than all of it.`;
+    return { grid, findings: [{ code: "resolution_too_coarse", severity: "error", message, hint }] };
+  }
+  if (columns * rows <= most_pixels) return { grid, findings: [] };
+  const message = `With a resolution of ${rx}, ${ry} it would have ${size}.`;
+  return { grid, findings: [{ code: "resolution_too_fine", severity: "error", message, hint }] };
+}
+
+/** What is north-up in the target CRS already stays, to the pixel. */
+function ownGrid(
+  { width, height, transform, crs }: Pick<RasterInfo, "width" | "height" | "transform" | "crs">,
+  cog: CogOptions,
+) {
+  if (transform === null || cog.target_crs !== (cog.source_crs ?? crs?.code ?? crs?.wkt)) return null;
+  const [, dx, rx, , ry, dy] = transform;
+  return dx > 0 && dy < 0 && rx === 0 && ry === 0 ? { width, height, transform } : null;
+}
+
+function boundsOfGrid({ width, height, transform: [x, dx, , y, , dy] }: TargetGrid): Bounds {
+  return [x, y + dy * height, x + dx * width, y];
+}
+
+interface Suggestion extends TargetGrid {
+  bounds: Bounds;
+  /** Side of a pixel of the source, in units of the target CRS; null where it cannot be told. */
+  local: number | null;
+}
+
+async function suggestion(
+  engine: RasterEngine,
+  file: string,
+  info: Pick<RasterInfo, "width" | "height" | "transform" | "crs">,
+  cog: CogOptions,
+  signal: AbortSignal,
+): Promise<Suggestion> {
+  const suggested = await engine.suggestWarp(file, cog, signal);
+  const from = cog.source_crs ?? info.crs?.code ?? info.crs?.wkt ?? null;
+  const { width, height, transform } = info;
+  if (from === null || transform === null) return { ...suggested, local: null };
+  const raster = { width, height, transform };
+  const toTarget = (points: Point[]) => engine.transform(points, from, cog.target_crs);
+  const is_degrees = await isInDegrees(engine, cog.target_crs);
+  const local = await localPixelSize(raster, toTarget, is_degrees);
+  const crossing = is_degrees ? await boundsOnGlobe(raster, toTarget) : null;
+  if (crossing === null || local === null) return { ...suggested, local };
+  // GDAL would give it the whole globe: one that runs on beyond 180 is as wide as the raster.
+  const [west, south, east, north] = crossing;
+  const side = Math.hypot(east - west, north - south) / Math.hypot(width, height);
+  const columns = Math.max(1, Math.round((east - west) / side));
+  const rows = Math.max(1, Math.round((north - south) / side));
+  return { width: columns, height: rows, transform: [west, side, 0, north, 0, -side], bounds: crossing, local };
+}
+
+async function isInDegrees(engine: RasterEngine, crs: string): Promise<boolean> {
+  const [point] = await engine.transform([[10, 10]], "EPSG:4326", crs);
+  return point !== undefined && point !== null && Math.hypot(point[0] - 10, point[1] - 10) < 0.1;
+}
+
+function coarseFindings([, dx, , , , dy]: GeoTransform, local: number | null, target_crs: string): Finding[] {
+  const side = Math.sqrt(Math.abs(dx * dy));
+  if (local === null || side <= local * most_coarser) return [];
+  const crs = target_crs.slice(0, 40);
+  const message = `In ${crs} its pixels would be ${Math.round(side / local)} times as long as they are: it lies around a pole, or where ${crs} ends.`;
+  const hint = `Give \`target_crs\` source, or another that suits the place; or \`resolution\` in units of ${crs}, about ${Number(local.toPrecision(2))}.`;
+  return [{ code: "resolution_lost", severity: "error", message, hint }];
+}
+
+/** Which of the two is not known here, once something has failed; the failure itself when both are. */
+async function unknownCrs(engine: RasterEngine, cog: CogOptions, error: unknown): Promise<Finding[]> {
+  const given = Object.entries({ source_crs: cog.source_crs, target_crs: cog.target_crs });
+  const findings: Finding[] = [];
+  for (const [field, crs] of given) {
+    if (crs === undefined) continue;
+    const is_known = await engine.transform([[0, 0]], crs, crs).then(
+      () => true,
+      () => false,
+    );
+    if (is_known) continue;
+    const message = `The engine knows no CRS ${crs.slice(0, 80)}, given as ${field}.`;
+    findings.push({
+      code: "crs_unknown",
+      severity: "error",
+      message,
+      hint: "Give a code of the EPSG registry, such as EPSG:3857.",
+    });
+  }
+  if (findings.length === 0) throw error;
+  return findings;
+}

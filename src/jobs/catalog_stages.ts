@@ -1,0 +1,21 @@
+// How every raster job ends: items by hundreds, each hundred committed with its task, then the collection's extent. Important and
+// not critical: when only the catalogue fails, the COGs are there and of use, and a resume adds the items.
+import type { StageDeclaration } from "../core/declare/declare.js";
+
+export const catalogue_stages: readonly StageDeclaration[] = [
+  {
+    name: "register",
+    task: "stac.register",
+    description: "STAC items in the catalogue",
+    parallelism: "fan_in",
+    batch: 100,
+    importance: "important",
+  },
+  {
+    name: "publish",
+    task: "stac.finalize",
+    description: "The collection tells what is in it",
+    parallelism: "fan_in",
+    importance: "important",
+  },
+];

@@ -1,0 +1,90 @@
+// Binds an endpoint of the contract to the function that answers it.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf, SqlEndpoint } from "../../core/api/endpoint.js";
+import type { Engine } from "../../engine/engine.js";
+import { callVerb } from "../../engine/verbs/verb.js";
+import type { Principal } from "../access/auth.js";
+import type { Metrics } from "../metrics/metrics.js";
+import type { Service } from "../service.js";
+import type { CallPlace } from "./call_places.js";
+
+export interface Call<E = Endpoint> {
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  /** Acts for the caller's tenant. */
+  engine: Engine;
+  principal: Principal;
+  /** Names the request, its trace and its tenant on every line. */
+  log: Logger;
+  metrics: Metrics;
+  /** W3C trace context of the request: hand it to whatever is submitted. */
+  traceparent: string | undefined;
+  /** Aborted when the caller is gone. */
+  signal: AbortSignal;
+  /** Of this call among those of its tenant: whoever is held until something happens says so first. */
+  place: CallPlace;
+  /** What all calls share: the event feed, health, the bell for waiting workers. */
+  service: Service;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Who asks, for events: the key, and the person behind it where the caller says so. */
+  actor(person?: string): string;
+}
+
+/** Answers with the endpoint's usual status, unless it calls reply.status itself. */
+export type Answering<E> = (call: Call<E>) => Promise<ReplyOf<E>>;
+
+export interface Route {
+  endpoint: Endpoint;
+  answer: Answering<Endpoint>;
+}
+
+/** JSON that was text already, sent as it is: parsing it would round its long numbers. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  /** For whoever checks the answer. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** As the reply that it is the text of. */
+export function asText<Reply>(text: string): Reply {
+  return new JsonText(text) as Reply;
+}
+
+/** One function for each endpoint of a noun that is not one SQL function: none can be forgotten. */
+type Answers<Api> = {
+  [Name in keyof Api as Api[Name] extends SqlEndpoint ? never : Name]: Answering<Api[Name]>;
+};
+
+/** An endpoint that is one SQL function is passed on to it, unless an answer is written for it all the same. */
+export function routes<Api extends Record<string, Endpoint>>(
+  api: Api,
+  answers: Answers<Api> & { [Name in keyof Api]?: Answering<Api[Name]> },
+): Route[] {
+  const written = answers as Partial<Record<string, Answering<Endpoint>>>;
+  return Object.entries(api).map(([name, endpoint]) => ({
+    endpoint,
+    answer: written[name] ?? passedOn(endpoint as SqlEndpoint),
+  }));
+}
+
+function passedOn(endpoint: SqlEndpoint): Answering<Endpoint> {
+  return ({ engine, params, query, body, actor }) => {
+    if (endpoint.method === "GET") return callVerb(engine, endpoint, { ...query, ...params });
+    const { actor: person, ...fields } = { ...query, ...(body as { actor?: string } | undefined), ...params };
+    return callVerb(engine, endpoint, { ...fields, actor: actor(person) });
+  };
+}
+
+/** A tenant has only so many long calls at a time, so that it does not keep the others from the database. */
+export function inTurn({ endpoint, answer }: Route): Route {
+  return {
+    endpoint,
+    answer: (call) => call.service.turns.within(call.engine.tenant, call.signal, () => answer(call)),
+  };
+}
