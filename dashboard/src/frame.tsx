@@ -10,13 +10,13 @@ import { Button, IconButton } from "./ui/button.js";
 import { KeyHelp, useKeys } from "./ui/keys.js";
 import { relativeTime, Safe, useNow } from "./ui/text.js";
 
-interface Place {
+interface MenuEntry {
   text: string;
   href: string;
   keys?: string;
 }
 
-const groups: { title: string; places: Place[] }[] = [
+const groups: { title: string; places: MenuEntry[] }[] = [
   {
     title: "Work",
     places: [

@@ -15,7 +15,7 @@ import { queues_api } from "../core/api/queues.js";
 import { schedules_api } from "../core/api/schedules.js";
 import { sessions_api } from "../core/api/sessions.js";
 import { stream_api } from "../core/api/stream.js";
-import { task_pages_api } from "../core/api/task_details.js";
+import { task_details_api } from "../core/api/task_details.js";
 import { tasks_api } from "../core/api/tasks.js";
 import { tenants_api } from "../core/api/tenants.js";
 import { timeline_api } from "../core/api/timeline.js";
@@ -32,7 +32,7 @@ export const api = {
   tasks: tasks_api,
   cells: cells_api,
   footprints: footprints_api,
-  task_pages: task_pages_api,
+  task_details: task_details_api,
   timeline: timeline_api,
   operations: operations_api,
   blueprints: blueprints_api,

@@ -31,7 +31,7 @@ export interface VerbOptions extends Asking {
 
 export type JobSummary = ReplyOf<typeof jobs_api.list>["jobs"][number];
 export type JobFilter = Omit<QueryIn<typeof jobs_api.list>, "cursor" | "limit"> & Listing;
-export type JobWishes = QueryIn<typeof jobs_api.counts>;
+export type JobFilterQuery = QueryIn<typeof jobs_api.counts>;
 export type TaskSummary = ReplyOf<typeof tasks_api.list>["tasks"][number];
 export type TaskRecord = ReplyOf<typeof tasks_api.get>;
 export type TaskFilter = Omit<QueryIn<typeof tasks_api.list>, "cursor" | "limit"> & Listing;
@@ -82,7 +82,7 @@ export class Operator extends WithVerbs {
   }
 
   /** By status, of those that fit. */
-  counts({ signal, ...query }: JobWishes & Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
+  counts({ signal, ...query }: JobFilterQuery & Asking = {}): Promise<ReplyOf<typeof jobs_api.counts>> {
     return this.transport.call(jobs_api.counts, { query, signal });
   }
 

@@ -47,7 +47,7 @@ import type {
 } from "./verbs/records.js";
 import { asked } from "./verbs/reply.js";
 import { Schedules } from "./verbs/schedules.js";
-import { TaskPages } from "./verbs/task_details.js";
+import { TaskDetails } from "./verbs/task_details.js";
 import { Tenants } from "./verbs/tenants.js";
 import { callVerb, type VerbFields } from "./verbs/verb.js";
 import { Webhooks } from "./verbs/webhooks.js";
@@ -123,7 +123,7 @@ export class Engine {
   /** Bounded pages of what there is. */
   readonly queries: Queries;
   /** One task looked at closely, and a job over time. */
-  readonly task_pages: TaskPages;
+  readonly task_details: TaskDetails;
   readonly groups: Groups;
   readonly schedules: Schedules;
   /** What handlers may call, where this process knows it. */
@@ -156,7 +156,7 @@ export class Engine {
     this.webhooks = new Webhooks(parts.db, parts.tenant, this.sealer, parts.outbound);
     this.blueprints = new Blueprints(parts.db, parts.tenant, parts.registry);
     this.queries = new Queries(parts.db, parts.tenant);
-    this.task_pages = new TaskPages(parts.db, parts.tenant);
+    this.task_details = new TaskDetails(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant, this.words);
     this.schedules = new Schedules(this);
     this.log = parts.log ?? pino({ level: "silent" });

@@ -2,7 +2,7 @@
 // not critical: when only the catalogue fails, the COGs are there and of use, and a resume adds the items.
 import type { StageDeclaration } from "../core/declare/declare.js";
 
-export const catalogue_stages: readonly StageDeclaration[] = [
+export const catalog_stages: readonly StageDeclaration[] = [
   {
     name: "register",
     task: "stac.register",

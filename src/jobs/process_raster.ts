@@ -23,7 +23,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalog_stages.js";
+import { catalog_stages } from "./catalog_stages.js";
 
 export const processRaster = defineJob({
   type: "process_raster",
@@ -57,6 +57,6 @@ export const processRaster = defineJob({
         yield* cogTasks(plan);
       },
     },
-    ...catalogue_stages,
+    ...catalog_stages,
   ],
 });

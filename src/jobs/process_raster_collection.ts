@@ -24,7 +24,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalog_stages.js";
+import { catalog_stages } from "./catalog_stages.js";
 
 export const processRasterCollection = defineJob({
   type: "process_raster_collection",
@@ -85,6 +85,6 @@ export const processRasterCollection = defineJob({
         for (const plan of plans) yield* cogTasks(plan);
       },
     },
-    ...catalogue_stages,
+    ...catalog_stages,
   ],
 });

@@ -17,7 +17,7 @@ import {
   registered_sources,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalog_stages.js";
+import { catalog_stages } from "./catalog_stages.js";
 
 export const registerRasters = defineJob({
   type: "register_rasters",
@@ -52,6 +52,6 @@ export const registerRasters = defineJob({
         for (const source of sources) yield { index: source.item_id, parameters: { ...settings, ...source } };
       },
     },
-    ...catalogue_stages,
+    ...catalog_stages,
   ],
 });

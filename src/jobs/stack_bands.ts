@@ -24,7 +24,7 @@ import {
   time_fields,
   zone_prefix,
 } from "../handlers/raster/settings.js";
-import { catalogue_stages } from "./catalog_stages.js";
+import { catalog_stages } from "./catalog_stages.js";
 
 const { bands: _bands, band_names: _band_names, ...stack_source_fields } = source_fields;
 
@@ -96,6 +96,6 @@ export const stackBands = defineJob({
         for (const group of groups) yield { index: group.item_id, parameters: { ...settings, ...group } };
       },
     },
-    ...catalogue_stages,
+    ...catalog_stages,
   ],
 });

@@ -1,4 +1,4 @@
-// What all calls of one server share: who is let in, the event feed, the bell for waiting workers, health, and whether the
+// What all calls of one server share: who is let in, the event feed, the signal for waiting workers, health, and whether the
 // server is about to stop.
 import type { FastifyRequest } from "fastify";
 import type { JwtSettings } from "../config.js";
@@ -8,19 +8,19 @@ import type { Engine } from "../engine/engine.js";
 import type { Authenticator } from "./access/auth.js";
 import { createAuthentication } from "./access/authentication.js";
 import { assertOwnPage, authorizationOf } from "./access/credentials.js";
-import { FailedAttempts } from "./access/failed_sign_ins.js";
+import { FailedSignIns } from "./access/failed_sign_ins.js";
 import { Catalogs } from "./catalogs.js";
 import type { SignedUrlOptions } from "./files/asset_urls.js";
 import { type CallLimits, CallPlaces } from "./http/call_places.js";
 import { basePath, publicUrl, signInUrl } from "./http/public_url.js";
-import { Turns } from "./http/tenant_queue.js";
+import { TenantQueue } from "./http/tenant_queue.js";
 import { CountedJobs } from "./jobs/counted_jobs.js";
 import { Footprints } from "./jobs/footprints.js";
 import { GatheredSubmits } from "./jobs/gathered_submits.js";
 import { Health } from "./metrics/health.js";
 import { EventFeed } from "./stream/feed.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream/stream_settings.js";
-import { WorkBell } from "./stream/work_signal.js";
+import { WorkSignal } from "./stream/work_signal.js";
 
 /** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
 const LONG_CALLS = 4;
@@ -50,7 +50,7 @@ export class Service {
   readonly engine: Engine;
   readonly authenticator: Authenticator;
   readonly feed: EventFeed;
-  readonly bell: WorkBell;
+  readonly work_signal: WorkSignal;
   readonly health: Health;
   readonly stream: StreamSettings;
   readonly places: StreamPlaces;
@@ -59,11 +59,11 @@ export class Service {
   readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
   /** Of the catalogue, and of whatever else may take long. */
-  readonly turns = new Turns(LONG_CALLS);
+  readonly long_calls = new TenantQueue(LONG_CALLS);
   /** Of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
-  readonly enqueues = new Turns(ENQUEUES);
+  readonly enqueues = new TenantQueue(ENQUEUES);
   /** Those that travel together have several callers: nobody's leaving ends it. */
-  readonly submits = new GatheredSubmits((tenant, work) => this.turns.within(tenant, never, work));
+  readonly submits = new GatheredSubmits((tenant, work) => this.long_calls.within(tenant, never, work));
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */
@@ -76,7 +76,7 @@ export class Service {
   /** A page of our own, as far as the browser tells. */
   readonly assertOwnPage: (request: FastifyRequest) => void;
   /** Codes of links that were none. */
-  readonly wrong_codes = new FailedAttempts({ burst: 60, per_s: 1 });
+  readonly wrong_codes = new FailedSignIns({ burst: 60, per_s: 1 });
   /** No call is taken any more. */
   closing = false;
   readonly #stopping = new AbortController();
@@ -106,7 +106,7 @@ export class Service {
     this.places = new StreamPlaces(this.stream);
     this.calls = new CallPlaces(calls);
     this.feed = new EventFeed(engine.db, engine.log, this.stream);
-    this.bell = new WorkBell(engine.db, engine.log);
+    this.work_signal = new WorkSignal(engine.db, engine.log);
     this.health = new Health(engine, () => this.stopping.aborted);
   }
 
@@ -124,6 +124,6 @@ export class Service {
     this.closing = true;
     this.announceStop();
     await this.feed.stop();
-    await this.bell.stop();
+    await this.work_signal.stop();
   }
 }

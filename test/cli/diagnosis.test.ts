@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { WayFacts } from "../../src/engine/database/server_way.js";
 import {
-  type Finding,
+  type CheckResult,
   judgeFolder,
   judgeMigrations,
   judgeNode,
@@ -41,7 +41,7 @@ const schema: SchemaFacts = {
   database: "maps",
 };
 
-function finding(findings: Finding[], name: string): Finding {
+function finding(findings: CheckResult[], name: string): CheckResult {
   const found = findings.find((one) => one.name === name);
   if (!found) throw new Error(`no finding ${name}`);
   return found;

@@ -6,7 +6,7 @@ import { openServer } from "../../src/engine/database/server_database.js";
 import { Keys } from "../../src/engine/verbs/keys.js";
 import { KeyAuthenticator } from "../../src/server/access/auth.js";
 import { Authentication } from "../../src/server/access/authentication.js";
-import { FailedAttempts, networkOf } from "../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns, networkOf } from "../../src/server/access/failed_sign_ins.js";
 import { freshDatabase } from "../postgres.js";
 
 let db: Database;
@@ -134,7 +134,7 @@ test("when a key was last used is written once a minute, by however many servers
 
 test("whoever fails again and again from one address waits, but not who was let in from there", async () => {
   const [known, fresh] = [await make(), await make()];
-  const attempts = new FailedAttempts({ burst: 3, per_s: 1, now });
+  const attempts = new FailedSignIns({ burst: 3, per_s: 1, now });
   const door = new Authentication([new KeyAuthenticator(db, { now })], attempts);
   await door.authenticate(bearer(known.key), "192.0.2.1");
   const wrong = bearer(known.key.replace(/_[a-z0-9]{12}_/, "_aaaaaaaaaaaa_"));
@@ -156,7 +156,7 @@ test("whoever fails again and again from one address waits, but not who was let 
 });
 
 test("failures of ever new addresses do not fill the memory, and an IPv6 network is one address", () => {
-  const attempts = new FailedAttempts({ burst: 1, most_addresses: 100, now });
+  const attempts = new FailedSignIns({ burst: 1, most_addresses: 100, now });
   for (let i = 0; i < 1_000; i++) attempts.failed(`198.51.100.${i}`);
   expect(attempts.size).toBe(100);
   attempts.failed("2001:db8:1:2::1");

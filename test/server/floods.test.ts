@@ -6,7 +6,7 @@ import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { createRegistry } from "../../src/core/declare/registry.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { createAuthentication } from "../../src/server/access/authentication.js";
-import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { createApp } from "../../src/server/app.js";
 import type { Service } from "../../src/server/service.js";
 import { StreamPlaces, streamSettings } from "../../src/server/stream/stream_settings.js";
@@ -335,7 +335,7 @@ describe("behind a proxy", () => {
   const wrong = { authorization: `Bearer ff_live_${"0".repeat(12)}_${"0".repeat(43)}` };
 
   async function statuses(trust_proxy: number | string[] | undefined): Promise<number[]> {
-    const attempts = new FailedAttempts({ burst: 1, per_s: 0.0001 });
+    const attempts = new FailedSignIns({ burst: 1, per_s: 0.0001 });
     const authenticator = createAuthentication({ db: service.engine.db, attempts });
     const app = createApp({ engine: service.engine, authenticator, trust_proxy });
     const from = async (forwarded: string) =>

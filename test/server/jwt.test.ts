@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JwtSettings } from "../../src/config.js";
 import { KeyAuthenticator } from "../../src/server/access/auth.js";
 import { Authentication } from "../../src/server/access/authentication.js";
-import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { JwtAuthenticator } from "../../src/server/access/jwt.js";
 import { createApp } from "../../src/server/app.js";
 import { openService, type TestService } from "./service.js";
@@ -187,7 +187,7 @@ test("over HTTP tokens and keys stand beside each other, and failures of both co
   const { engine } = service;
   const authenticator = new Authentication(
     [new KeyAuthenticator(engine.db), make()],
-    new FailedAttempts({ burst: 3, per_s: 0.01, now: () => clock }),
+    new FailedSignIns({ burst: 3, per_s: 0.01, now: () => clock }),
   );
   const app = createApp({ engine, authenticator, check_replies: true });
   const get = (credential: string) =>

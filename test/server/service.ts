@@ -14,7 +14,7 @@ import { openServer } from "../../src/engine/database/server_database.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { createAuthentication } from "../../src/server/access/authentication.js";
-import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { type AppOptions, createApp } from "../../src/server/app.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
@@ -86,7 +86,7 @@ export async function openService(
     outbound,
   });
   // Tests fail to get in far more often than a caller should: without this they would be told to wait.
-  const authenticator = createAuthentication({ db: engine.db, attempts: new FailedAttempts({ burst: 1_000_000 }) });
+  const authenticator = createAuthentication({ db: engine.db, attempts: new FailedSignIns({ burst: 1_000_000 }) });
   const app = createApp({ engine, authenticator, check_replies: true, ...app_options });
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

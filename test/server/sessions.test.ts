@@ -9,7 +9,7 @@ import { openServer } from "../../src/engine/database/server_database.js";
 import { createSignInLink, findSession, openSession, takeSignInLink } from "../../src/engine/verbs/sessions.js";
 import { KeyAuthenticator } from "../../src/server/access/auth.js";
 import { Authentication, createAuthentication } from "../../src/server/access/authentication.js";
-import { FailedAttempts } from "../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { SessionAuthenticator, sessionAuthorization } from "../../src/server/access/sessions.js";
 import { readEvents } from "./event_reader.js";
 import { type Answered, openService, type TestService } from "./service.js";
@@ -115,7 +115,7 @@ describe("signing in", () => {
     expect(await tries({ code: `ffl_${"A".repeat(43)}` })).toBe(401);
     expect(await tries({})).toBe(400);
     expect(await tries({ key, code: "x" })).toBe(400);
-    const authenticator = createAuthentication({ db: service.engine.db, attempts: new FailedAttempts({ burst: 2 }) });
+    const authenticator = createAuthentication({ db: service.engine.db, attempts: new FailedSignIns({ burst: 2 }) });
     const guarded = await openService({}, { authenticator });
     try {
       const statuses: number[] = [];
@@ -276,7 +276,7 @@ describe("a session", () => {
 
   test("sessions that ended do not keep their owner from signing in", async () => {
     const key = await service.key();
-    const attempts = new FailedAttempts({ burst: 3, per_s: 0.001 });
+    const attempts = new FailedSignIns({ burst: 3, per_s: 0.001 });
     const keys = new KeyAuthenticator(service.engine.db);
     const door = new Authentication([keys, new SessionAuthenticator(service.engine.db, keys)], attempts);
     for (let n = 0; n < 50; n++) {

@@ -6,7 +6,7 @@ import type { Database } from "../../src/engine/database/database.js";
 import { openServer } from "../../src/engine/database/server_database.js";
 import { KeyAuthenticator } from "../../src/server/access/auth.js";
 import type { Service } from "../../src/server/service.js";
-import { Gaps, positionText, readPosition } from "../../src/server/stream/event_gaps.js";
+import { EventGaps, positionText, readPosition } from "../../src/server/stream/event_gaps.js";
 import { gate } from "../worker/shop.js";
 import { type EventReader, type Heard, readEvents } from "./event_reader.js";
 import { openService, type TestService } from "./service.js";
@@ -318,7 +318,7 @@ describe("a position", () => {
   });
 
   test("gaps close from within, and end with the transactions that could have filled them", () => {
-    const gaps = new Gaps({ settle_ms: 10, give_up_ms: 1000 });
+    const gaps = new EventGaps({ settle_ms: 10, give_up_ms: 1000 });
     gaps.add([[5, 9]], 100, 0);
     gaps.fill([6]);
     expect(gaps.spans).toEqual([

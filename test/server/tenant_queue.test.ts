@@ -1,7 +1,7 @@
 // Whoever waits for a turn is let in, refused, or gone: never forgotten.
 import { expect, test } from "vitest";
 import { OverLimit } from "../../src/core/errors/errors.js";
-import { Turns } from "../../src/server/http/tenant_queue.js";
+import { TenantQueue } from "../../src/server/http/tenant_queue.js";
 
 const never = new AbortController().signal;
 
@@ -14,7 +14,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 test("whoever has waited too long is told to come back, and those who come later have their turn", async () => {
-  const turns = new Turns(1, 20);
+  const turns = new TenantQueue(1, 20);
   const { opened, open } = gate();
   const ahead = turns.within("acme", never, () => opened);
   await expect(turns.within("acme", never, async () => "second")).rejects.toThrow(OverLimit);
@@ -26,7 +26,7 @@ test("whoever has waited too long is told to come back, and those who come later
 });
 
 test("whoever is gone before his turn does not take it", async () => {
-  const turns = new Turns(1);
+  const turns = new TenantQueue(1);
   const { opened, open } = gate();
   const caller = new AbortController();
   const ahead = turns.within("acme", never, () => opened);

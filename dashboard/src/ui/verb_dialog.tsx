@@ -20,7 +20,7 @@ interface VerbDialogProps<Answer> {
   /** Without a dry run nothing is counted. */
   run(given: { dry_run: boolean; reason: string | undefined }): Promise<Answer>;
   dry_run?: boolean;
-  /** What the dry run, or the deed, told, in words. */
+  /** What the dry run, or the verb itself, returned, in words. */
   tell(answer: Answer): ReactNode;
   cli?(reason: string | undefined): string | null;
   curl(reason: string | undefined): string;

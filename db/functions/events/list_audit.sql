@@ -88,7 +88,7 @@ begin
       v_seen := v_seen + 1;
       v_high := v_event.event_id;
       continue when not (
-        app.is_deed(v_event, v_engine)
+        app.is_audited(v_event, v_engine)
         and (v_submits or v_event.kind <> 'job.submitted')
         and (v_kind is null or v_event.kind = v_kind or (v_kind like '%.' and starts_with(v_event.kind, v_kind)))
         and (v_actor is null or v_event.actor = v_actor or (v_actor = v_base and split_part(v_event.actor, ' (', 1) = v_base))
@@ -110,7 +110,7 @@ begin
   end loop;
   return json_build_object(
     'deeds', coalesce((
-      select json_agg(app.deed_record(e) order by i.place)
+      select json_agg(app.audit_record(e) order by i.place)
         from unnest(v_ids) with ordinality as i(event_id, place)
         join app.events e on e.event_id = i.event_id), '[]'),
     'next', v_next::text);

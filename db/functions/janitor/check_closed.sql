@@ -53,6 +53,6 @@ begin
     exit when v_checked = 200 or v_tasks > 100000 or v_wrong is not null;
   end loop;
   update app.janitor set checked_event_id = v_to;
-  return json_build_object('checked', v_checked, 'more', v_to > v_from, 'alerts', app.told(v_alerts));
+  return json_build_object('checked', v_checked, 'more', v_to > v_from, 'alerts', app.visible_alerts(v_alerts));
 end $$;
 grant execute on function app.check_closed(uuid) to fanfold_worker, fanfold_admin;

@@ -56,7 +56,7 @@ begin
       end if;
       v_alerts := app.alert(v_job.tenant_id, 'expire_failed', 'job ' || v_job.job_id, sqlerrm, v_job.job_id);
   end;
-  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', app.told(v_alerts),
+  return json_build_object('expired', v_expired, 'next', json_build_array(v_job.deadline_at, v_job.job_id), 'alerts', app.visible_alerts(v_alerts),
     'held', v_held);
 end $$;
 grant execute on function app.expire_jobs(uuid, json, json) to fanfold_worker, fanfold_admin;

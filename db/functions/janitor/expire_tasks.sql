@@ -86,6 +86,6 @@ begin
     v_expired := v_expired + v_done;
     v_alerts := v_alerts || v_told;
   end loop;
-  return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', app.told(v_alerts), 'held', v_held);
+  return json_build_object('expired', v_expired, 'next', v_worker, 'alerts', app.visible_alerts(v_alerts), 'held', v_held);
 end $$;
 grant execute on function app.expire_tasks(uuid, uuid, json) to fanfold_worker, fanfold_admin;

@@ -25,6 +25,6 @@ begin
         || coalesce(' (' || v_before.last_error || ')', ''));
   end if;
   return json_build_object('last_success_at', v_before.last_success_at, 'lately', v_lately,
-    'alerts', app.told(v_alerts));
+    'alerts', app.visible_alerts(v_alerts));
 end $$;
 grant execute on function app.janitor_begin(uuid) to fanfold_worker, fanfold_admin;

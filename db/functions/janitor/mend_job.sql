@@ -45,7 +45,7 @@ begin
     end loop;
   end if;
   set constraints app.groups_are_settled_at_commit immediate;
-  return json_build_object('mended', v_mended, 'alerts', app.told(v_alerts), 'held', null);
+  return json_build_object('mended', v_mended, 'alerts', app.visible_alerts(v_alerts), 'held', null);
 exception
   when lock_not_available then
     return json_build_object('mended', 0, 'alerts', '[]'::json, 'held', tenant);

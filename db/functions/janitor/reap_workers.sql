@@ -42,6 +42,6 @@ begin
       v_alerts := app.alert(coalesce(v_own, 'default'), 'take_back_failed', array_to_string(v_workers, ' '),
         'the claims of dead workers could not be taken back together: ' || sqlerrm);
   end;
-  return json_build_object('lost_workers', cardinality(v_workers), 'tasks', v_tasks, 'more', cardinality(v_workers) = 50, 'alerts', app.told(v_alerts));
+  return json_build_object('lost_workers', cardinality(v_workers), 'tasks', v_tasks, 'more', cardinality(v_workers) = 50, 'alerts', app.visible_alerts(v_alerts));
 end $$;
 grant execute on function app.reap_workers(uuid) to fanfold_worker, fanfold_admin;

@@ -56,6 +56,6 @@ begin
       v_alerts := app.alert(v_claim.tenant_id, 'take_back_failed', 'claim ' || v_claim.claim_id,
         'claim ' || v_claim.claim_id || ' of a dead worker cannot be taken back: ' || sqlerrm, v_stage.job_id, v_claim.stage_id);
   end;
-  return json_build_object('swept', (v_held is null)::integer, 'next', v_claim.claim_id, 'alerts', app.told(v_alerts), 'held', v_held);
+  return json_build_object('swept', (v_held is null)::integer, 'next', v_claim.claim_id, 'alerts', app.visible_alerts(v_alerts), 'held', v_held);
 end $$;
 grant execute on function app.sweep_claims(uuid, bigint, json) to fanfold_worker, fanfold_admin;

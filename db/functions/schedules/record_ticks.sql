@@ -40,6 +40,6 @@ begin
   delete from app.schedule_ticks t
    where t.schedule_id = schedule and t.tick_at < (
      select k.tick_at from app.schedule_ticks k where k.schedule_id = schedule order by k.tick_at desc offset 1000 limit 1);
-  return json_build_object('alerts', app.told(v_alerts), 'repeated', v_given - v_written);
+  return json_build_object('alerts', app.visible_alerts(v_alerts), 'repeated', v_given - v_written);
 end $$;
 grant execute on function app.record_ticks(bigint, json) to fanfold_worker, fanfold_api, fanfold_admin;

@@ -23,6 +23,6 @@ begin
       || v_left.job_type || '", or none can submit it', null, null,
       jsonb_build_object('schedule', v_left.name, 'job_type', v_left.job_type));
   end loop;
-  return json_build_object('alerts', app.told(v_alerts));
+  return json_build_object('alerts', app.visible_alerts(v_alerts));
 end $$;
 grant execute on function app.tell_left_schedules() to fanfold_worker, fanfold_admin;

@@ -3,8 +3,8 @@ import type { Config } from "../../config.js";
 import { zone_names } from "../../core/places/zones.js";
 import { printable } from "../../core/values/printable.js";
 import {
+  type CheckResult,
   examineDatabase,
-  type Finding,
   judgeFolder,
   judgeIsolation,
   judgeNode,
@@ -62,7 +62,7 @@ async function doctor(cli: Cli): Promise<void> {
   answer(cli, { ok: !failed, findings }, () => findingLines(findings, cli.io.colour));
 }
 
-async function examineZones({ zones: settings, tenant }: Config): Promise<Finding[]> {
+async function examineZones({ zones: settings, tenant }: Config): Promise<CheckResult[]> {
   const zones = new Zones(settings);
   return Promise.all(
     zone_names.map(async (zone) => {
@@ -72,12 +72,12 @@ async function examineZones({ zones: settings, tenant }: Config): Promise<Findin
   );
 }
 
-async function examine(cli: Cli, config: Config): Promise<Finding[]> {
+async function examine(cli: Cli, config: Config): Promise<CheckResult[]> {
   const { db, close } = await openBare(cli, config);
   try {
     const where =
       config.database_url === undefined ? `embedded, in ${config.database_dir}` : safeUrl(config.database_url);
-    const reachable: Finding = { name: "database", level: "ok", message: `reachable: ${where}` };
+    const reachable: CheckResult = { name: "database", level: "ok", message: `reachable: ${where}` };
     const secret_key = judgeSecretKey(db.kind, config.secret_keys.length);
     const found = await examineDatabase(db, { catalog: config.catalog });
     return [reachable, ...found, ...(secret_key === null ? [] : [secret_key])];
@@ -86,7 +86,7 @@ async function examine(cli: Cli, config: Config): Promise<Finding[]> {
   }
 }
 
-function* findingLines(findings: readonly Finding[], colour: boolean): Generator<string> {
+function* findingLines(findings: readonly CheckResult[], colour: boolean): Generator<string> {
   const c = colours(colour);
   const paint = { ok: c.green, warn: c.yellow, fail: c.red };
   for (const { name, level, message, fix } of findings) {

@@ -39,7 +39,7 @@ function remember(reasons: Map<string, string>, text: string): void {
 
 function* sweepLines(done: Sweep, reasons: ReadonlyMap<string, string>, colour: boolean): Generator<string> {
   const c = colours(colour);
-  const deeds: [deed: string, count: number][] = [
+  const actions: [action: string, count: number][] = [
     ["workers declared lost, their leases being over", done.lost_workers],
     ["tasks of theirs taken back", done.tasks],
     ["jobs failed, being past their deadline", done.expired_jobs],
@@ -48,10 +48,10 @@ function* sweepLines(done: Sweep, reasons: ReadonlyMap<string, string>, colour: 
     ["leftovers of ended or paused work put right", done.swept],
     ["closed stages checked", done.checked],
   ];
-  for (const [deed, n] of deeds) if (n > 0) yield `${deed}: ${count(n)}`;
+  for (const [action, n] of actions) if (n > 0) yield `${action}: ${count(n)}`;
   for (const { alert, reason } of done.alerts) yield `${c.yellow("alert")} ${printable(alert)}: ${printable(reason)}`;
   for (const duty of done.failed) {
     yield `${c.red("✘")} ${duty} could not be done: ${printable(reasons.get(duty) ?? "no reason was given")}`;
   }
-  if (done.failed.length === 0 && deeds.every(([, n]) => n === 0)) yield "nothing to do";
+  if (done.failed.length === 0 && actions.every(([, n]) => n === 0)) yield "nothing to do";
 }

@@ -9,7 +9,7 @@ import { usage } from "../terminal/failure.js";
 import { oneOf, wholeNumber } from "../terminal/options.js";
 import { addDemoFiles } from "./demo_files.js";
 import { demoFolder, readNotes } from "./demo_folder.js";
-import { type DemoWishes, default_wishes, rasterDemo } from "./demo_raster.js";
+import { type DemoSettings, default_settings, rasterDemo } from "./demo_raster.js";
 import { demoUp } from "./demo_up.js";
 
 interface DemoFlags {
@@ -29,8 +29,8 @@ export function addDemo(cli: Cli): void {
     )
     .argument("[word]", "files or up: see below")
     .option("--engine <name>", `which GDAL: ${raster_engines.join(", ")} (default: FANFOLD_RASTER_ENGINE or auto)`)
-    .option("--scenes <number>", `how many scenes, 2 to 100 (default ${default_wishes.scenes})`)
-    .option("--size <pixels>", `a side of each, 64 to 4096 (default ${default_wishes.size})`)
+    .option("--scenes <number>", `how many scenes, 2 to 100 (default ${default_settings.scenes})`)
+    .option("--size <pixels>", `a side of each, 64 to 4096 (default ${default_settings.size})`)
     .addHelpText(
       "after",
       examples(
@@ -44,21 +44,21 @@ export function addDemo(cli: Cli): void {
       if (word !== undefined) {
         throw usage(`fanfold demo takes no folder`, { next: `to digest the files of one: fanfold demo files ${word}` });
       }
-      cli.exit_code = await rasterDemo(cli, wishesOf(flags));
+      cli.exit_code = await rasterDemo(cli, settingsOf(flags));
     });
   addDemoUp(cli, demo);
   addDemoFiles(cli, demo);
 }
 
-function wishesOf({ engine, scenes, size }: DemoFlags): DemoWishes {
+function settingsOf({ engine, scenes, size }: DemoFlags): DemoSettings {
   const problems: Problem[] = [];
-  const wishes = {
-    scenes: wholeNumber("--scenes", scenes, 2, 100, problems) ?? default_wishes.scenes,
-    size: wholeNumber("--size", size, 64, 4096, problems) ?? default_wishes.size,
+  const wanted = {
+    scenes: wholeNumber("--scenes", scenes, 2, 100, problems) ?? default_settings.scenes,
+    size: wholeNumber("--size", size, 64, 4096, problems) ?? default_settings.size,
     engine: oneOf("--engine", engine, raster_engines, problems),
   };
   if (problems.length > 0) throw usage("the demo cannot start", { problems });
-  return wishes;
+  return wanted;
 }
 
 function addDemoUp(cli: Cli, demo: Command): void {
@@ -73,7 +73,7 @@ function addDemoUp(cli: Cli, demo: Command): void {
     .addHelpText("after", examples("fanfold demo up", "fanfold demo up --port 8081"))
     .action(async (options: UpOptions) => {
       const folder = demoFolder(cli);
-      if (readNotes(folder) === null) cli.exit_code = await rasterDemo(cli, default_wishes, { part_of_more: true });
+      if (readNotes(folder) === null) cli.exit_code = await rasterDemo(cli, default_settings, { part_of_more: true });
       const notes = readNotes(folder);
       if (notes !== null) await demoUp(cli, options, notes);
     });

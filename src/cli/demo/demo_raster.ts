@@ -14,13 +14,13 @@ import { shortId } from "../terminal/view.js";
 import { sayEnd, workAndFollow } from "../terminal/wait.js";
 import { type DemoNotes, demoFolder, freshFolder, typed, writeNotes } from "./demo_folder.js";
 import { resultLines, resultOf } from "./demo_result.js";
-import { demoScenes, type SceneWishes } from "./demo_scenes.js";
+import { demoScenes, type SceneSettings } from "./demo_scenes.js";
 
-export interface DemoWishes extends SceneWishes {
+export interface DemoSettings extends SceneSettings {
   engine?: RasterEngineChoice | undefined;
 }
 
-export const default_wishes: DemoWishes = { scenes: 9, size: 640 };
+export const default_settings: DemoSettings = { scenes: 9, size: 640 };
 
 const prefix = "demo/";
 const parameters = {
@@ -34,7 +34,7 @@ const parameters = {
 /** Gives the exit code. `part_of_more`: what follows has a JSON document of its own. */
 export async function rasterDemo(
   cli: Cli,
-  wishes: DemoWishes,
+  wanted: DemoSettings,
   options: { part_of_more?: boolean } = {},
 ): Promise<number> {
   const { json: as_json } = globals(cli);
@@ -48,9 +48,9 @@ export async function rasterDemo(
     async (session) => {
       const opened = performance.now();
       say(
-        `making ${count(wishes.scenes)} scenes of ${wishes.size} × ${wishes.size} pixels, one of them broken on purpose`,
+        `making ${count(wanted.scenes)} scenes of ${wanted.size} × ${wanted.size} pixels, one of them broken on purpose`,
       );
-      const { broken, total_bytes } = await putScenes(session.engine, folder, wishes);
+      const { broken, total_bytes } = await putScenes(session.engine, folder, wanted);
       const name = path.basename(broken.mended);
       say(`bronze:${prefix} holds ${bytes(total_bytes)}; ${name} is cut short, as by an upload that broke off`);
       const put = performance.now();
@@ -66,7 +66,7 @@ export async function rasterDemo(
       }
       if (status.status !== "partial_success") return sayEnd(cli, session, followed, { reply });
       const { collection } = parameters;
-      const notes: DemoNotes = { job_id: status.job_id, collection, scene_count: wishes.scenes, broken };
+      const notes: DemoNotes = { job_id: status.job_id, collection, scene_count: wanted.scenes, broken };
       writeNotes(folder, notes);
       const told = await resultOf(session, { cwd, folder }, notes, {
         database_s: (opened - began) / 1000,
@@ -80,7 +80,7 @@ export async function rasterDemo(
       embedded_dir: folder,
       settings: {
         FANFOLD_CATALOG: "stac",
-        ...(wishes.engine === undefined ? {} : { FANFOLD_RASTER_ENGINE: wishes.engine }),
+        ...(wanted.engine === undefined ? {} : { FANFOLD_RASTER_ENGINE: wanted.engine }),
       },
       // Each task loads GDAL into a process of its own: more of them than cores would only take turns.
       slots: Math.max(2, availableParallelism()),
@@ -88,11 +88,11 @@ export async function rasterDemo(
   );
 }
 
-async function putScenes(engine: Engine, folder: string, wishes: SceneWishes) {
+async function putScenes(engine: Engine, folder: string, wanted: SceneSettings) {
   const bronze = engine.zones.store("bronze", engine.tenant);
   const broken = { source: "", mended: "" };
   let total_bytes = 0;
-  for (const { name, content, mended } of demoScenes(wishes)) {
+  for (const { name, content, mended } of demoScenes(wanted)) {
     const key = `${prefix}${name}`;
     await bronze.write(key, pieces(content), { media_type: "image/tiff" });
     total_bytes += content.byteLength;

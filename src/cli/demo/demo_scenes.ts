@@ -12,7 +12,7 @@ export interface DemoScene {
   mended: Uint8Array | null;
 }
 
-export interface SceneWishes {
+export interface SceneSettings {
   scenes: number;
   /** Pixels a side. */
   size: number;
@@ -26,7 +26,7 @@ const [west, north] = [500_000, 5_230_000];
 /** Of the broken file, so much arrived. */
 const arrived = 0.6;
 
-export function* demoScenes({ scenes, size }: SceneWishes): Generator<DemoScene> {
+export function* demoScenes({ scenes, size }: SceneSettings): Generator<DemoScene> {
   const columns = Math.ceil(Math.sqrt(scenes));
   const broken = Math.floor(scenes / 2);
   for (let at = 0; at < scenes; at++) {

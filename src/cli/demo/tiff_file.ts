@@ -29,7 +29,7 @@ export interface TiffParts {
   directories_at?: "start" | "end";
 }
 
-interface Place {
+interface DirectoryLayout {
   offset: number;
   /** Of values too long for their entry. */
   value_offsets: number[];
@@ -43,7 +43,7 @@ export function encodeTiff(parts: TiffParts): Uint8Array {
   const ghost = new TextEncoder().encode(parts.ghost ?? "");
   const start = even((big ? 16 : 8) + ghost.length);
 
-  let places: Place[];
+  let places: DirectoryLayout[];
   let data: { offsets: number[][]; end: number };
   let end: number;
   if (parts.directories_at === "end") {
@@ -114,7 +114,7 @@ function countOf({ values }: TiffEntry): number {
   return typeof values === "string" ? new TextEncoder().encode(values).length + 1 : values.length;
 }
 
-function placeDirectories(directories: TiffDirectory[], big: boolean, start: number): Place[] {
+function placeDirectories(directories: TiffDirectory[], big: boolean, start: number): DirectoryLayout[] {
   let at = start;
   return directories.map(({ entries, blocks }) => {
     const offset = at;
@@ -151,7 +151,7 @@ function placeBlocks({ directories, leaders }: TiffParts, order: readonly number
 function writeDirectory(
   view: DataView,
   entries: TiffEntry[],
-  place: Place,
+  place: DirectoryLayout,
   next: number,
   big: boolean,
   little: boolean,

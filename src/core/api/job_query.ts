@@ -69,4 +69,4 @@ export const job_query_fields = {
 };
 
 const job_query = z.strictObject(job_query_fields);
-export type JobWishes = z.output<typeof job_query>;
+export type JobFilterQuery = z.output<typeof job_query>;

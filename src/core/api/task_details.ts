@@ -62,7 +62,7 @@ const link = z
   })
   .meta({ id: "LineageLink" });
 
-export const task_pages_api = {
+export const task_details_api = {
   logs: endpoint({
     method: "GET",
     path: "/api/tasks/{task_id}/logs",

@@ -13,13 +13,13 @@ export interface OrderedStage {
 }
 
 /** Positions in the list as it was declared. */
-export interface Place {
+export interface StagePosition {
   after: number[];
   of: number | null;
 }
 
 /** For every stage its place, and the positions in an order in which they can run. */
-export function orderStages(stages: readonly OrderedStage[]): { places: Place[]; order: number[] } {
+export function orderStages(stages: readonly OrderedStage[]): { places: StagePosition[]; order: number[] } {
   const positions = new Map<string, number>();
   stages.forEach(({ name }, position) => {
     if (!positions.has(name)) positions.set(name, position);

@@ -2,7 +2,7 @@
 // the server answers the status, the worker reads the category, and nobody reads messages. Pure.
 import type { Action } from "../shown/action.js";
 import type { Category } from "../shown/statuses.js";
-import { type Failure, failure_code, failureOf, readProperty, type Verdict } from "./failures.js";
+import { type Failure, type FailureClass, failure_code, failureOf, readProperty } from "./failures.js";
 import { isMistake, readForeignError } from "./foreign_errors.js";
 import { formatProblems, type Problem } from "./problems.js";
 
@@ -295,7 +295,7 @@ export function classify(error: unknown): Failure {
   return failureOf(error, { category: "transient", code: isMistake(error) ? "bug" : "unexpected" });
 }
 
-function ownVerdict(error: FanfoldError): Verdict {
+function ownVerdict(error: FanfoldError): FailureClass {
   const { category, code, problems } = error;
   const wait = (error as { retry_after_s?: unknown }).retry_after_s;
   return {

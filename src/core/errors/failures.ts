@@ -32,7 +32,7 @@ export interface Failure {
 }
 
 /** What an error says about itself, before its text is added. */
-export interface Verdict {
+export interface FailureClass {
   category: Category;
   code: string;
   retry_after_s?: number;
@@ -47,8 +47,8 @@ export const max_stack_bytes = 8192;
 export const failure_code = /^[a-z][a-z0-9_.]{0,62}$/;
 const longest_wait_s = 86_400;
 
-export function failureOf(error: unknown, verdict: Verdict): Failure {
-  const { category, code, retry_after_s, ...detail }: Verdict & FailureDetail = verdict;
+export function failureOf(error: unknown, verdict: FailureClass): Failure {
+  const { category, code, retry_after_s, ...detail }: FailureClass & FailureDetail = verdict;
   const name = readProperty(error, "name");
   const stack = readProperty(error, "stack");
   if (typeof name === "string") detail.name = storableText(name, 200);

@@ -1,10 +1,10 @@
 // What errors of other libraries say about themselves: abort and time-out by name, HTTP status, SQLSTATE, zod's issues.
 // Never their messages. Pure: a Retry-After date is read against the reply's own Date header, not against our clock.
-import { readProperty, type Verdict } from "./failures.js";
+import { type FailureClass, readProperty } from "./failures.js";
 import { jsonPath, max_problems, type Problem, type Step } from "./problems.js";
 
 /** null when the error says nothing we know. */
-export function readForeignError(error: unknown): Verdict | null {
+export function readForeignError(error: unknown): FailureClass | null {
   const name = readProperty(error, "name");
   if (name === "AbortError" || name === "TimeoutError") return { category: "transient", code: "timeout" };
   if (name === "ZodError" || name === "$ZodError") {
@@ -16,7 +16,7 @@ export function readForeignError(error: unknown): Verdict | null {
   return httpVerdict(error) ?? sqlVerdict(error) ?? systemVerdict(error);
 }
 
-function httpVerdict(error: unknown): Verdict | null {
+function httpVerdict(error: unknown): FailureClass | null {
   const response = readProperty(error, "response");
   const found = [readProperty(error, "status"), readProperty(error, "statusCode"), readProperty(response, "status")];
   const status = found.find(isErrorStatus);
@@ -62,7 +62,7 @@ const passing_classes: ReadonlySet<string> = new Set(["08", "40", "53", "57", "5
 const lock_timeout = "55P03";
 const lasting_classes: ReadonlySet<string> = new Set(["22", "23", "42"]);
 
-function sqlVerdict(error: unknown): Verdict | null {
+function sqlVerdict(error: unknown): FailureClass | null {
   const sqlstate = readProperty(error, "code");
   // Five characters like EPERM are errno names; the classes below all start with digits, so they cannot be confused.
   if (typeof sqlstate !== "string" || !/^[0-9A-Z]{5}$/.test(sqlstate)) return null;
@@ -81,7 +81,7 @@ const passing_errnos: ReadonlySet<string> = new Set(
   UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET UND_ERR_CLOSED`.split(/\s+/),
 );
 
-function systemVerdict(error: unknown): Verdict | null {
+function systemVerdict(error: unknown): FailureClass | null {
   const errno = readProperty(error, "code");
   if (typeof errno !== "string" || !passing_errnos.has(errno)) return null;
   return { category: "transient", code: errno.toLowerCase() };

@@ -14,7 +14,7 @@ import {
 } from "./database.js";
 import { NoAnswer, serverError } from "./server_errors.js";
 import { Lane, type LaneOptions, StaleStatement } from "./server_lane.js";
-import { type Place, WaitingLine } from "./server_line.js";
+import { WaitingLine, type WaitingSince } from "./server_line.js";
 import { ServerListener } from "./server_listener.js";
 import { isVerb } from "./server_tags.js";
 import { Watch } from "./server_watch.js";
@@ -242,7 +242,7 @@ class ServerDatabase implements Database {
    * lane and marks it in one step: whoever comes next must already see that it is taken.
    */
   private async turn(take: () => Lane | undefined): Promise<Lane> {
-    let place: Place | undefined;
+    let place: WaitingSince | undefined;
     for (let woken = false; ; woken = true) {
       if (this.closing) throw closedError();
       if (this.watch.away) throw this.watch.away;

@@ -2,13 +2,13 @@
 import type { DatabaseError } from "./database.js";
 
 /** One's place, which is kept by whoever is woken in vain. */
-export interface Place {
+export interface WaitingSince {
   /** In ticks of the pool's watch, and by the clock. */
   since: number;
   at: number;
 }
 
-interface Waiting extends Place {
+interface Waiting extends WaitingSince {
   wake(): void;
   refuse(error: DatabaseError): void;
 }
@@ -27,7 +27,7 @@ export class WaitingLine {
   }
 
   /** Resolves when it is one's turn to look. */
-  wait(place: Place, is_first: boolean): Promise<void> {
+  wait(place: WaitingSince, is_first: boolean): Promise<void> {
     return new Promise<void>((wake, refuse) => {
       const mine = { ...place, wake, refuse };
       if (is_first) this.waiting.unshift(mine);

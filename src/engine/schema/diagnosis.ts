@@ -17,7 +17,7 @@ import {
 } from "./server_facts.js";
 import { howToMap, serverRoleSql, sqlName } from "./server_role.js";
 
-export interface Finding {
+export interface CheckResult {
   name: string;
   level: "ok" | "warn" | "fail";
   message: string;
@@ -27,9 +27,9 @@ export interface Finding {
   action?: Action | undefined;
 }
 
-const ok = (name: string, message: string): Finding => ({ name, level: "ok", message });
-const wrong = (level: Finding["level"]) => (name: string, message: string, fix: string, action?: Action) =>
-  ({ name, level, message, fix, action }) satisfies Finding;
+const ok = (name: string, message: string): CheckResult => ({ name, level: "ok", message });
+const wrong = (level: CheckResult["level"]) => (name: string, message: string, fix: string, action?: Action) =>
+  ({ name, level, message, fix, action }) satisfies CheckResult;
 const warn = wrong("warn");
 const fail = wrong("fail");
 const run_migrate = ["run: fanfold migrate", { verb: "migrate" }] as const;
@@ -38,7 +38,7 @@ const run_migrate = ["run: fanfold migrate", { verb: "migrate" }] as const;
 export async function examineDatabase(
   db: Database,
   { sees_workers = false, catalog }: { sees_workers?: boolean; catalog?: CatalogChoice } = {},
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const { kind } = db;
   const [asked, started] = [Date.now(), performance.now()];
   const facts = await readServerFacts(db);
@@ -68,7 +68,7 @@ async function wayOf(db: Database): Promise<WayFacts | null> {
 }
 
 /** A whole Fanfold has none unless it is asked to catalogue: what is missing is no failure. */
-export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Finding {
+export function judgeCatalog(state: CatalogState, kind: Database["kind"]): CheckResult {
   const { obstacle, pending, postgis, pgstac, database_version } = state;
   if (obstacle !== null && kind === "embedded")
     return ok(
@@ -84,7 +84,7 @@ export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Findi
   );
 }
 
-export function judgeNode(version: string): Finding {
+export function judgeNode(version: string): CheckResult {
   const major = Number(/^v?(\d+)/.exec(version)?.[1]);
   if (major >= 20) return ok("node", `Node ${version}`);
   return fail("node", `Node ${version} is too old`, "install Node 20 or later");
@@ -99,7 +99,7 @@ export interface ServerContext {
   round_trip_ms: number;
 }
 
-export function judgeServer(facts: ServerFacts, context: ServerContext): Finding[] {
+export function judgeServer(facts: ServerFacts, context: ServerContext): CheckResult[] {
   const findings = [judgeVersion(facts), judgeClock(facts, context)];
   const { way } = context;
   if (way !== null) findings.push(judgeWay(way), judgeConnections(facts, way), judgeRights(facts));
@@ -107,12 +107,12 @@ export function judgeServer(facts: ServerFacts, context: ServerContext): Finding
   return findings;
 }
 
-function judgeVersion(facts: ServerFacts): Finding {
+function judgeVersion(facts: ServerFacts): CheckResult {
   if (facts.version_num >= 150_000) return ok("version", `Postgres ${facts.version}`);
   return fail("version", `Postgres ${facts.version} is too old`, "use Postgres 15 or later");
 }
 
-function judgeClock(facts: ServerFacts, context: ServerContext): Finding {
+function judgeClock(facts: ServerFacts, context: ServerContext): CheckResult {
   const offset_s = (facts.now.getTime() - context.asked_at_ms) / 1000;
   const text = `the database's clock is ${seconds(Math.abs(offset_s))} ${offset_s < 0 ? "behind" : "ahead of"} this machine's`;
   // The answer cannot be truer than the time it took.
@@ -124,7 +124,7 @@ function judgeClock(facts: ServerFacts, context: ServerContext): Finding {
   );
 }
 
-function judgeWay({ pooled, prepares, takes_settings, hears }: WayFacts): Finding {
+function judgeWay({ pooled, prepares, takes_settings, hears }: WayFacts): CheckResult {
   const parts = [
     pooled ? "a connection pooler stands before the server" : "no connection pooler",
     prepares ? "statements are prepared" : "no statement is prepared",
@@ -141,7 +141,7 @@ function judgeWay({ pooled, prepares, takes_settings, hears }: WayFacts): Findin
   );
 }
 
-function judgeConnections(facts: ServerFacts, { pooled }: WayFacts): Finding {
+function judgeConnections(facts: ServerFacts, { pooled }: WayFacts): CheckResult {
   const usable = facts.max_connections - facts.reserved_connections;
   const budget = Math.floor(facts.max_connections / 2);
   const rule = pooled
@@ -155,7 +155,7 @@ function judgeConnections(facts: ServerFacts, { pooled }: WayFacts): Finding {
   return facts.used_connections < usable - 4 ? warn("connections", text, fix) : fail("connections", text, fix);
 }
 
-function judgeRights(facts: ServerFacts): Finding {
+function judgeRights(facts: ServerFacts): CheckResult {
   const text = `connected as "${facts.session_user}"`;
   if (!facts.may_use_schema) {
     const role = sqlName(facts.session_user);
@@ -170,7 +170,7 @@ function judgeRights(facts: ServerFacts): Finding {
   );
 }
 
-function judgeRoles(facts: ServerFacts): Finding {
+function judgeRoles(facts: ServerFacts): CheckResult {
   if (facts.missing_roles.length === 0)
     return ok("roles", "fanfold_owner, fanfold_api, fanfold_worker and fanfold_admin exist");
   return fail("roles", `missing: ${facts.missing_roles.join(", ")}`, ...run_migrate);
@@ -182,7 +182,7 @@ export interface SchemaVersions {
   pending: readonly string[];
 }
 
-export function judgeMigrations(state: SchemaVersions): Finding {
+export function judgeMigrations(state: SchemaVersions): CheckResult {
   const at = state.database_version;
   if (at !== null && at > state.code_version) {
     return fail(
@@ -198,8 +198,8 @@ export function judgeMigrations(state: SchemaVersions): Finding {
   return fail("schema", text, ...run_migrate);
 }
 
-export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Finding[] {
-  const findings: Finding[] = [];
+export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): CheckResult[] {
+  const findings: CheckResult[] = [];
   const open = [...facts.tables_without_security, ...facts.tables_without_force];
   const what = "row-level security";
   if (open.length === 0) findings.push(ok("row_security", `${what} is enabled and forced on every table`));
@@ -210,7 +210,7 @@ export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Fi
 }
 
 /** Of the role's sessions: those of ours say more themselves, unless a pooler takes nothing of it. */
-function judgeBounds({ role, database, unset_bounds }: SchemaFacts): Finding {
+function judgeBounds({ role, database, unset_bounds }: SchemaFacts): CheckResult {
   if (unset_bounds.length === 0) return ok("bounds", "sessions of this role are bounded in time and space");
   const names = unset_bounds.map(({ name }) => name).join(", ");
   const set = unset_bounds.map(({ name, value }) => {
@@ -223,7 +223,7 @@ function securityFix(tables: readonly string[]): string {
   return `alter table app.${tables[0]} enable row level security, force row level security; and find out who changed it`;
 }
 
-function judgeTenant(facts: SchemaFacts): Finding {
+function judgeTenant(facts: SchemaFacts): CheckResult {
   if (facts.mapping === "tenant") return ok("tenant", `this role acts for tenant "${facts.mapped_tenant}"`);
   if (facts.mapping === "server") return ok("tenant", "this role may act for every tenant (--tenant names one)");
   return fail(
@@ -234,7 +234,7 @@ function judgeTenant(facts: SchemaFacts): Finding {
 }
 
 /** null: a tenant's role is not told how many workers serve all. */
-export function judgeWorkers(facts: WorkerFacts | null): Finding {
+export function judgeWorkers(facts: WorkerFacts | null): CheckResult {
   if (facts === null) return ok("workers", "not counted for this role; those that serve its tenant: fanfold workers");
   if (facts.live === 0) return warn("workers", "no live worker: submitted jobs wait", "start one: fanfold up");
   const silent = facts.silent > 0 ? `, ${count(facts.silent)} silent for longer than their lease` : "";
@@ -242,7 +242,7 @@ export function judgeWorkers(facts: WorkerFacts | null): Finding {
 }
 
 /** Null: nothing to say, because the embedded database keeps a key of its own. */
-export function judgeSecretKey(kind: "server" | "embedded", keys: number): Finding | null {
+export function judgeSecretKey(kind: "server" | "embedded", keys: number): CheckResult | null {
   if (kind === "embedded") return null;
   if (keys > 0) return ok("secret_key", "FANFOLD_SECRET_KEY is set");
   return warn("secret_key", no_secret_key.what, no_secret_key.fix);
@@ -264,7 +264,7 @@ export function judgeZone(
   zone: string,
   { kind, place }: { kind: string; place: string },
   trouble: ZoneTrouble | null,
-): Finding {
+): CheckResult {
   const name = `zone ${zone}`;
   if (trouble === null) return ok(name, `${place} (${kind}) can be reached and written`);
   const fix = trouble.hint ?? `check FANFOLD_ZONE_${zone.toUpperCase()} and the credentials`;
@@ -280,7 +280,7 @@ export function judgeIsolation(
   choice: "auto" | "own" | "same",
   fence: { kind: "user" | "namespace" | "none"; why: string },
   words: string,
-): Finding {
+): CheckResult {
   const name = "isolation";
   const text = fence.why === "" ? words : `${words} (${fence.why})`;
   if (choice === "own" && fence.kind !== "user") {
@@ -292,7 +292,7 @@ export function judgeIsolation(
   return ok(name, text);
 }
 
-export function judgeFolder(name: string, folder: string, problem: string | null): Finding {
+export function judgeFolder(name: string, folder: string, problem: string | null): CheckResult {
   if (problem === null) return ok(name, `${folder} is writable`);
   return fail(name, `${folder}: ${problem}`, `make it writable for this user, or choose another folder`);
 }

@@ -1,5 +1,5 @@
 // One verb for all jobs that fit a filter. Each job is changed by its own verb in its own transaction, which looks again under its
-// locks: between the count and the deed, and between two pages, jobs go their own way.
+// locks: between the count and the change, and between two pages, jobs go their own way.
 import { performance } from "node:perf_hooks";
 import { isFanfoldError } from "../../core/errors/errors.js";
 import type { BulkSum, Refused } from "../../core/shown/bulk_sum.js";

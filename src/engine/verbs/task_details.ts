@@ -27,7 +27,7 @@ export interface TimelineQuery {
 
 export type Timeline = Omit<ReplyOf<typeof timeline_api.of_job>, "path">;
 
-export class TaskPages extends Noun {
+export class TaskDetails extends Noun {
   /** The whole record as JSON text. `machines`: also where workers run that serve every tenant. */
   text(
     task_id: string,

@@ -13,7 +13,7 @@ import type {
 } from "../../geo/raster.js";
 import type { ItemDates } from "../../geo/stac_dates.js";
 import type { RasterFacts } from "../../geo/stac_item.js";
-import type { Place } from "./place/place.js";
+import type { RasterPlace } from "./place/place.js";
 
 /** A raster after the reprojection, whole. */
 export interface TargetGrid {
@@ -37,7 +37,7 @@ export interface EngineFacts {
 }
 
 /** Result of raster.validate. Its bbox is that of the grid. */
-export interface ValidatedRaster extends Place {
+export interface ValidatedRaster extends RasterPlace {
   source: string;
   bytes: number;
   sha256: string;
@@ -61,7 +61,7 @@ export interface ValidatedRaster extends Place {
 }
 
 /** What one source is to become: its COG tasks follow from it, the same ones whenever it is planned again. */
-export interface RasterPlan extends Place {
+export interface RasterPlan extends RasterPlace {
   collection: string;
   item_id: string;
   source: string;

@@ -229,7 +229,7 @@ export const overwrite_field = {
 };
 
 export const raster_settings = z.object({ ...source_fields, ...cog_fields, ...tile_fields });
-export type RasterWishes = z.output<typeof raster_settings>;
+export type WantedRaster = z.output<typeof raster_settings>;
 
 /** What a schema of single fields cannot say; all of it at once, each at its field. */
 export function crossChecks(

@@ -6,8 +6,8 @@ import { Forbidden, Unauthenticated } from "../../core/errors/errors.js";
 import { isSecretOf, type KeyParts, readKey } from "../../core/values/api_key.js";
 import type { Database } from "../../engine/database/database.js";
 import { type FoundKey, findKey, onKeyChange, touchKeys } from "../../engine/verbs/keys.js";
-import type { FailedAttempts } from "./failed_sign_ins.js";
-import { Uses } from "./last_used.js";
+import type { FailedSignIns } from "./failed_sign_ins.js";
+import { LastUsed } from "./last_used.js";
 import { type Answered, type Clock, Remembered, steady_clock } from "./remembered.js";
 
 export interface Principal {
@@ -38,7 +38,7 @@ export interface CredentialKind extends Authenticator {
    */
   vouchesFor(authorization: string): boolean | Promise<boolean>;
   /** Its failures are counted apart from those of the others. */
-  readonly attempts?: FailedAttempts;
+  readonly attempts?: FailedSignIns;
 }
 
 export interface KeyAuthenticatorOptions {
@@ -59,7 +59,7 @@ interface KnownKey {
 
 export class KeyAuthenticator implements CredentialKind {
   readonly #keys: Remembered<KnownKey>;
-  readonly #uses: Uses;
+  readonly #last_used: LastUsed;
   readonly #stop_listening: () => void;
 
   constructor(
@@ -67,7 +67,7 @@ export class KeyAuthenticator implements CredentialKind {
     { now = steady_clock, log }: KeyAuthenticatorOptions = {},
   ) {
     this.#keys = new Remembered((key_id) => this.#ask(key_id), now);
-    this.#uses = new Uses((key_ids) => touchKeys(db, key_ids), now, log);
+    this.#last_used = new LastUsed((key_ids) => touchKeys(db, key_ids), now, log);
     this.#stop_listening = onKeyChange(db, (key_id) => this.forget(key_id));
   }
 
@@ -76,7 +76,7 @@ export class KeyAuthenticator implements CredentialKind {
   }
 
   vouchesFor(authorization: string): boolean {
-    return this.#uses.lately(keyOf(authorization)?.key_id ?? "");
+    return this.#last_used.lately(keyOf(authorization)?.key_id ?? "");
   }
 
   async authenticate(authorization: string | undefined): Promise<Principal> {
@@ -87,7 +87,7 @@ export class KeyAuthenticator implements CredentialKind {
     if (parts === null || found === null || !isKeyOf(parts, found.key)) {
       throw new Unauthenticated("the API key is not valid", send_key);
     }
-    this.#uses.note(found.key.key_id);
+    this.#last_used.note(found.key.key_id);
     return found.principal;
   }
 
@@ -95,7 +95,7 @@ export class KeyAuthenticator implements CredentialKind {
   async principalOf(key_id: string): Promise<Principal | null> {
     const found = await this.#keys.find(key_id);
     if (found === null || !found.key.usable) return null;
-    this.#uses.note(key_id);
+    this.#last_used.note(key_id);
     return found.principal;
   }
 
@@ -106,7 +106,7 @@ export class KeyAuthenticator implements CredentialKind {
 
   async close(): Promise<void> {
     this.#stop_listening();
-    await this.#uses.close();
+    await this.#last_used.close();
   }
 
   async #ask(key_id: string): Promise<Answered<KnownKey> | null> {

@@ -4,7 +4,7 @@ import type { JwtSettings } from "../../config.js";
 import { OverLimit, Unauthenticated } from "../../core/errors/errors.js";
 import type { Database } from "../../engine/database/database.js";
 import { type Authenticator, type CredentialKind, KeyAuthenticator, type Principal, send_key } from "./auth.js";
-import { FailedAttempts } from "./failed_sign_ins.js";
+import { FailedSignIns } from "./failed_sign_ins.js";
 import { JwtAuthenticator } from "./jwt.js";
 import { SessionAuthenticator } from "./sessions.js";
 
@@ -13,7 +13,7 @@ export interface AuthenticationParts {
   /** Tokens of an OpenID provider beside the keys; null: keys only. */
   jwt?: JwtSettings | null;
   log?: Logger;
-  attempts?: FailedAttempts;
+  attempts?: FailedSignIns;
 }
 
 export function createAuthentication({ db, jwt = null, log, attempts }: AuthenticationParts): Authenticator {
@@ -26,7 +26,7 @@ export function createAuthentication({ db, jwt = null, log, attempts }: Authenti
 export class Authentication implements Authenticator {
   constructor(
     private readonly kinds: readonly CredentialKind[],
-    private readonly attempts = new FailedAttempts(),
+    private readonly attempts = new FailedSignIns(),
   ) {}
 
   /** Without an address it is one of ours that asks again: that is no attempt. */

@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
 import { LRUCache } from "lru-cache";
 
-export interface AttemptOptions {
+export interface SignInLimits {
   /** How many may fail at once. */
   burst?: number;
   /** How many more each second. */
@@ -14,14 +14,14 @@ export interface AttemptOptions {
   now?: () => number;
 }
 
-export class FailedAttempts {
+export class FailedSignIns {
   readonly #burst: number;
   readonly #per_s: number;
   readonly #now: () => number;
   /** In the order of their last failure. */
   readonly #left: LRUCache<string, { attempts: number; at: number }>;
 
-  constructor({ burst = 20, per_s = 1 / 3, most_addresses = 10_000, now }: AttemptOptions = {}) {
+  constructor({ burst = 20, per_s = 1 / 3, most_addresses = 10_000, now }: SignInLimits = {}) {
     this.#burst = burst;
     this.#per_s = per_s;
     this.#now = now ?? (() => performance.now());

@@ -7,7 +7,7 @@ const WRITTEN_MS = 60_000;
 const KNOWN_MS = 3_600_000;
 const MOST_KNOWN = 10_000;
 
-export class Uses {
+export class LastUsed {
   /** When the last use of each was written down; kept for an hour after the last use. */
   readonly #used: LRUCache<string, number>;
   readonly #to_write = new Set<string>();

@@ -6,8 +6,8 @@ import { isSessionToken, tokenHash } from "../../core/values/session_token.js";
 import type { Database } from "../../engine/database/database.js";
 import { findSession, onSessionEnd, type SessionRecord, touchSessions } from "../../engine/verbs/sessions.js";
 import type { CredentialKind, KeyAuthenticator, Principal } from "./auth.js";
-import { FailedAttempts } from "./failed_sign_ins.js";
-import { Uses } from "./last_used.js";
+import { FailedSignIns } from "./failed_sign_ins.js";
+import { LastUsed } from "./last_used.js";
 import { type Clock, Remembered, steady_clock } from "./remembered.js";
 
 const scheme = "Session ";
@@ -23,9 +23,9 @@ export class SessionAuthenticator implements CredentialKind {
    * Nobody guesses 256 bits, but every open tab comes back with what has ended: that must not keep its owner from signing in. Still
    * a bound, for the database is asked about each.
    */
-  readonly attempts = new FailedAttempts({ burst: 300, per_s: 5 });
+  readonly attempts = new FailedSignIns({ burst: 300, per_s: 5 });
   readonly #sessions: Remembered<SessionRecord>;
-  readonly #uses: Uses;
+  readonly #last_used: LastUsed;
   readonly #stop_listening: () => void;
 
   constructor(
@@ -37,7 +37,7 @@ export class SessionAuthenticator implements CredentialKind {
       const found = await findSession(db, hash);
       return found === null ? null : { value: found, usable_for_s: found.usable_for_s };
     }, now);
-    this.#uses = new Uses((hashes) => touchSessions(db, hashes), now, log);
+    this.#last_used = new LastUsed((hashes) => touchSessions(db, hashes), now, log);
     this.#stop_listening = onSessionEnd(db, (hash) => this.#sessions.forget(hash));
   }
 
@@ -46,7 +46,7 @@ export class SessionAuthenticator implements CredentialKind {
   }
 
   vouchesFor(authorization: string): boolean {
-    return this.#uses.lately(hashOf(authorization) ?? "");
+    return this.#last_used.lately(hashOf(authorization) ?? "");
   }
 
   async authenticate(authorization: string | undefined): Promise<Principal> {
@@ -57,13 +57,13 @@ export class SessionAuthenticator implements CredentialKind {
     if (principal === null || principal.tenant_id !== session.tenant_id) {
       throw new Unauthenticated("the key of this session has ended", { hint });
     }
-    this.#uses.note(hash);
+    this.#last_used.note(hash);
     return { ...principal, session: { expires_at: session.expires_at } };
   }
 
   async close(): Promise<void> {
     this.#stop_listening();
-    await this.#uses.close();
+    await this.#last_used.close();
   }
 }
 

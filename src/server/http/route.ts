@@ -25,7 +25,7 @@ export interface Call<E = Endpoint> {
   signal: AbortSignal;
   /** Of this call among those of its tenant: whoever is held until something happens says so first. */
   place: CallPlace;
-  /** What all calls share: the event feed, health, the bell for waiting workers. */
+  /** What all calls share: the event feed, health, the signal for waiting workers. */
   service: Service;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -85,6 +85,6 @@ function passedOn(endpoint: SqlEndpoint): Answering<Endpoint> {
 export function inTurn({ endpoint, answer }: Route): Route {
   return {
     endpoint,
-    answer: (call) => call.service.turns.within(call.engine.tenant, call.signal, () => answer(call)),
+    answer: (call) => call.service.long_calls.within(call.engine.tenant, call.signal, () => answer(call)),
   };
 }

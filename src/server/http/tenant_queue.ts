@@ -6,7 +6,7 @@ import { type FanfoldError, OverLimit, Unavailable } from "../../core/errors/err
 /** Those ahead may take as long as a statement may, one after the other: nobody waits for all of them. */
 const LONGEST_MS = 20_000;
 
-export class Turns {
+export class TenantQueue {
   readonly #tenants = new Map<string, { under_way: number; waiting: Set<() => void> }>();
 
   constructor(

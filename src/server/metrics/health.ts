@@ -2,7 +2,7 @@
 // at most, and no question waits longer than two seconds.
 import { performance } from "node:perf_hooks";
 import type { Engine } from "../../engine/engine.js";
-import { examineDatabase, type Finding, judgeFolder, judgeNode } from "../../engine/schema/diagnosis.js";
+import { type CheckResult, examineDatabase, judgeFolder, judgeNode } from "../../engine/schema/diagnosis.js";
 import { schemaState } from "../../engine/schema/migrate.js";
 import { readWorkerFacts } from "../../engine/schema/server_facts.js";
 import { writeProblem } from "../../storage/writable.js";
@@ -61,7 +61,7 @@ export class Health {
   }
 
   /** Everything there is to find out. */
-  async preflight(): Promise<Finding[]> {
+  async preflight(): Promise<CheckResult[]> {
     const { db, store } = this.engine;
     const findings = [judgeNode(process.version)];
     const folder = store.reopen?.dir;
@@ -81,7 +81,7 @@ export class Health {
     return findings;
   }
 
-  async #janitor(): Promise<Finding> {
+  async #janitor(): Promise<CheckResult> {
     const { age_s, late } = await this.engine.operate.janitorHealth();
     if (!late) return { name: "janitor", level: "ok", message: `ran ${age_s} s ago` };
     const when = age_s === null ? "has never run" : `last ran ${age_s} s ago`;

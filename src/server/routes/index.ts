@@ -22,7 +22,7 @@ import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
 import { streamRoutes } from "./stream.js";
-import { taskPagesRoutes } from "./task_details.js";
+import { taskDetailsRoutes } from "./task_details.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
 import { vitalsRoutes } from "./vitals.js";
@@ -42,7 +42,7 @@ export function allRoutes(): Route[] {
     ...tasksRoutes(),
     ...cellsRoutes(),
     ...footprintsRoutes(),
-    ...taskPagesRoutes(),
+    ...taskDetailsRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...schedulesRoutes(),

@@ -26,7 +26,7 @@ export const jobsRoutes = () =>
       if (dry_run) {
         place.enter();
         reply.status(200);
-        const told = await service.turns.within(engine.tenant, signal, () =>
+        const told = await service.long_calls.within(engine.tenant, signal, () =>
           engine.dryRun(params.job_type, parameters, { ...options, mode }),
         );
         // Which of the two it is, the status does not tell: `dry_run` does.
@@ -48,8 +48,8 @@ export const jobsRoutes = () =>
     },
     status: statusOf,
     get: statusOf,
-    list: ({ engine, query: { limit, cursor, progress, ...wishes } }) =>
-      engine.jobs({ ...jobFilter(wishes), limit, cursor, progress }),
+    list: ({ engine, query: { limit, cursor, progress, ...filter } }) =>
+      engine.jobs({ ...jobFilter(filter), limit, cursor, progress }),
     counts: ({ engine, service, query }) => service.counts.of(engine, jobFilter(query)),
     async result({ engine, params, reply }) {
       const { job_id, status } = await engine.queries.jobState(params.job_id);

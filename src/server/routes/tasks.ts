@@ -38,7 +38,7 @@ export const tasksRoutes = () =>
       if (problems.length > 0) throw new BadRequest("the request is not right", { problems });
       const one = { parameters: parameters ?? {}, ...options, ...(key === undefined ? {} : { idempotency_key: key }) };
       const enqueue = () => engine.enqueueMany(params.task_type, items ?? [one], { traceparent });
-      const turns = (items?.length ?? 1) > MANY_TASKS ? service.turns : service.enqueues;
+      const turns = (items?.length ?? 1) > MANY_TASKS ? service.long_calls : service.enqueues;
       const enqueued = await turns.within(engine.tenant, signal, enqueue);
       if (enqueued.created === 0) reply.status(200);
       return enqueued;
@@ -59,6 +59,6 @@ export const tasksRoutes = () =>
       };
     },
     get: async ({ engine, params, query, principal }) =>
-      asText(await engine.task_pages.text(params.task_id, { ...query, machines: principal.operator })),
+      asText(await engine.task_details.text(params.task_id, { ...query, machines: principal.operator })),
     why: async ({ engine, params, principal }) => explained(await engine.operate.why(params.task_id), principal),
   });

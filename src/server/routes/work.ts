@@ -48,7 +48,7 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
   const until = performance.now() + body.wait_s * 1000;
   let types: ReadonlySet<string> | null = null;
   for (;;) {
-    const before = service.bell.now();
+    const before = service.work_signal.now();
     const found = await work.claim(worker_id, body);
     if (found.tasks.length > 0) {
       // Nobody is there any more to be told: they go to others now, and not after a third of a lease.
@@ -59,9 +59,9 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
     }
     const left_ms = until - performance.now();
     if (left_ms <= 0 || over.aborted) return found;
-    if (types !== null) await service.bell.rings(types, before, Math.min(left_ms, LOOK_MS), over);
+    if (types !== null) await service.work_signal.wait(types, before, Math.min(left_ms, LOOK_MS), over);
     else {
-      await service.bell.listen();
+      await service.work_signal.listen();
       await work.setIdle(worker_id, true);
       types = await work.typesOf(worker_id);
     }

@@ -14,17 +14,17 @@ const MOST_GAPS = 1_000;
 /** In a position, which travels in a header. */
 const MOST_TOLD = 40;
 
-export interface GapTimes {
+export interface EventGapTimes {
   /** How long a number is waited for at most. */
   give_up_ms?: number;
   /** And at least: it is taken a moment before its transaction has a number of its own. */
   settle_ms?: number;
 }
 
-export class Gaps {
+export class EventGaps {
   #gaps: Gap[] = [];
 
-  constructor(private readonly times: GapTimes = {}) {}
+  constructor(private readonly times: EventGapTimes = {}) {}
 
   get spans(): Span[] {
     return this.#gaps.map(({ from, to }) => [from, to] as const);

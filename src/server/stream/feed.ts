@@ -11,7 +11,7 @@ import {
   type Span,
   type StageProgress,
 } from "../../engine/verbs/events.js";
-import { Gaps, type GapTimes, positionText } from "./event_gaps.js";
+import { EventGaps, type EventGapTimes, positionText } from "./event_gaps.js";
 
 export interface Follower {
   tenant_id: string;
@@ -21,7 +21,7 @@ export interface Follower {
   onProgress(stages: StageProgress[]): void;
 }
 
-export interface FeedOptions extends GapTimes {
+export interface FeedOptions extends EventGapTimes {
   period_ms?: number;
 }
 
@@ -34,7 +34,7 @@ export class EventFeed {
   readonly #followers = new Set<Follower>();
   readonly #new = new Set<Follower>();
   readonly #stages = new Map<number, { record: StageProgress; text: string }>();
-  #gaps: Gaps;
+  #gaps: EventGaps;
   #head: number | null = null;
   #beginning: Promise<void> | null = null;
   #running: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export class EventFeed {
     private readonly log: Logger,
     private readonly options: FeedOptions = {},
   ) {
-    this.#gaps = new Gaps(options);
+    this.#gaps = new EventGaps(options);
   }
 
   /** From now on the follower is told of all that becomes visible. Resolves with where it stands. */
@@ -93,7 +93,7 @@ export class EventFeed {
     const { last, xmin, xmax } = begun;
     // With no transaction under way, what is missing was rolled back; only the latest may have been taken this very moment.
     const missing = begun.missing.filter(([, to]) => xmin < xmax || to > last - LATEST);
-    this.#gaps = new Gaps(this.options);
+    this.#gaps = new EventGaps(this.options);
     this.#gaps.add(missing, xmax, performance.now());
     this.#head = last;
   }

@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { hintOf, lookAfter } from "../../core/task/notify_payload.js";
+import { notifyPayload, pollDelayMs } from "../../core/task/notify_payload.js";
 import type { Database, Listening } from "../../engine/database/database.js";
 import { worker_commands as commands } from "../../engine/work/commands.js";
 
@@ -17,7 +17,7 @@ interface Waiter {
   wake(): void;
 }
 
-export class WorkBell {
+export class WorkSignal {
   readonly #waiters = new Set<Waiter>();
   /** When each hint was last heard, counted. Types are few; a tenant that makes them up does not fill the memory. */
   readonly #heard = new LRUCache<string, number>({ max: 10_000 });
@@ -46,14 +46,14 @@ export class WorkBell {
     return this.#listener?.hears ?? false;
   }
 
-  /** A moment, for `rings`: taken before one looks for work, so that nothing falls between looking and waiting. */
+  /** A moment, for `wait`: taken before one looks for work, so that nothing falls between looking and waiting. */
   now(): number {
     return this.#count;
   }
 
   /** Resolves when work of such a type has come since, when the time is over, or when the signal says so. */
-  async rings(types: ReadonlySet<string>, since: number, ms: number, signal: AbortSignal): Promise<void> {
-    const hints = new Set([...types].map(hintOf));
+  async wait(types: ReadonlySet<string>, since: number, ms: number, signal: AbortSignal): Promise<void> {
+    const hints = new Set([...types].map(notifyPayload));
     for (const hint of hints) if ((this.#heard.get(hint) ?? 0) > since) return;
     if (signal.aborted || ms <= 0) return;
     await new Promise<void>((resolve) => {
@@ -77,7 +77,7 @@ export class WorkBell {
     await listener?.stop();
   }
 
-  readonly #ring = (hint: string): void => {
+  readonly #wake = (hint: string): void => {
     this.#heard.set(hint, ++this.#count);
     for (const { hints, wake } of [...this.#waiters]) if (hints.has(hint)) wake();
   };
@@ -91,14 +91,14 @@ export class WorkBell {
       const found = await commands.new_work(this.db, { types, after: this.#seen }).catch(() => null);
       this.#look_timer = null;
       if (found !== null) this.#seen = found.last;
-      for (const type of found?.types ?? []) this.#ring(hintOf(type));
+      for (const type of found?.types ?? []) this.#wake(notifyPayload(type));
       this.#lookLater();
-    }, lookAfter(Math.random()));
+    }, pollDelayMs(Math.random()));
   }
 
   #listen(): Promise<Listening | null> {
     return this.db
-      .listen(CHANNEL, this.#ring)
+      .listen(CHANNEL, this.#wake)
       .then((listener) => {
         this.#listener = listener;
         return listener;

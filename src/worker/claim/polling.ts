@@ -1,6 +1,6 @@
 // When an idle worker looks for work: at its next poll, because a hint may be lost and the poll is not; and several times a
 // second where no hints arrive (behind a pooler), but then only whether anything has come.
-import { lookAfter } from "../../core/task/notify_payload.js";
+import { pollDelayMs } from "../../core/task/notify_payload.js";
 import type { Registration } from "../life/registration.js";
 import type { Fetcher } from "./fetch.js";
 
@@ -24,7 +24,7 @@ export class Polling {
   /** Until the next poll, or until something is seen by one that hears nothing. */
   rest(until: number): void {
     const left_ms = until - performance.now();
-    const look_ms = lookAfter(Math.random());
+    const look_ms = pollDelayMs(Math.random());
     if (this.parts.hears() || left_ms <= look_ms) this.after(Math.max(0, left_ms));
     else this.after(look_ms, () => void this.look(until));
   }

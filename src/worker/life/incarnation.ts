@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { hintOf } from "../../core/task/notify_payload.js";
+import { notifyPayload } from "../../core/task/notify_payload.js";
 import type { Engine } from "../../engine/engine.js";
 import type { Housekeeping } from "../../engine/upkeep/housekeeping.js";
 import type { FinishReply, HeartbeatReply, WorkerState } from "../../engine/work/commands.js";
@@ -201,7 +201,7 @@ export class Incarnation {
   }
 
   async listen(): Promise<void> {
-    const types = new Map(this.shared.settings.types.map((type) => [hintOf(type), type]));
+    const types = new Map(this.shared.settings.types.map((type) => [notifyPayload(type), type]));
     const hint = (heard: string) => {
       const task_type = types.get(heard);
       if (task_type !== undefined) this.fetcher.hint(task_type);

@@ -10,7 +10,7 @@ import { createRegistry } from "../../../src/core/declare/registry.js";
 import { Engine } from "../../../src/engine/engine.js";
 import { Sealer } from "../../../src/engine/sealing.js";
 import { createAuthentication } from "../../../src/server/access/authentication.js";
-import { FailedAttempts } from "../../../src/server/access/failed_sign_ins.js";
+import { FailedSignIns } from "../../../src/server/access/failed_sign_ins.js";
 import { type AppOptions, createApp } from "../../../src/server/app.js";
 import { openFolderStore } from "../../../src/storage/folder_store.js";
 import { Zones, zonesBelow } from "../../../src/storage/zones.js";
@@ -49,7 +49,7 @@ async function openEmbeddedService(options: Partial<AppOptions>): Promise<StacSe
     openConnection: () => db,
     close: () => embedded.close(),
   });
-  const authenticator = createAuthentication({ db, attempts: new FailedAttempts({ burst: 1_000_000 }) });
+  const authenticator = createAuthentication({ db, attempts: new FailedSignIns({ burst: 1_000_000 }) });
   const app = createApp({ engine, authenticator, check_replies: true, ...options });
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

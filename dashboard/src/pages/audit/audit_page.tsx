@@ -20,7 +20,7 @@ import {
   Table,
   Time,
 } from "../../ui/index.js";
-import { type Deed, kind_choices, targetOf, wordsOf } from "./audit_words.js";
+import { type AuditEntry, kind_choices, targetOf, wordsOf } from "./audit_words.js";
 import "./audit.css";
 
 const none = { actor: "", kind: "", job: "", after: "", before: "", submits: "", cursor: "" };
@@ -118,18 +118,18 @@ function Audit() {
               {
                 id: "who",
                 title: "Who",
-                cell: (deed) => <Who deed={deed} onChoose={(who) => change({ actor: who })} />,
+                cell: (entry) => <Who entry={entry} onChoose={(who) => change({ actor: who })} />,
               },
               {
                 id: "what",
                 title: "What",
-                cell: (deed) => (
-                  <span title={deed.kind}>
-                    <Safe text={wordsOf(deed)} />
+                cell: (entry) => (
+                  <span title={entry.kind}>
+                    <Safe text={wordsOf(entry)} />
                   </span>
                 ),
               },
-              { id: "which", title: "Which", cell: (deed) => <Which deed={deed} /> },
+              { id: "which", title: "Which", cell: (entry) => <Which entry={entry} /> },
               { id: "why", title: "Why", cell: ({ reason }) => reason !== null && <Safe text={reason} limit={300} /> },
             ]}
           />
@@ -159,7 +159,7 @@ function Audit() {
 }
 
 /** The key by its name, and the person behind it. */
-function Who({ deed: { actor, key_name, key_id }, onChoose }: { deed: Deed; onChoose(actor: string): void }) {
+function Who({ entry: { actor, key_name, key_id }, onChoose }: { entry: AuditEntry; onChoose(actor: string): void }) {
   const person = / \((.*)\)$/s.exec(actor)?.[1];
   const base = key_id === null ? (actor.split(" (")[0] ?? actor) : `key:${key_id}`;
   return (
@@ -176,9 +176,9 @@ function Who({ deed: { actor, key_name, key_id }, onChoose }: { deed: Deed; onCh
   );
 }
 
-function Which({ deed }: { deed: Deed }) {
-  const target = targetOf(deed);
-  const text = target.to === "job" ? `${deed.job_type ?? "job"} ${target.id.slice(0, 12)}` : target.id;
+function Which({ entry }: { entry: AuditEntry }) {
+  const target = targetOf(entry);
+  const text = target.to === "job" ? `${entry.job_type ?? "job"} ${target.id.slice(0, 12)}` : target.id;
   const href = {
     job: () => to.job(target.id),
     task: () => to.task(target.id),
@@ -197,9 +197,9 @@ function Which({ deed }: { deed: Deed }) {
           <Safe text={text} limit={100} />
         </Link>
       )}
-      {deed.stage !== null && (
+      {entry.stage !== null && (
         <span className="muted">
-          , stage <Safe text={deed.stage} limit={63} />
+          , stage <Safe text={entry.stage} limit={63} />
         </span>
       )}
     </span>

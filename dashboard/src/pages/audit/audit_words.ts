@@ -3,7 +3,7 @@
 import type { audit_api } from "../../../../src/core/api/audit.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 
-export type Deed = ReplyOf<typeof audit_api.list>["deeds"][number];
+export type AuditEntry = ReplyOf<typeof audit_api.list>["deeds"][number];
 
 const verbs: Record<string, string> = {
   "job.submitted": "submitted a job",
@@ -61,7 +61,7 @@ export const kind_choices: { value: string; text: string }[] = [
   ...Object.entries(verbs).map(([value, text]) => ({ value, text })),
 ];
 
-export function wordsOf({ kind }: Deed): string {
+export function wordsOf({ kind }: AuditEntry): string {
   return verbs[kind] ?? kind.replaceAll(/[._]/g, " ");
 }
 
@@ -73,7 +73,7 @@ export type Target =
   | { to: "keys" | "limits" | "none"; id: string };
 
 /** The most exact thing it names; what was deleted is named, and leads nowhere. */
-export function targetOf({ kind, job_id, data }: Deed): Target {
+export function targetOf({ kind, job_id, data }: AuditEntry): Target {
   const text = (name: string) => {
     const value = data?.[name];
     return typeof value === "string" ? value : null;

@@ -5,7 +5,7 @@ import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Card, CommandLine, ProblemNote, Safe, ShapeIcon, Skeleton } from "../../ui/index.js";
-import { type Finding, worstFirst } from "./health_words.js";
+import { type CheckResult, worstFirst } from "./health_words.js";
 
 export function Checks() {
   const forbidden = useForbidden("admin");
@@ -47,7 +47,7 @@ export function Checks() {
 
 const words = { ok: "Well", warn: "Look at this", fail: "Wrong" };
 
-function Check({ finding: { name, level, message, fix, action } }: { finding: Finding }) {
+function Check({ finding: { name, level, message, fix, action } }: { finding: CheckResult }) {
   return (
     <li data-level={level}>
       <ShapeIcon status={level} />

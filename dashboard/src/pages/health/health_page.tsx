@@ -1,4 +1,4 @@
-// How the service is: what is wrong first, then the database in figures, the janitor and its deeds, alerts, and what of the limits is used.
+// How the service is: what is wrong first, then the database in figures, the janitor and its actions, alerts, and what of the limits is used.
 
 import type { health_api } from "../../../../src/core/api/health.js";
 import { asCommand } from "../../../../src/core/shown/action.js";
@@ -20,7 +20,7 @@ export function HealthPage() {
     <Page title="Health">
       <ProblemNote error={error} title="The server does not say how it is" />
       {data === undefined && error === null && <Skeleton lines={3} />}
-      {data !== undefined && <Verdict health={data} />}
+      {data !== undefined && <HealthSentence health={data} />}
       {operator ? (
         <>
           <VitalsCard />
@@ -43,7 +43,7 @@ export function HealthPage() {
   );
 }
 
-function Verdict({ health }: { health: Health }) {
+function HealthSentence({ health }: { health: Health }) {
   const found = troubles(health);
   const { version, janitor, workers, schema } = health;
   return (

@@ -6,7 +6,7 @@ import type { vitals_api } from "../../../../src/core/api/vitals.js";
 import type { Action as NextAction } from "../../../../src/core/shown/action.js";
 
 export type Health = ReplyOf<typeof health_api.health>;
-export type Finding = ReplyOf<typeof health_api.preflight>["findings"][number];
+export type CheckResult = ReplyOf<typeof health_api.preflight>["findings"][number];
 export type Janitor = ReplyOf<typeof vitals_api.janitor>;
 export type Action = Janitor["actions"][number];
 
@@ -42,7 +42,7 @@ export function troubles({ database, schema, janitor, workers }: Health): Troubl
 
 const order = { fail: 0, warn: 1, ok: 2 } as const;
 
-export function worstFirst(findings: readonly Finding[]): Finding[] {
+export function worstFirst(findings: readonly CheckResult[]): CheckResult[] {
   return [...findings].sort((a, b) => order[a.level] - order[b.level]);
 }
 

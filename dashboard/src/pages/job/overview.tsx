@@ -117,7 +117,7 @@ function Deliverables({ job }: { job: Job }) {
                 </p>
                 {(location === null ? (locations ?? []) : [location]).map((one) => (
                   <p key={one} className="small">
-                    <Place location={one} catalog={catalog} />
+                    <DeliverablePlace location={one} catalog={catalog} />
                   </p>
                 ))}
                 <p className="small muted">
@@ -132,7 +132,7 @@ function Deliverables({ job }: { job: Job }) {
   );
 }
 
-function Place({ location, catalog }: { location: string; catalog: boolean }) {
+function DeliverablePlace({ location, catalog }: { location: string; catalog: boolean }) {
   const place = placeOf(location);
   if (place.kind === "web") {
     return (

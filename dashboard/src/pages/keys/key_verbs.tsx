@@ -192,7 +192,7 @@ function RevokeKey({ record, is_own, onClose }: { record: KeyRecord; is_own: boo
   );
 }
 
-const deeds: Record<string, string> = {
+const scope_words: Record<string, string> = {
   submit: "submitting jobs",
   read: "looking at jobs and files",
   operate: "retrying and cancelling",
@@ -201,5 +201,5 @@ const deeds: Record<string, string> = {
 };
 
 function stops({ scopes }: KeyRecord): string {
-  return scopes.map((scope) => deeds[scope] ?? scope).join(", ");
+  return scopes.map((scope) => scope_words[scope] ?? scope).join(", ");
 }

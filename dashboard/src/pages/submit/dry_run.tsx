@@ -9,7 +9,7 @@ export function DryRun({ told }: { told: WouldSubmit }) {
   return (
     <div className="stack" data-dry-run={told.would}>
       <div className={`note ${told.would === "reuse" ? "warn" : "ok"}`} role="status">
-        <Verdict told={told} />
+        <WouldSentence told={told} />
       </div>
       {told.stages.length > 0 && (
         <>
@@ -68,7 +68,7 @@ function notesOf({ why, gate, conditional, served, task }: WouldSubmit["stages"]
   ].filter((note): note is string => note !== null);
 }
 
-function Verdict({ told }: { told: WouldSubmit }) {
+function WouldSentence({ told }: { told: WouldSubmit }) {
   const { would, job_id, run, exists, resume, waits_for } = told;
   if (would === "create") {
     return (

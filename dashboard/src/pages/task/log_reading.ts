@@ -1,6 +1,6 @@
 // The lines of a task's log as they are read: the newest page, what is logged next, and page by page what came before.
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { task_pages_api } from "../../../../src/core/api/task_details.js";
+import type { task_details_api } from "../../../../src/core/api/task_details.js";
 import { callText } from "../../api/call.js";
 import { useLive } from "../../live/live.js";
 import { appended, empty_log, type Log, prepended, readLogPage } from "./log_text.js";
@@ -23,7 +23,7 @@ export async function readPage(
 ) {
   const query = { ...filter, limit: PAGE_LINES, ...more };
   const given = { params: { task_id }, query: query as object, signal };
-  return readLogPage(await callText<typeof task_pages_api.logs>("GET", path, given as never));
+  return readLogPage(await callText<typeof task_details_api.logs>("GET", path, given as never));
 }
 
 export function useLog(task_id: string, filter: Filter, is_open: boolean) {

@@ -3,9 +3,9 @@ import type { BandInfo, BandStatistics, CogOptions, Finding, RasterInfo, RasterT
 import { compressionProblem, type Purpose, suggestNodata, treatmentOf } from "../../../geo/raster_treatment.js";
 import type { RasterEngine } from "../gdal/engine.js";
 import { fits } from "../gdal/gdal_options.js";
-import type { RasterWishes } from "../settings.js";
+import type { WantedRaster } from "../settings.js";
 
-type Wanted = Omit<RasterWishes, "max_single_px" | "tile_px" | "overlap_px"> & { purpose: Purpose };
+type Wanted = Omit<WantedRaster, "max_single_px" | "tile_px" | "overlap_px"> & { purpose: Purpose };
 type Codecs = Pick<RasterEngine, "codecs">;
 
 /** What was asked for and cannot be had of this raster. */

@@ -10,7 +10,7 @@ import type { Bounds } from "../../../geo/raster.js";
 import type { GridTile, TargetGrid } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
 
-export interface Place {
+export interface RasterPlace {
   /** West, south, east, north in degrees. */
   bbox?: Bounds;
   lattice?: Lattice;
@@ -22,7 +22,7 @@ export async function placeOf(
   { width, height, transform }: TargetGrid,
   target_crs: string,
   is_whole: boolean,
-): Promise<Place> {
+): Promise<RasterPlace> {
   const bounds = boundsOf(transform, width, height);
   const to_wgs84: PointTransform = (points) => engine.transform(points, target_crs, "EPSG:4326");
   const bbox = footprintBox(await wgs84BoundsOf(bounds, to_wgs84));
@@ -33,7 +33,7 @@ export async function placeOf(
 /** Of one tile; undefined where it cannot be told. */
 export function tileBbox(
   { bounds }: Pick<GridTile, "bounds">,
-  { bbox, lattice }: Place,
+  { bbox, lattice }: RasterPlace,
   target_crs: string,
   is_single: boolean,
 ): Bounds | undefined {

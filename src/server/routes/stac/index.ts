@@ -16,7 +16,7 @@ import { unlessKnown } from "./etag.js";
 import { bodyPageLinks, pageLinks } from "./links.js";
 import { pageOfAddress, searchOfAddress, searchOfBody } from "./search_request.js";
 import { servedCollection, servedItem, servedPart } from "./served.js";
-import { collectionOf, itemOf, type Shelf, shelfOf } from "./stac_call.js";
+import { collectionOf, itemOf, type StacCall, stacCallOf } from "./stac_call.js";
 import { transactions } from "./transactions.js";
 
 /** Collections that the landing page links to; the others are found at /stac/collections. */
@@ -27,8 +27,8 @@ export function stacRoutes(): Route[] {
   const all = routes(stac_api, {
     ...transactions,
     async landing(call) {
-      const shelf = await shelfOf(call);
-      const { collections, next } = await shelf.catalog.collections(shelf.db, { limit: most_children });
+      const stac = await stacCallOf(call);
+      const { collections, next } = await stac.catalog.collections(stac.db, { limit: most_children });
       const answer = {
         type: "Catalog",
         stac_version,
@@ -36,12 +36,12 @@ export function stacRoutes(): Route[] {
         title: "Fanfold",
         description: "The catalogue of what Fanfold's jobs have made.",
         conformsTo: [...conforms_to],
-        links: shelf.links.landing(collections, next !== null),
+        links: stac.links.landing(collections, next !== null),
       };
       return unlessKnown(call.request, call.reply, answer as never) as never;
     },
     async conformance(call) {
-      await shelfOf(call);
+      await stacCallOf(call);
       return unlessKnown(call.request, call.reply, { conformsTo: [...conforms_to] }) as never;
     },
     async api() {
@@ -55,26 +55,26 @@ export function stacRoutes(): Route[] {
       return document;
     },
     async queryables(call) {
-      const { links } = await shelfOf(call);
+      const { links } = await stacCallOf(call);
       return unlessKnown(call.request, call.reply, queryablesOf(`${links.root}/queryables`)) as never;
     },
     async collection_queryables(call) {
-      const shelf = await shelfOf(call);
-      const collection = await collectionOf(shelf, call.params.collection_id);
+      const stac = await stacCallOf(call);
+      const collection = await collectionOf(stac, call.params.collection_id);
       // What the newest have tells what there is.
-      const { items } = await shelf.catalog.search(shelf.db, { collections: [collection.id], limit: 20 });
-      const address = `${shelf.links.collection(collection.id)}/queryables`;
+      const { items } = await stac.catalog.search(stac.db, { collections: [collection.id], limit: 20 });
+      const address = `${stac.links.collection(collection.id)}/queryables`;
       return unlessKnown(call.request, call.reply, queryablesOf(address, { collection, items })) as never;
     },
     async collections(call) {
-      const shelf = await shelfOf(call);
-      const { collections, next } = await shelf.catalog.collections(shelf.db, pageOfAddress(call.query));
-      const path = `${shelf.links.root}/collections`;
+      const stac = await stacCallOf(call);
+      const { collections, next } = await stac.catalog.collections(stac.db, pageOfAddress(call.query));
+      const path = `${stac.links.root}/collections`;
       const answer = {
-        collections: collections.map((one) => servedCollection(one, shelf)),
+        collections: collections.map((one) => servedCollection(one, stac)),
         links: [
-          shelf.links.rootLink(),
-          { rel: "parent", href: shelf.links.root, type: "application/json" },
+          stac.links.rootLink(),
+          { rel: "parent", href: stac.links.root, type: "application/json" },
           ...pageLinks(path, call.query, { next }, "application/json"),
         ],
         numberReturned: collections.length,
@@ -82,41 +82,41 @@ export function stacRoutes(): Route[] {
       return unlessKnown(call.request, call.reply, answer) as never;
     },
     async collection(call) {
-      const shelf = await shelfOf(call);
-      const stored = await collectionOf(shelf, call.params.collection_id);
-      return unlessKnown(call.request, call.reply, servedCollection(stored, shelf), stored) as never;
+      const stac = await stacCallOf(call);
+      const stored = await collectionOf(stac, call.params.collection_id);
+      return unlessKnown(call.request, call.reply, servedCollection(stored, stac), stored) as never;
     },
     async items(call) {
       const { collection_id } = call.params;
       const asked = searchOfAddress(call.query);
-      const shelf = await shelfOf(call);
-      const { id } = await collectionOf(shelf, collection_id);
+      const stac = await stacCallOf(call);
+      const { id } = await collectionOf(stac, collection_id);
       // Clients that search with one function for all send it along.
       if (asked.collections !== undefined && !asked.collections.includes(id)) throw notOfThis(id);
-      const page = await shelf.catalog.search(shelf.db, { ...asked, collections: [id] });
+      const page = await stac.catalog.search(stac.db, { ...asked, collections: [id] });
       const links = [
-        { rel: "collection", href: shelf.links.collection(id), type: "application/json" },
-        ...pageLinks(shelf.links.items(id), call.query, page, geo_json),
+        { rel: "collection", href: stac.links.collection(id), type: "application/json" },
+        ...pageLinks(stac.links.items(id), call.query, page, geo_json),
       ];
-      return unlessKnown(call.request, call.reply, pageOf(shelf, page, asked, links)) as never;
+      return unlessKnown(call.request, call.reply, pageOf(stac, page, asked, links)) as never;
     },
     async item(call) {
-      const shelf = await shelfOf(call);
-      const stored = await itemOf(shelf, call.params.collection_id, call.params.item_id);
-      return unlessKnown(call.request, call.reply, servedItem(stored, shelf), stored) as never;
+      const stac = await stacCallOf(call);
+      const stored = await itemOf(stac, call.params.collection_id, call.params.item_id);
+      return unlessKnown(call.request, call.reply, servedItem(stored, stac), stored) as never;
     },
     async search(call) {
       const asked = searchOfAddress(call.query);
-      const shelf = await shelfOf(call);
-      const page = await shelf.catalog.search(shelf.db, asked);
-      const links = pageLinks(`${shelf.links.root}/search`, call.query, page, geo_json);
-      return unlessKnown(call.request, call.reply, pageOf(shelf, page, asked, links)) as never;
+      const stac = await stacCallOf(call);
+      const page = await stac.catalog.search(stac.db, asked);
+      const links = pageLinks(`${stac.links.root}/search`, call.query, page, geo_json);
+      return unlessKnown(call.request, call.reply, pageOf(stac, page, asked, links)) as never;
     },
     async search_post(call) {
       const asked = searchOfBody(call.body ?? {});
-      const shelf = await shelfOf(call);
-      const page = await shelf.catalog.search(shelf.db, asked);
-      return pageOf(shelf, page, asked, bodyPageLinks(`${shelf.links.root}/search`, page, geo_json)) as never;
+      const stac = await stacCallOf(call);
+      const page = await stac.catalog.search(stac.db, asked);
+      return pageOf(stac, page, asked, bodyPageLinks(`${stac.links.root}/search`, page, geo_json)) as never;
     },
   });
   // What a search costs is the caller's choice.
@@ -129,11 +129,11 @@ function notOfThis(id: string): BadRequest {
   return new BadRequest("the search is not right", { problems });
 }
 
-function pageOf(shelf: Shelf, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {
+function pageOf(stac: StacCall, page: SearchPage, { fields }: SearchQuery, links: unknown[]) {
   return {
     type: "FeatureCollection" as const,
-    features: page.items.map((item) => servedPart(item, shelf, fields)),
-    links: [shelf.links.rootLink(), ...links],
+    features: page.items.map((item) => servedPart(item, stac, fields)),
+    links: [stac.links.rootLink(), ...links],
     numberReturned: page.items.length,
     ...(page.matched === null ? {} : { numberMatched: page.matched }),
   };

@@ -10,7 +10,7 @@ import { StacLinks } from "./links.js";
 import { toldFor } from "./old_readers.js";
 import type { AssetAddress } from "./served.js";
 
-export interface Shelf {
+export interface StacCall {
   catalog: Catalog;
   db: SqlSession;
   links: StacLinks;
@@ -22,7 +22,7 @@ export interface Shelf {
 type Caller = Pick<Call, "engine" | "service" | "request">;
 
 /** Throws NotFound where there is no catalogue. */
-export async function shelfOf({ engine, service, request }: Caller): Promise<Shelf> {
+export async function stacCallOf({ engine, service, request }: Caller): Promise<StacCall> {
   const catalog = await service.catalogs.of(engine);
   if (catalog === null) {
     throw new NotFound("this service has no catalogue", {
@@ -35,16 +35,16 @@ export async function shelfOf({ engine, service, request }: Caller): Promise<She
   return { catalog, db: engine.db, links: new StacLinks(base), address, told };
 }
 
-export async function collectionOf({ catalog, db }: Shelf, id: string): Promise<StacCollection> {
+export async function collectionOf({ catalog, db }: StacCall, id: string): Promise<StacCollection> {
   const found = await catalog.collection(db, id);
   if (found !== null) return found;
   throw new NotFound(`there is no collection ${quoted(id)}`, { hint: "GET /stac/collections lists them" });
 }
 
-export async function itemOf(shelf: Shelf, collection: string, id: string): Promise<StacItem> {
-  const found = await shelf.catalog.item(shelf.db, collection, id);
+export async function itemOf(stac: StacCall, collection: string, id: string): Promise<StacItem> {
+  const found = await stac.catalog.item(stac.db, collection, id);
   if (found !== null) return found;
-  await collectionOf(shelf, collection);
+  await collectionOf(stac, collection);
   const hint = `GET /stac/collections/${encodeURIComponent(collection)}/items lists them`;
   throw new NotFound(`there is no item ${quoted(id)} in ${quoted(collection)}`, { hint });
 }

@@ -8,7 +8,7 @@ import type { StacCollection, StacItem } from "../../../geo/stac.js";
 import type { Answering, Call } from "../../http/route.js";
 import { assertUnchanged, setTag } from "./etag.js";
 import { servedCollection, servedItem } from "./served.js";
-import { collectionOf, itemOf, type Shelf, shelfOf } from "./stac_call.js";
+import { collectionOf, itemOf, type StacCall, stacCallOf } from "./stac_call.js";
 import { mergePatch, writtenCollection, writtenItem, writtenItems } from "./written.js";
 
 type Changing =
@@ -23,20 +23,20 @@ type Changing =
 export const transactions: { [Name in Changing]: Answering<(typeof stac_api)[Name]> } = {
   async make_collection(call) {
     const given = writtenCollection(call.body);
-    const shelf = await changing(call, given.id, async (inside) => {
+    const stac = await changing(call, given.id, async (inside) => {
       if (!(await inside.catalog.putCollection(inside.db, given))) throw isThere("a collection", given.id);
     });
-    call.reply.header("location", shelf.links.collection(given.id));
-    return answerCollection(call, shelf, given.id);
+    call.reply.header("location", stac.links.collection(given.id));
+    return answerCollection(call, stac, given.id);
   },
   async put_collection(call) {
     const { collection_id } = call.params;
     const given = writtenCollection(call.body, collection_id);
-    const shelf = await changing(call, collection_id, async (inside) => {
+    const stac = await changing(call, collection_id, async (inside) => {
       assertUnchanged(call.request, await collectionOf(inside, collection_id));
       await inside.catalog.putCollection(inside.db, given, { replace: true });
     });
-    return answerCollection(call, shelf, collection_id);
+    return answerCollection(call, stac, collection_id);
   },
   async remove_collection(call) {
     const { collection_id } = call.params;
@@ -48,18 +48,18 @@ export const transactions: { [Name in Changing]: Answering<(typeof stac_api)[Nam
   async make_items(call) {
     const { collection_id } = call.params;
     const items = writtenItems(call.body, collection_id);
-    const shelf = await changing(call, collection_id, async (inside) => {
+    const stac = await changing(call, collection_id, async (inside) => {
       await collectionOf(inside, collection_id);
       await assertNew(inside, collection_id, items);
       await (await inside.catalog.prepare(inside.db, collection_id)).put(inside.db, items);
     });
     if (call.body.type === "FeatureCollection") {
-      const features = items.map((item) => servedItem(item, shelf));
-      return { type: "FeatureCollection", features, links: [shelf.links.rootLink()] } as never;
+      const features = items.map((item) => servedItem(item, stac));
+      return { type: "FeatureCollection", features, links: [stac.links.rootLink()] } as never;
     }
     const [item] = items as [StacItem];
-    call.reply.header("location", shelf.links.item(collection_id, item.id));
-    return answerItem(call, shelf, collection_id, item.id) as never;
+    call.reply.header("location", stac.links.item(collection_id, item.id));
+    return answerItem(call, stac, collection_id, item.id) as never;
   },
   async put_item(call) {
     const { collection_id, item_id } = call.params;
@@ -95,26 +95,30 @@ async function replaceItem(
   id: string,
   make: (stored: StacItem) => StacItem,
 ): Promise<never> {
-  const shelf = await changing(call, collection, async (inside) => {
+  const stac = await changing(call, collection, async (inside) => {
     const stored = await itemOf(inside, collection, id);
     assertUnchanged(call.request, stored);
     await (await inside.catalog.prepare(inside.db, collection)).put(inside.db, [make(stored)]);
   });
-  return answerItem(call, shelf, collection, id);
+  return answerItem(call, stac, collection, id);
 }
 
 /** Two that look first and write then would both find nothing: they take turns. */
-async function changing(call: AnyCall, collection: string, work: (inside: Shelf) => Promise<void>): Promise<Shelf> {
-  const shelf = await shelfOf(call);
+async function changing(
+  call: AnyCall,
+  collection: string,
+  work: (inside: StacCall) => Promise<void>,
+): Promise<StacCall> {
+  const stac = await stacCallOf(call);
   await call.engine.db.transaction(async (tx) => {
     await tx.sql`select app.take_turn(${`collection ${collection}`}, ${call.engine.tenant})`;
-    await work({ ...shelf, db: tx });
+    await work({ ...stac, db: tx });
   });
-  return shelf;
+  return stac;
 }
 
 /** In pages: one search finds all that are there already. */
-async function assertNew({ catalog, db }: Shelf, collection: string, items: readonly StacItem[]): Promise<void> {
+async function assertNew({ catalog, db }: StacCall, collection: string, items: readonly StacItem[]): Promise<void> {
   const found = await catalog.search(db, {
     collections: [collection],
     ids: items.map(({ id }) => id),
@@ -136,14 +140,14 @@ function isThere(what: string, id: string): Conflict {
 }
 
 /** As it is stored now: what the caller sees is what everybody sees. */
-async function answerItem(call: AnyCall, shelf: Shelf, collection: string, id: string): Promise<never> {
-  const stored = await itemOf(shelf, collection, id);
-  return tagged(call, servedItem(stored, shelf), stored);
+async function answerItem(call: AnyCall, stac: StacCall, collection: string, id: string): Promise<never> {
+  const stored = await itemOf(stac, collection, id);
+  return tagged(call, servedItem(stored, stac), stored);
 }
 
-async function answerCollection(call: AnyCall, shelf: Shelf, id: string): Promise<never> {
-  const stored: StacCollection = await collectionOf(shelf, id);
-  return tagged(call, servedCollection(stored, shelf), stored);
+async function answerCollection(call: AnyCall, stac: StacCall, id: string): Promise<never> {
+  const stored: StacCollection = await collectionOf(stac, id);
+  return tagged(call, servedCollection(stored, stac), stored);
 }
 
 function tagged(call: AnyCall, answer: unknown, stored: unknown): never {

@@ -1,6 +1,6 @@
 -- Did a person or a key cause this event? `engine` are the logins that act by themselves: what they did without naming anybody is a
 -- person's doing only where the engine never does such a thing.
-create or replace function app.is_deed(event app.events, engine text[])
+create or replace function app.is_audited(event app.events, engine text[])
 returns boolean
 language sql immutable
 as $$

@@ -1,5 +1,5 @@
 -- The alerts that the caller may hear of: a worker that serves one tenant only those of its tenant.
-create or replace function app.told(alerts jsonb)
+create or replace function app.visible_alerts(alerts jsonb)
 returns jsonb
 language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
 -- What somebody did, with the names of whoever and whatever it was: looked up by key, for the rows of one page.
-create or replace function app.deed_record(event app.events)
+create or replace function app.audit_record(event app.events)
 returns json
 language sql stable
 as $$
