@@ -159,7 +159,7 @@ describe("how refusals arrive", () => {
       request_id: "r-1",
       problems,
     });
-    expect(error.message).toBe("it is bad_parameters\n- $.name: is missing\n  Give it.");
+    expect(error.message).toBe("it is bad_parameters:\n- $.name: is missing\n  Give it.");
     for (const [code, kind] of [
       ["not_found", NotFound],
       ["bad_declaration", DeclarationError],
