@@ -123,8 +123,10 @@ export class Schedules {
   }
 
   /** Its history goes too; its jobs stay. */
-  delete(name: string, options: Omit<VerbOptions, "dry_run"> = {}) {
-    return this.engine.call(schedules_api.delete, { name, ...options });
+  delete(name: string, { reason, actor }: VerbOptions = {}) {
+    // The function takes a reason, for which a DELETE over HTTP has no place.
+    const fields = { name, reason, actor };
+    return this.engine.call(schedules_api.delete, fields);
   }
 
   pause(name: string, options: VerbOptions = {}): Promise<{ changed: boolean; schedule: ScheduleRecord }> {
