@@ -198,6 +198,10 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     path: { task_id: await world.taskOf(await world.job("mixed")) },
     body: {},
   }),
+  post_tasks_task_id_redo: async (world) => ({
+    path: { task_id: await world.taskOf(await world.job("greet")) },
+    body: {},
+  }),
   put_blueprints_job_type: async () => ({
     path: { job_type: `saved_${++count}` },
     body: { stages: [{ name: "say", task: "t.say" }] },
