@@ -15,6 +15,15 @@ import {
   raster_engines,
 } from "./core/task/raster_settings.js";
 import {
+  type AzureCredentials,
+  type Config,
+  type ConfigFlags,
+  type JwtSettings,
+  type LogLevel,
+  log_levels,
+  type RasterConfig,
+} from "./core/values/config_shape.js";
+import {
   type Answer,
   oneOf,
   readAlgorithms,
@@ -23,160 +32,43 @@ import {
   readHours,
   readKeys,
   readKeysUrl,
+  readLargest,
+  readLease,
   readList,
+  readMegabytes,
+  readMemory,
   readNames,
   readOrigins,
+  readPort,
+  readPrepare,
   readProxies,
   readPublicUrl,
   readRetryText,
+  readSlots,
   readSwitch,
   readTenant,
   readText,
   readToken,
   readUrl,
+  readWait,
   readZone,
   type TrustedProxies,
-  wholeNumber,
 } from "./core/values/setting_values.js";
 
-export interface Config {
-  /** A Postgres server; without it the embedded database in `data_dir`. */
-  readonly database_url: string | undefined;
-  readonly data_dir: string;
-  /** Where in `data_dir` the embedded database is. */
-  readonly database_dir: string;
-  readonly storage_dir: string;
-  /** Where the zones are, and how to reach what is not on disk. */
-  readonly zones: ZonesConfig;
-  /** Files that attempts left behind are removed when they are so old. */
-  readonly leftovers_after_h: number;
-  /** Web pages of these origins may read files under /assets; "*": of any. */
-  readonly cors_origins: readonly string[];
-  readonly tenant: string;
-  readonly log_level: LogLevel;
-  /** Whether statements are prepared; "auto": unless a connection pooler stands before the server. */
-  readonly prepare: boolean | "auto";
-  /** Where NOTIFY arrives, when DATABASE_URL leads through a pooler in transaction mode. */
-  readonly listen_url: string | undefined;
-  readonly slots: number;
-  /** For how long a worker that is not heard of keeps its tasks; the worker's own default where it is not said. */
-  readonly lease_s: number | undefined;
-  /** How long `up` and `serve` wait for a database that is away when they start. */
-  readonly wait_for_database_s: number;
-  /** What a worker's isolated tasks may declare together; by itself a worker takes its measure from the machine. */
-  readonly worker_memory_mb: number | undefined;
-  readonly isolation_user: "auto" | "own" | "same";
-  /** How failed tasks are tried again where neither submit nor stage nor handler says so; else by what failed. */
-  readonly retry: Retry | undefined;
-  /** Where the HTTP server listens. */
-  readonly host: string;
-  readonly port: number;
-  /** Somebody named the port: it is that one or none. */
-  readonly port_is_chosen: boolean;
-  readonly debug: boolean;
-  /** Lets whoever has it read /metrics; without it that takes an operator's key. */
-  readonly metrics_token: string | undefined;
-  /** Proxies before the HTTP server whose X-Forwarded-For is believed: how many, or their networks; 0: none. */
-  readonly trust_proxy: TrustedProxies;
-  /** Where callers reach the HTTP server, for links in its answers; without it, as each call came. */
-  readonly public_url: string | undefined;
-  /** What the command line calls a service with. */
-  readonly api_key: string | undefined;
-  /** How long the signed addresses of files are good that the catalogue serves. */
-  readonly signed_for_h: number;
-  /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
-  readonly jwt: JwtSettings | null;
-  /** <dir>/<tenant>/<name> holds a secret. */
-  readonly secrets_dir: string | undefined;
-  /** The first seals what the service keeps for tenants, any opens. */
-  readonly secret_keys: readonly Uint8Array[];
-  /** Which catalogue: pgSTAC where it is installed, else the built-in one; or one of them, or none. */
-  readonly catalog: CatalogSetting;
-  /** What handlers may call besides the public internet over TLS. */
-  readonly outbound: Readonly<Partial<OutboundPolicy>>;
-  readonly raster: RasterConfig;
-}
-
-export interface RasterConfig {
-  /** Which GDAL: the system's, the WASM build, or the first of the two that is there. */
-  readonly engine: RasterEngineChoice;
-  /** What may be kept of sources on this machine; 0: nothing. */
-  readonly source_cache_mb: number;
-  /** Larger sources are refused. */
-  readonly source_max_mb: number;
-  /** Which catalogue items go into. */
-  readonly catalog: CatalogSetting;
-  /** Where GDAL's programs and data are, from this process's own PATH and GDAL's own variables. */
-  readonly path: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-export interface ZonesConfig extends Readonly<Record<ZoneName, string>> {
-  readonly s3: { readonly endpoint?: string; readonly region?: string; readonly path_style?: boolean };
-  readonly azure: { readonly endpoint?: string; readonly credentials: () => AzureCredentials };
-}
-
-interface AzureCredentials {
-  connection_string?: string | undefined;
-  account_key?: string | undefined;
-  sas_token?: string | undefined;
-}
-
-export interface JwtSettings {
-  readonly issuer: string;
-  readonly audience: readonly string[];
-  readonly algorithms: readonly string[];
-  /** Where the provider's keys are: one of the two. */
-  readonly jwks_url: string | null;
-  readonly jwks_file: string | null;
-  readonly tenant_claim: string;
-  readonly scope_claim: string;
-  /** What stands before our scopes, so that another service's "read" is not ours. */
-  readonly scope_prefix: string;
-}
-
-/** What the command line may set; undefined leaves it to the environment. */
-export interface ConfigFlags {
-  database_url?: string | undefined;
-  data_dir?: string | undefined;
-  storage_dir?: string | undefined;
-  tenant?: string | undefined;
-  slots?: number | undefined;
-  lease_s?: number | undefined;
-  wait_for_database_s?: number | undefined;
-  worker_memory_mb?: number | undefined;
-  host?: string | undefined;
-  port?: number | undefined;
-}
+export type {
+  Config,
+  ConfigFlags,
+  JwtSettings,
+  LogLevel,
+  RasterConfig,
+  ZonesConfig,
+} from "./core/values/config_shape.js";
 
 interface Setting<T> {
   name: string;
   initial: T;
   read(text: string): Answer<T>;
 }
-
-const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-export type LogLevel = (typeof log_levels)[number];
-
-const readPort = wholeNumber(0, 65_535, "a port", "a whole number from 1 to 65535, or 0 for any that is free");
-const readSlots = wholeNumber(
-  1,
-  10_000,
-  "a whole number from 1 to 10000",
-  "8, or about as many tasks as this machine can run at once",
-);
-export const lease_limits = { least: 5, most: 3600 } as const;
-const readLease = wholeNumber(
-  lease_limits.least,
-  lease_limits.most,
-  `a whole number of seconds from ${lease_limits.least} to ${lease_limits.most}`,
-  "30, or what its longest pause may be",
-);
-const readWait = wholeNumber(0, 86_400, "a whole number of seconds up to 86400", "60, or 0 for not at all");
-const megabytes = "a whole number of megabytes";
-const readMemory = wholeNumber(1, 2 ** 31 - 1, megabytes, "6144, or leave it to the worker");
-const readLargest = wholeNumber(1, 100_000_000, `${megabytes} from 1`, "16384");
-const readMegabytes = wholeNumber(0, 100_000_000, megabytes, "10240, or 0 for none");
 
 const settings = {
   database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
@@ -492,12 +384,6 @@ function unknownNames(env: Environment): Problem[] {
     .filter((name) => name.startsWith("FANFOLD_") && !known.includes(name) && !tenant_secret.test(name))
     .sort()
     .map((name) => ({ path: name, problem: "there is no such setting", fix: suggestion(name, known) }));
-}
-
-function readPrepare(text: string): Answer<boolean | "auto"> {
-  if (text === "auto") return { value: text };
-  const answer = readSwitch(text);
-  return "value" in answer ? answer : { ...answer, fix: "auto, on or off" };
 }
 
 /** The text of a file of certificates. */

@@ -38,4 +38,5 @@ export {
   type WebhookToVerify,
 } from "./webhook.js";
 export type { DeliveryFilter, DeliveryRecord, WebhookRecord } from "./webhooks.js";
-export { type RemoteWorker, type RemoteWorkerOptions, type RemoteWorkerStats, startRemoteWorker } from "./worker.js";
+export { startRemoteWorker } from "./worker.js";
+export type { RemoteWorker, RemoteWorkerOptions, RemoteWorkerStats } from "./worker_options.js";

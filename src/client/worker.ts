@@ -5,57 +5,13 @@ import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
 import type { Handler } from "../core/declare/declare.js";
 import { createRegistry } from "../core/declare/registry.js";
 import { BadRequest, classify, Transient } from "../core/errors/errors.js";
-import type { OutboundPolicy } from "../core/places/outbound.js";
-import type { Store } from "../core/places/store.js";
 import { invoke } from "../core/task/invoke.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import { doneOf, failedOf, isStale, Outbox } from "./outbox.js";
 import { type Aborted, RemoteContext, type RemoteDesk } from "./remote_context.js";
-import { type ClientOptions, createTransport } from "./transport.js";
-
-export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" | "fetch"> {
-  handlers: readonly Handler[];
-  /** Tasks that run at the same time. Default: 8. */
-  slots?: number;
-  /** How long the service waits for a sign of life. Default: 30. */
-  lease_s?: number;
-  /** How long one question for work waits for an answer, up to 20. Default: 20. */
-  wait_s?: number;
-  /** How long stop() lets running tasks run. Default: 30. */
-  grace_s?: number;
-  /** How long a handler may take to stop once ctx.signal is aborted. Default: 5. */
-  abort_grace_s?: number;
-  /** For ctx.secret: a vault, a file, the environment. null: there is no such secret. */
-  secrets?: (name: string) => Promise<string | null> | string | null;
-  /** What handlers may call besides the public internet over TLS. */
-  outbound?: Partial<OutboundPolicy>;
-  /** For ctx.storage; without it, handlers that ask for storage fail. */
-  storage?: Store;
-  scratch_dir?: string;
-  /** Told of trouble that passes by itself. */
-  on_trouble?: (error: unknown) => void;
-}
-
-export interface RemoteWorkerStats {
-  claimed: number;
-  completed: number;
-  failed: number;
-  refused: number;
-  /** Ended here when they were no longer held. */
-  dropped: number;
-  registered: number;
-}
-
-export interface RemoteWorker {
-  /** Of the present registration. */
-  readonly worker_id: string;
-  stats(): RemoteWorkerStats;
-  /** Claims no more, waits for what runs, hands back the rest, leaves. */
-  stop(): Promise<void>;
-  /** The same without waiting for what runs. */
-  kill(): Promise<void>;
-}
+import { createTransport } from "./transport.js";
+import type { RemoteWorker, RemoteWorkerOptions, RemoteWorkerStats } from "./worker_options.js";
 
 const DEFAULT_TIMEOUT_S = 1800;
 /** For the last words of a worker that is to end at once. */

@@ -21,7 +21,7 @@ import { inProducerSpan } from "./tracing.js";
 import { Assets } from "./verbs/assets.js";
 import { BadItems } from "./verbs/bad_items.js";
 import { Blueprints } from "./verbs/blueprints.js";
-import { blueprintText, enqueuePage, mapped, pages, receivers, submitOptions } from "./verbs/bulk.js";
+import { blueprintText, enqueuePage, jobText, mapped, type PlainJob, pages, receivers } from "./verbs/bulk.js";
 import { Connectors } from "./verbs/connectors.js";
 import { foresee, type WouldSubmit } from "./verbs/dry_run.js";
 import { Groups } from "./verbs/groups.js";
@@ -76,14 +76,6 @@ export interface EngineParts {
   /** A further small pool on a server; on the embedded database the one session there is. */
   openConnection(name: string, max: number): Database;
   close(): Promise<void>;
-}
-
-/** A job of which a submit says nothing but what it is. */
-interface PlainJob {
-  parameters: string;
-  identity: string | undefined;
-  traceparent: string | undefined;
-  actor: string | null | undefined;
 }
 
 /** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
@@ -250,15 +242,9 @@ export class Engine {
         told_at = budget.steps;
         await setImmediate();
       }
-      if (valid === null) return { text: "" };
+      if (valid === null) return { text: "", plain: undefined };
       if (options.webhooks !== undefined) refuseAddresses(receivers(options.webhooks), this.outbound);
-      const { canonical: parameters_text, identity_canonical: identity } = valid;
-      const { actor, traceparent: trace = traceparent, ...given } = submitOptions(options);
-      const is_plain = deadline_s === undefined && Object.values(given).every((value) => value === undefined);
-      const plain = { parameters: parameters_text, identity, traceparent: trace, actor };
-      // SQL cannot tell a null from nothing given.
-      const deadline = deadline_s === null ? { no_deadline: true } : { deadline_s };
-      return { plain: is_plain ? plain : undefined, text: JSON.stringify({ ...plain, ...given, ...deadline }) };
+      return jobText(valid, options, { deadline_s, traceparent });
     });
     for await (const page of pages(jobs, JOBS_PER_CALL)) {
       bad.refuse(known.blueprint.type, page.length);

@@ -1,7 +1,8 @@
 // fanfold serve: the HTTP API, until it is told to stop.
-import { lease_limits, package_version } from "../../config.js";
+import { package_version } from "../../config.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
+import { lease_limits } from "../../core/values/setting_values.js";
 import { answer, type Cli, examples, globals } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";

@@ -1,9 +1,10 @@
 // fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
 import type { Command } from "commander";
-import { lease_limits, package_version } from "../../config.js";
+import { package_version } from "../../config.js";
 import { Forbidden } from "../../core/errors/errors.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
+import { lease_limits } from "../../core/values/setting_values.js";
 import { catalogState } from "../../engine/schema/catalog_schema.js";
 import type { Worker } from "../../worker/worker.js";
 import { answer, type Cli, examples, globals } from "../terminal/command.js";

@@ -188,3 +188,29 @@ export function wholeNumber(least: number, most: number, noun: string, fix: stri
       : { problem: `${quoted(text)} is not ${noun}`, fix };
   };
 }
+
+export const readPort = wholeNumber(0, 65_535, "a port", "a whole number from 1 to 65535, or 0 for any that is free");
+export const readSlots = wholeNumber(
+  1,
+  10_000,
+  "a whole number from 1 to 10000",
+  "8, or about as many tasks as this machine can run at once",
+);
+export const lease_limits = { least: 5, most: 3600 } as const;
+export const readLease = wholeNumber(
+  lease_limits.least,
+  lease_limits.most,
+  `a whole number of seconds from ${lease_limits.least} to ${lease_limits.most}`,
+  "30, or what its longest pause may be",
+);
+export const readWait = wholeNumber(0, 86_400, "a whole number of seconds up to 86400", "60, or 0 for not at all");
+const megabytes = "a whole number of megabytes";
+export const readMemory = wholeNumber(1, 2 ** 31 - 1, megabytes, "6144, or leave it to the worker");
+export const readLargest = wholeNumber(1, 100_000_000, `${megabytes} from 1`, "16384");
+export const readMegabytes = wholeNumber(0, 100_000_000, megabytes, "10240, or 0 for none");
+
+export function readPrepare(text: string): Answer<boolean | "auto"> {
+  if (text === "auto") return { value: text };
+  const answer = readSwitch(text);
+  return "value" in answer ? answer : { ...answer, fix: "auto, on or off" };
+}

@@ -44,6 +44,31 @@ export function submitOptions({
   return { priority, labels, correlation_id, group_id, webhooks, retry, actor, ...traced, ...waiting };
 }
 
+/** A job of which a submit says nothing but what it is. */
+export interface PlainJob {
+  parameters: string;
+  identity: string | undefined;
+  traceparent: string | undefined;
+  actor: string | null | undefined;
+}
+
+/** One job as SQL takes it among others, and as it takes it alone where that is all there is to say of it. */
+export function jobText(
+  {
+    canonical: parameters,
+    identity_canonical: identity,
+  }: { canonical: string; identity_canonical?: string | undefined },
+  options: Omit<SubmitOptions, "mode" | "db">,
+  { deadline_s, traceparent }: Pick<SubmitOptions, "deadline_s" | "traceparent">,
+): { text: string; plain: PlainJob | undefined } {
+  const { actor, traceparent: trace = traceparent, ...given } = submitOptions(options);
+  const plain = { parameters, identity, traceparent: trace, actor };
+  const is_plain = deadline_s === undefined && Object.values(given).every((value) => value === undefined);
+  // SQL cannot tell a null from nothing given.
+  const deadline = deadline_s === null ? { no_deadline: true } : { deadline_s };
+  return { text: JSON.stringify({ ...plain, ...given, ...deadline }), plain: is_plain ? plain : undefined };
+}
+
 export async function* mapped<A, B>(
   items: Iterable<A>,
   change: (item: A, position: number) => Promise<B>,
