@@ -8,6 +8,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { verb_words } from "../src/core/shown/verb_words.js";
 
+const verb_words_file = fileURLToPath(new URL("../src/core/shown/verb_words.ts", import.meta.url));
 const out_dir = fileURLToPath(new URL("../dist/dashboard", import.meta.url));
 
 export default defineConfig({
@@ -33,8 +34,7 @@ function verbWords(): Plugin {
   return {
     name: "fanfold-verb-words",
     enforce: "pre",
-    load: (id) =>
-      id.endsWith("/src/core/verb_words.ts") ? `export const verb_words = ${JSON.stringify(verb_words)};` : null,
+    load: (id) => (id === verb_words_file ? `export const verb_words = ${JSON.stringify(verb_words)};` : null),
   };
 }
 

@@ -17,6 +17,9 @@ export const blueprintsRoutes = () =>
       const { problems, warnings } = await engine.blueprints.validate(type, declaration);
       return { ok: problems.length === 0, problems: problems.slice(0, max_problems), warnings };
     },
+    // A type in code is not removed, and only the server knows those.
+    remove: ({ engine, params, body: { reason, actor: person }, actor }) =>
+      engine.blueprints.remove(params.job_type, { reason, actor: actor(person) }),
   });
 
 function shown({ stages, ...blueprint }: BlueprintRecord) {
