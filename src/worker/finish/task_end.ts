@@ -40,8 +40,18 @@ const rules: Record<TaskEnd["how"], EndRule> = {
   interrupted: { traced: "released", zones: "failed", words: "task handed back: the trouble is the engine's own" },
   handed_back: { traced: "released", zones: "failed", words: "task handed back" },
   // The database gave it to another worker or took it out: it expects no word of it.
-  lost: { counted: "dropped", traced: "lost", zones: "failed", words: "task lost, result dropped" },
-  cancelled: { counted: "dropped", traced: "cancelled", zones: "failed", words: "task cancelled, result dropped" },
+  lost: {
+    counted: "dropped",
+    traced: "lost",
+    zones: "failed",
+    words: "task no longer held when it ended; its result is dropped",
+  },
+  cancelled: {
+    counted: "dropped",
+    traced: "cancelled",
+    zones: "failed",
+    words: "task cancelled; its result is dropped",
+  },
   refused: { counted: "refused", traced: "lost", zones: "failed", words: "late result refused, writes undone" },
 };
 
