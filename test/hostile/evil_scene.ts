@@ -35,6 +35,8 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
     failed.push(await job(one_stage("t.own")));
     await finish(evil, worker, await claim(evil, worker, ["t.own"]), () => ({ category: "permanent" }));
   }
+  const done = await own("t.own");
+  await finish(evil, worker, [done]);
   const { signature } = await one(db.sql<{ signature: string }>`select signature from app.attempts limit 1`);
   const stage_of = async (job_id: string) =>
     (await one(db.sql<{ id: number }>`select stage_id as id from app.stages where job_id = ${job_id}`)).id;
@@ -155,6 +157,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       reap_workers: "app.reap_workers()",
       record_delivery: `app.record_delivery('{"delivery_id": "${deliveries[2]}", "ticket": 1, "error": "no"}')`,
       record_ticks: `app.record_ticks(${schedule}, '[{"tick_at": "2020-01-01T00:00:00Z", "outcome": "missed"}]')`,
+      redo_task: `app.redo_task('${done.stage_id}-${done.ordinal}')`,
       register_blueprints: `app.register_blueprints('[${json({ type: "told", stages: one_stage("t.none") })}]')`,
       register_worker: `app.register_worker('${json({ ...facts, worker_id: randomUUID() })}')`,
       release: `app.release(${w}, '[{"c": ${held.release.claim_id}, "o": [${held.release.ordinal}]}]')`,
