@@ -117,6 +117,20 @@ describe("operators, janitor and workers meet on a real server", () => {
     expect([story, left]).toEqual([story, { ready: 0, claims: 0 }]);
   }
 
+  test("the only task of a stage, skipped while its job is being resumed, closes the stage", async () => {
+    const { db } = floor;
+    const ann = await register(db, [], 3600);
+    const { job_id } = await submit(db, [{ name: "race", task: "t.race" }], { scene: ++scenes_set });
+    const held = await claim(db, ann, types);
+    await finish(db, ann, held, () => ({ category: "permanent" }));
+    const task_id = `${held[0]!.stage_id}-0`;
+    const resume: Verb<null> = (tx) => tx.sql`select app.resume_job(${job_id})`;
+    const skip: Verb<null> = (tx) => tx.sql`select app.skip_task(${task_id}, 'unwanted')`;
+    await floor.meet(null, ["resume", resume], ["skip", skip]);
+    expect((await status(db, job_id)).status).toBe("completed");
+    await expectNothingLeft(db, "resume then skip");
+  });
+
   const scenes: [string, () => Promise<Scene>, Record<string, Verb<Scene>>][] = [
     ["an open job", () => openJob("finish_stage"), verbs],
     // It is like any other until a task fails, so it need only meet what fails one.

@@ -32,6 +32,8 @@ begin
   v_pools := case when not v_capped then app.only_pool(v_types, v_only_tenant) end;
   if cardinality(v_pools) = 1 then
     v_served := v_pools[1].tenant_id;
+    -- Where its jobs' turns go on is not changed by one of them.
+    v_turns := jsonb_strip_nulls(jsonb_build_object(v_served, (request -> 'turns' ->> v_served)::bigint));
     v_state := app.take_ready(v_pools[1], v_limit, false, v_memory, v_state);
   elsif v_pools is null then
     v_found := app.take_fairly(v_types, v_only_tenant, v_limit, v_capped, request, v_state);

@@ -20,7 +20,7 @@ begin
     select json_build_array(json_build_object(
         'claim_id', c.claim_id, 'stage_id', v_only.stage_id, 'attempt', v_only.attempt, 'crashes', v_only.crashes,
         'tasks', case when v_only.lo < 0 then '[[-1,null,null,null]]'::json else (
-          select json_agg(json_build_array(t.ordinal, t.index, t.parameters, t.metadata) order by t.ordinal)
+          select coalesce(json_agg(json_build_array(t.ordinal, t.index, t.parameters, t.metadata) order by t.ordinal), '[]')
             from app.tasks t
            where t.stage_id = v_only.stage_id and t.ordinal >= v_only.lo and t.ordinal < v_only.hi) end))
       into claims

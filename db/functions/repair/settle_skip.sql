@@ -13,5 +13,7 @@ begin
   if not found then
     raise exception 'stage "%" closed at this very moment', stage.name using errcode = 'FF006', hint = 'try again';
   end if;
+  -- The caller may have read it before another verb let go of the job: with an open ledger it is processing.
+  select * into stage from app.stages s where s.stage_id = stage.stage_id;
   perform app.close_if_done(stage);
 end $$;
