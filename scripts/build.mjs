@@ -40,7 +40,8 @@ const parts = [
     name: "template",
     sources: ["db", "package-lock.json"],
     async build() {
-      const { writeTemplate } = await import(pathToFileURL(join(dist, "engine", "embedded_template.js")).href);
+      const made_by = join(dist, "engine", "database", "embedded_template.js");
+      const { writeTemplate } = await import(pathToFileURL(made_by).href);
       await writeTemplate();
     },
   },

@@ -99,6 +99,11 @@ test("waiting ends when the time is over or the caller gives up, and the job goe
   await expect(client.result(job_id)).rejects.toBeInstanceOf(NotAllowedNow);
 });
 
+test("a verb without what it is about is refused before it is sent", async () => {
+  await expect(client.pauseType(undefined as never)).rejects.toThrow("pauseType needs a task_type");
+  await expect(client.cancel(null as never)).rejects.toThrow("cancel needs a job_id");
+});
+
 test("refusals are the classes the engine throws, with all problems", async () => {
   const wrong = await client.submit(double, { numbers: ["a"], extra: 1 } as never).catch((error) => error);
   expect(wrong).toBeInstanceOf(ParameterError);

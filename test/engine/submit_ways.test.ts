@@ -80,6 +80,17 @@ bothDatabases("submitting alone and among others", (open) => {
     }
   });
 
+  test("a blueprint that an older version kept has its stages written down by the next submit", async () => {
+    const db = await open();
+    const engine = engineOn(db);
+    await engine.submit("chain", { at: "before" });
+    await db.sql`delete from app.blueprint_stages`;
+    const { job_id } = await engine.submit("chain", { at: "after" });
+    expect((await engine.status(job_id)).stages).toMatchObject([{ name: "first" }, { name: "second" }]);
+    const [hash] = await db.sql<{ hash: string }>`select distinct blueprint_hash as hash from app.blueprint_stages`;
+    expect(await db.sql`select app.submit_kept_job(${hash!.hash}, null::text) as reply`).toEqual([{ reply: null }]);
+  });
+
   test("a blueprint that the database has lost since is sent again", async () => {
     const db = await open();
     const engine = engineOn(db);

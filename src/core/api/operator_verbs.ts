@@ -1,5 +1,7 @@
 // What an operator does about jobs, tasks and task types, by the name of its method: the same for the engine and for the client. Pure.
+
 import type { z } from "zod";
+import { BadRequest } from "../errors/errors.js";
 import { cells_api } from "./cells.js";
 import type { BodyIn, Endpoint, ParamsOf, ReplyOf, SqlEndpoint } from "./endpoint.js";
 import { operations_api } from "./operations.js";
@@ -59,7 +61,9 @@ export function defineVerbs<Self extends object>(
   for (const [name, verb] of Object.entries<OperatorVerb>(operator_verbs)) {
     if (Object.hasOwn(prototype, name)) continue;
     const fields = Object.keys(verb.params.shape);
-    const value = function (this: Self, ...given: unknown[]) {
+    const value = async function (this: Self, ...given: unknown[]) {
+      const missing = fields.find((_, place) => given[place] === undefined || given[place] === null);
+      if (missing !== undefined) throw new BadRequest(`${name} needs a ${missing}`);
       const about = Object.fromEntries(fields.map((field, place) => [field, String(given[place])]));
       return call(this, verb, about, (given[fields.length] ?? {}) as object);
     };
