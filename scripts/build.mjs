@@ -47,7 +47,7 @@ const parts = [
   },
 ];
 
-/** Of the names and contents of all files: times change with every checkout. */
+/** Returns a hash of the names and contents of all files; their times change with every checkout and say nothing. */
 function hashOf(sources) {
   const hash = createHash("sha256");
   for (const source of sources) {

@@ -24,7 +24,7 @@ begin
   v_tenants := app.tenants_of_pools(pools);
   state.touched := v_found.promoted;
   state.shared := cardinality(v_tenants) > 1;
-  -- Round 1: to each its share. Round 2: what is left, to whoever has more.
+  -- In round 1 each tenant gets its share. In round 2 the tenants that have more get what is left.
   for v_round in 1 .. 2 loop
     v_share := case when v_round = 1 then (most + cardinality(v_tenants) - 1) / cardinality(v_tenants) else most end;
     foreach v_tenant in array v_tenants loop

@@ -1,5 +1,5 @@
 -- A hint for workers that have written themselves idle. NOTIFY takes a database-wide lock at commit, so nobody idle, no hint.
--- Every login hears it: it tells a hash of the type, which whoever waits for that type knows too (src/core/task/notify_payload.ts).
+-- Every login can hear it, so it carries a hash of the type: workers that wait for the type know its hash (src/core/task/notify_payload.ts).
 create or replace function app.wake(task_types text[])
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- The step that app.job_hint leads to; null where there is none.
+-- Returns the action that app.job_hint speaks of, or null where it speaks of no action.
 create or replace function app.job_action(status app.job_status, job_id text)
 returns jsonb
 language sql stable

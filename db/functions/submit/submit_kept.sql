@@ -1,4 +1,5 @@
--- As submit_jobs, of a blueprint that is kept already and is named by its hash; null when there is none of that hash.
+-- Does what submit_jobs does for a blueprint that the database keeps already; the caller names it by its hash. Returns null when no blueprint
+-- has that hash.
 create or replace function app.submit_kept(blueprint_hash text, request json)
 returns json
 language plpgsql security definer

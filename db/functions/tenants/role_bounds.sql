@@ -1,6 +1,6 @@
 -- What every session of a login role starts with, the server's or a tenant's: what holds where the connection itself says nothing, as
 -- behind a pooler or in psql. Only temp_file_limit is out of the role's own reach; the others are defaults that a session may change.
--- Of our own connections: src/engine/database/session_bounds.ts.
+-- The bounds of our own connections stand in src/engine/database/session_bounds.ts.
 create or replace function app.role_bounds(is_server boolean)
 returns table (name text, value text)
 language sql immutable
