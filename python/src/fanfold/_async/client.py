@@ -1,0 +1,246 @@
+"""The client: submit jobs, wait for them, follow them, and act on them. Every method is one call or a page of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time as clock
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import httpx
+
+from .._async.operate import AsyncCalls
+from .._async.stream import TERMINAL, Streamed, stream_events
+from .._async.transport import AsyncTransport, is_passing
+from ..api import endpoints as api
+from ..api import models
+from ..classify import retry_after
+from ..declare.jobs import Job
+from ..errors import BadRequest, FanfoldError, NotAllowedNow, StillRunning
+from ..retries import read_body
+from ..values import to_text
+
+MOST_AT_ONCE = 1_000
+MOST_ENQUEUED = 5_000
+MOST_BYTES = 900_000
+
+
+class AsyncClient(AsyncCalls):
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | Callable[[], str] | None = None,
+        *,
+        retries: int = 4,
+        timeout_s: float = 30,
+        longest_wait_s: float = 60,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        """`url` and `key` default to FANFOLD_URL and FANFOLD_KEY."""
+        super().__init__(
+            AsyncTransport(url, key, retries=retries, timeout_s=timeout_s, longest_wait_s=longest_wait_s, http=http)
+        )
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self.transport.aclose()
+
+    async def submit(
+        self, job: Job[Any] | str, parameters: object = None, *, traceparent: str | None = None, **options: Any
+    ) -> models.Submitted:
+        """The same parameters again are the same job, unless `mode="force"`. Options are those of the HTTP call."""
+        return cast("models.Submitted", await self._submit(job, parameters, options, traceparent))
+
+    async def dry_run(self, job: Job[Any] | str, parameters: object = None, **options: Any) -> models.WouldSubmit:
+        """What submit would do, and what it would be refused for. Nothing is written."""
+        return cast("models.WouldSubmit", await self._submit(job, parameters, {**options, "dry_run": True}, None))
+
+    async def _submit(
+        self, job: Job[Any] | str, parameters: object, options: Mapping[str, Any], traceparent: str | None
+    ) -> Any:
+        return await self.transport.call(
+            api.post_jobs_submit_job_type,
+            params={"job_type": job_type(job)},
+            body={**options, "parameters": {} if parameters is None else parameters},
+            headers={"traceparent": traceparent} if traceparent else None,
+            repeatable=options.get("mode") != "force",
+        )
+
+    async def submit_many(
+        self, job: Job[Any] | str, items: Iterable[object], *, mode: str | None = None
+    ) -> list[models.Submitted]:
+        """Parameters of many jobs. Each call of up to 1,000 is one transaction; all together are not."""
+        found: list[models.Submitted] = []
+        for batch in _batches(({"parameters": one} for one in items), MOST_AT_ONCE):
+            asked = f'"mode":{to_text(mode)},' if mode else ""
+            text = f'{{{asked}"items":[{",".join(batch)}]}}'
+            reply = await self.transport.call(
+                api.post_jobs_submit_job_type_batch,
+                params={"job_type": job_type(job)},
+                text=text,
+                repeatable=mode != "force",
+            )
+            found += reply["jobs"]
+        return found
+
+    async def enqueue(self, task_type: str, parameters: object = None, **options: Any) -> str:
+        """A task that stands alone; its id."""
+        reply = await self.transport.call(
+            api.post_tasks_enqueue_task_type,
+            params={"task_type": task_type},
+            body={**options, "parameters": {} if parameters is None else parameters},
+            repeatable="idempotency_key" in options,
+        )
+        return str(reply["task_ids"][0])
+
+    async def enqueue_many(self, task_type: str, items: Iterable[object]) -> list[str]:
+        """Parameters of many lone tasks. A call that is lost on the way is not sent again: it might have arrived."""
+        ids: list[str] = []
+        for batch in _batches(({"parameters": one} for one in items), MOST_ENQUEUED):
+            reply = await self.transport.call(
+                api.post_tasks_enqueue_task_type,
+                params={"task_type": task_type},
+                text=f'{{"items":[{",".join(batch)}]}}',
+            )
+            ids += reply["task_ids"]
+        return ids
+
+    async def wait(
+        self,
+        job_id: str,
+        *,
+        timeout_s: float | None = None,
+        on_status: Callable[[models.Job], object] | None = None,
+        patience_s: float = 60,
+    ) -> models.Job:
+        """The job at its end, whatever that is. A service that is away for a while is waited for as well."""
+        ends_at = None if timeout_s is None else clock.monotonic() + timeout_s
+        job: models.Job | None = None
+        away_since: float | None = None
+        # Whoever wants to see progress asks; others are answered when there is something to tell.
+        query = {"wait": "true"} if on_status is None else {"status_code": "true"}
+        while True:
+            began = clock.monotonic()
+            again_s = 1.0
+            try:
+                limit = 40.0 if ends_at is None else max(0.05, min(40.0, ends_at - began))
+                answer = await self.transport.answer(
+                    api.get_jobs_status_job_id,
+                    params={"job_id": job_id},
+                    query=query,
+                    timeout_s=limit,
+                    retries=0,
+                )
+                job = cast("models.Job", read_body(api.get_jobs_status_job_id, answer))
+                away_since = None
+                if on_status is not None:
+                    on_status(job)
+                if job["status"] in TERMINAL:
+                    return job
+                again_s = retry_after(answer.headers) or 1.0
+            except FanfoldError as error:
+                if not is_passing(error):
+                    raise
+                held = error.code == "timeout" and ends_at is not None and clock.monotonic() >= ends_at
+                away_since = began if away_since is None else away_since
+                if not held and clock.monotonic() - away_since > patience_s:
+                    raise
+                again_s = max(again_s, cast("float", getattr(error, "retry_after_s", None) or 0))
+            # A call that was held has waited already.
+            rest = max(0.0, again_s - (clock.monotonic() - began))
+            left = rest if ends_at is None else max(0.0, ends_at - clock.monotonic())
+            await asyncio.sleep(min(rest, left))
+            if ends_at is not None and clock.monotonic() >= ends_at:
+                raise StillRunning(f"job {job_id[:12]} has not ended within {timeout_s:g} s", job)
+
+    async def result(self, job_id: str) -> Any:
+        """Of a job that has ended; None when its last stage was not one task."""
+        answer = await self.transport.answer(api.get_jobs_job_id_result, params={"job_id": job_id})
+        if answer.status_code == 202:
+            hint = f"wait for it, or ask again in {retry_after(answer.headers) or 1:g} s"
+            raise NotAllowedNow(f"job {job_id[:12]} is under way and has no result yet", hint=hint)
+        return read_body(api.get_jobs_job_id_result, answer)["result"]
+
+    async def run(
+        self, job: Job[Any] | str, parameters: object = None, *, timeout_s: float | None = None, **options: Any
+    ) -> models.Job:
+        """Submits and waits."""
+        submitted = await self.submit(job, parameters, **options)
+        return await self.wait(submitted["job_id"], timeout_s=timeout_s)
+
+    def stream(
+        self,
+        job_id: str | None = None,
+        *,
+        follow: bool = False,
+        last_event_id: str = "",
+        patience_s: float = 60,
+    ) -> AsyncIterator[Streamed]:
+        """What happens, as it happens; of one job it ends with the job unless it is told to follow."""
+        return stream_events(
+            self.transport, job_id=job_id, follow=follow, last_event_id=last_event_id, patience_s=patience_s
+        )
+
+    async def download(self, ref: str, file: str | Path) -> Path:
+        """A published file, named `silver:dem/scene-1/cog.tif`, by the address of an item's asset, or by a task that
+        made it."""
+        path = Path(file)
+        part = path.with_name(f"{path.name}.part")
+        headers: dict[str, str] | None = None
+        if ref.startswith(("http://", "https://")):
+            url, headers = ref, self.transport.headers() if ref.startswith(f"{self.transport.url}/") else None
+        elif ":" in ref:
+            zone, _, key = ref.partition(":")
+            url = f"{self.transport.url}/assets/{httpx.URL('/').copy_with(path=f'/{zone}/{key}').raw_path.decode()[1:]}"
+            headers = self.transport.headers()
+        elif "-" in ref:
+            url, headers = f"{self.transport.url}/api/tasks/{ref}/asset", self.transport.headers()
+        else:
+            raise BadRequest(f"{ref} names no file", hint="give zone:key, an address, or the id of a task")
+        await self.transport.fetch(url, part, headers)
+        part.replace(path)
+        return path
+
+    async def search(self, **query: Any) -> models.StacItems:
+        """A search of the STAC catalogue: collections, bbox, datetime, limit, filter …; `links` lead on."""
+        return cast("models.StacItems", await self.transport.call(api.post_stac_search, body=query))
+
+    async def items(self, **query: Any) -> AsyncIterator[dict[str, Any]]:
+        """Every item that a search finds, page by page along its links."""
+        body: dict[str, Any] | None = query
+        while body is not None:
+            page = cast("dict[str, Any]", await self.search(**body))
+            for item in page["features"]:
+                yield item
+            link: dict[str, Any] | None = next((one for one in page.get("links", []) if one.get("rel") == "next"), None)
+            following: dict[str, Any] = {} if link is None else link.get("body") or {}
+            token = following.get("token")
+            body = None if token is None else {**query, "token": token}
+
+
+def job_type(job: Job[Any] | str) -> str:
+    return job if isinstance(job, str) else job.type
+
+
+def _batches(items: Iterable[dict[str, object]], most: int) -> Iterable[list[str]]:
+    """As many at a time as one call takes, written already."""
+    batch: list[str] = []
+    size = 0
+    for item in items:
+        text = to_text(item)
+        if batch and (len(batch) == most or size + len(text) > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text) + 1
+    if batch:
+        yield batch

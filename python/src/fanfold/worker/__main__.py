@@ -1,0 +1,5 @@
+"""`python -m fanfold.worker module:app`."""
+
+from .main import entry
+
+entry()
