@@ -29,8 +29,11 @@ export default defineConfig(({ mode }) => {
         ...(soak ? { FANFOLD_TEST_SOAK: process.env.FANFOLD_TEST_SOAK || "20" } : {}),
       },
       globalSetup: ["test/global_setup.ts"],
+      setupFiles: ["test/file_setup.ts"],
       pool: "forks",
       maxWorkers: 2,
+      // Two processes run all files: starting one for each file, and loading the project in it, takes longer than most files do.
+      isolate: soak || mode === "screenshots",
       testTimeout: soak ? 1_800_000 : 60_000,
       // Pictures are taken of a world that is filled first, on whatever machine there is.
       hookTimeout: mode === "screenshots" ? 900_000 : 120_000,

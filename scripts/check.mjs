@@ -9,6 +9,7 @@ const parts = [
   ["types", "tsc", "--noEmit"],
   ["types of the dashboard", "tsc", "-p", "dashboard", "--noEmit"],
   ["types of the documentation", "node", "scripts/snippets.mjs"],
+  ["the Python package", "node", "scripts/python.mjs", "check"],
   ["folder rules and SQL functions", "vitest", "run", "test/folders.test.ts", "test/functions.test.ts"],
 ];
 
@@ -20,7 +21,8 @@ for (const [name, ...command] of parts) {
     stdio: "inherit",
     shell: process.platform === "win32",
   });
-  if (status !== 0) failed.push(name);
+  // 69: there is no Python here, which was said.
+  if (status !== 0 && status !== 69) failed.push(name);
 }
 process.stdout.write(failed.length === 0 ? "\nall checks passed\n" : `\nfailed: ${failed.join(", ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -15,7 +15,6 @@ import {
   raster_engines,
 } from "./core/task/raster_settings.js";
 import {
-  type AzureCredentials,
   type Config,
   type ConfigFlags,
   type JwtSettings,
@@ -25,6 +24,7 @@ import {
 } from "./core/values/config_shape.js";
 import {
   type Answer,
+  azureCredentials,
   oneOf,
   readAlgorithms,
   readEndpoint,
@@ -53,6 +53,7 @@ import {
   readWait,
   readZone,
   type TrustedProxies,
+  uploadLimits,
 } from "./core/values/setting_values.js";
 
 export type {
@@ -81,6 +82,8 @@ const settings = {
   s3_path_style: setting<boolean | undefined>("FANFOLD_S3_PATH_STYLE", undefined, readSwitch),
   azure_endpoint: setting<string | undefined>("FANFOLD_AZURE_ENDPOINT", undefined, readEndpoint),
   leftovers_after_h: setting("FANFOLD_LEFTOVERS_AFTER_H", 24, readHours),
+  upload_max_mb: setting("FANFOLD_UPLOAD_MAX_MB", 20_480, readLargest),
+  upload_tenant_mb: setting("FANFOLD_UPLOAD_TENANT_MB", 204_800, readMegabytes),
   cors_origins: setting<string[]>("FANFOLD_CORS_ORIGINS", [], readOrigins),
   tenant: setting("FANFOLD_TENANT", "default", readTenant),
   log_level: setting<LogLevel>("FANFOLD_LOG_LEVEL", "info", oneOf(log_levels, "a level")),
@@ -207,16 +210,6 @@ export function environment(): Environment {
   return process.env;
 }
 
-/** The vendor's own names: what its tools read, we read. Kept nowhere else. */
-function azureCredentials(env: Environment): AzureCredentials {
-  const text = (name: string) => env[name]?.trim() || undefined;
-  return {
-    connection_string: text("AZURE_STORAGE_CONNECTION_STRING"),
-    account_key: text("AZURE_STORAGE_KEY"),
-    sas_token: text("AZURE_STORAGE_SAS_TOKEN"),
-  };
-}
-
 /** Ways into zones, whether one uses them or not: isolated handlers reach zones through the worker. And every name of a secret. */
 const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|FANFOLD_SECRET)/;
 /** Addresses of databases under any name, and what libpq and the usual images read. */
@@ -285,6 +278,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
       },
     },
     leftovers_after_h: value(settings.leftovers_after_h),
+    uploads: uploadLimits(value(settings.upload_max_mb), value(settings.upload_tenant_mb)),
     cors_origins: value(settings.cors_origins),
     tenant: value(settings.tenant, flags.tenant),
     log_level: value(settings.log_level),

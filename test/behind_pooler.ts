@@ -6,6 +6,7 @@ export const is_pooled = Boolean(process.env.FANFOLD_TEST_POOLER);
 const unheard = "nothing that is notified arrives there";
 const lent = "which session serves a connection is the pooler's affair";
 const full = "the pooler waits for a connection to the server, and not we";
+const bounded = "a statement outside a transaction has the bounds of its role";
 
 const left_out = {
   "hears notifications of its channels, also with odd names and long payloads, until stopped": unheard,
@@ -24,8 +25,10 @@ const left_out = {
   "a server that stays full is an error with its SQLSTATE after a few seconds": full,
   "an address where nobody listens, or somebody hangs up, is a clear error and not an endless loop":
     "a database that is not there is told with another SQLSTATE",
-  "a statement that takes too long is given up and told as 503; what works has bounds of its own":
-    "a statement outside a transaction has the bounds of its role",
+  "a statement that takes too long is given up and told as 503; what works has bounds of its own": bounded,
+  "a finish whose evaluation is cancelled commits, and the claim that evaluates it instead fails its stage only":
+    bounded,
+  "a plan that is given up by the database fails its stage with plan_too_large, and is not tried again": bounded,
   "F11 SIGSTOP of a worker for three leases, then SIGCONT":
     "a statement that is not prepared goes out in two parts, and a worker that is frozen never sends the second",
 };

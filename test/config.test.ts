@@ -27,6 +27,7 @@ test("without any setting everything has its default, and nothing can be changed
       azure: { credentials: expect.any(Function) },
     },
     leftovers_after_h: 24,
+    uploads: { max_bytes: 20 * 1024 ** 3, tenant_bytes: 200 * 1024 ** 3 },
     cors_origins: [],
     tenant: "default",
     log_level: "info",

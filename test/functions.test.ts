@@ -32,7 +32,7 @@ describe.runIf(await offersCheck())("plpgsql_check", () => {
         (select array_agg(format('%s, line %s: %s', c.level, c.lineno, c.message))
            from plpgsql_check_function_tb(p.oid, other_warnings => true, extra_warnings => false, performance_warnings => false) c) as findings
         from pg_proc p join pg_language l on l.oid = p.prolang
-       where p.pronamespace = 'app'::regnamespace and l.lanname = 'plpgsql' and p.prorettype <> 'trigger'::regtype
+       where p.pronamespace in ('app'::regnamespace, 'platform'::regnamespace) and l.lanname = 'plpgsql' and p.prorettype <> 'trigger'::regtype
        order by 1`;
     expect(checked.length).toBeGreaterThan(0);
     expect(checked.filter(({ findings }) => findings !== null)).toEqual([]);
@@ -42,7 +42,7 @@ describe.runIf(await offersCheck())("plpgsql_check", () => {
 test("a function that acts for its owner pins its search path", async () => {
   const open = await db.sql`
     select proname::text as name from pg_proc
-     where pronamespace = 'app'::regnamespace and prosecdef
+     where pronamespace in ('app'::regnamespace, 'platform'::regnamespace) and prosecdef
        and not exists (select from unnest(proconfig) setting where setting like 'search_path=%')`;
   expect(open).toEqual([]);
 });
@@ -50,7 +50,7 @@ test("a function that acts for its owner pins its search path", async () => {
 test("no function of ours can be called by just anybody", async () => {
   const open = await db.sql`
     select p.proname::text as name from pg_proc p
-     where p.pronamespace = 'app'::regnamespace
+     where p.pronamespace in ('app'::regnamespace, 'platform'::regnamespace)
        and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
      order by 1`;
   expect(open).toEqual([]);

@@ -1,12 +1,14 @@
 // Databases that tests use one after the other: cloning one takes a third of a second, emptying it a few milliseconds. A test
-// gives its database back, connections included; at the end of a file it is left for the next file. A database that is still in
-// use then, or whose schema was changed, is dropped instead, so that no test finds what another one did.
+// gives its database back, connections included, to the next one of its process; what that has more of at the end of a file than a
+// file usually needs is left for the other process. A database that is still in use when it is given back, or whose schema was
+// changed, is dropped instead, so that no test finds what another one did.
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import { type Database, quoteName } from "../src/engine/database/database.js";
 import { openServer } from "../src/engine/database/server_database.js";
+import { atFileEnd } from "./file_end.js";
 import type { FreshDatabase, RealServer } from "./postgres.js";
 import { onAdmin, templatePrefix } from "./postgres_server.js";
 
@@ -21,8 +23,10 @@ interface Lent {
 
 const application_name = "fanfold test";
 
-/** Given back in this file, with their connections: those have their functions compiled. */
+/** Given back in this process, with their connections: those have their functions compiled. */
 const idle: Lent[] = [];
+/** How many stay open from one file to the next. */
+const kept_open = 3;
 
 export async function lendDatabase(server: RealServer, template: string): Promise<FreshDatabase> {
   const lent = idle.pop() ?? (await leftByAnother(server, template)) ?? (await cloned(server, template));
@@ -107,16 +111,16 @@ export async function emptyDatabase(db: Database): Promise<void> {
       -- Tables refer to each other: none of them is to be looked at because of another.
       set local session_replication_role = replica;
       for written in
-        select relname, pg_relation_size(oid) as bytes from pg_class
-         where relnamespace = 'app'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0
+        select oid::regclass as name, pg_relation_size(oid) as bytes from pg_class
+         where relnamespace in ('app'::regnamespace, 'platform'::regnamespace) and relkind = 'r' and pg_relation_size(oid) > 0
            and relname not like 'schema\\_%' and relname <> 'lock_salt'
       loop
-        if written.bytes > 1000000 then execute format('truncate app.%I cascade', written.relname);
-        else execute format('delete from app.%I', written.relname);
+        if written.bytes > 1000000 then execute format('truncate %s cascade', written.name);
+        else execute format('delete from %s', written.name);
         end if;
       end loop;
       perform setval(format('%I.%I', schemaname, sequencename), start_value, false)
-         from pg_sequences where schemaname = 'app' and last_value is not null;
+         from pg_sequences where schemaname in ('app', 'platform') and last_value is not null;
       insert into app.tenants (tenant_id, name) values ('default', 'Default tenant');
       insert into app.janitor default values;
       for role_name in
@@ -148,8 +152,8 @@ async function leftByAnother(server: RealServer, template: string): Promise<Lent
   return null;
 }
 
-afterAll(async () => {
-  for (const { template, name, db, shape } of idle.splice(0)) {
+atFileEnd(async () => {
+  for (const { template, name, db, shape } of idle.splice(kept_open)) {
     await db.close();
     const folder = folderOf(template);
     await mkdir(folder, { recursive: true });

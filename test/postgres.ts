@@ -11,6 +11,7 @@ import { openServer } from "../src/engine/database/server_database.js";
 import { migrate } from "../src/engine/schema/migrate.js";
 import { readSchemaFolder, readSql, schema_folder } from "../src/engine/schema/schema_folder.js";
 import { pgstacScript } from "./catalog_packages.js";
+import { atFileEnd } from "./file_end.js";
 import { emptyDatabase, lendDatabase } from "./lent_databases.js";
 import { onAdmin, templatePrefix } from "./postgres_server.js";
 
@@ -87,6 +88,9 @@ export type OpenDatabase = () => Promise<Database>;
 export type Walks = Readonly<Record<string, "all" | readonly string[]>>;
 
 let walks: Walks | null = null;
+atFileEnd(() => {
+  walks = null;
+});
 
 /** What `declare` declares for both kinds of database is declared for the embedded one, and only these tests of it. */
 export async function declareOnEmbedded(chosen: Walks, declare: () => Promise<unknown>): Promise<void> {
@@ -158,7 +162,11 @@ async function openInMemory(): Promise<Opened> {
   return { db, close: () => db.close() };
 }
 
-afterAll(async () => (await embedded)?.close());
+atFileEnd(async () => {
+  const opened = embedded;
+  embedded = null;
+  await (await opened)?.close();
+});
 
 const templates = new Map<Variant, Promise<string>>();
 

@@ -1,5 +1,5 @@
 // The command line as a whole: commands, global options, and the one place where errors become words and exit codes.
-import { Command, CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { loadConfig, package_version } from "../config.js";
 import { didYouMean, quoted } from "../core/errors/problems.js";
 import { hideUrlPasswords } from "../log.js";
@@ -8,8 +8,10 @@ import { addApprove, addReject } from "./commands/approve.js";
 import { addAudit } from "./commands/audit.js";
 import { addBlueprints } from "./commands/blueprints.js";
 import { addCancel } from "./commands/cancel.js";
+import { addChange } from "./commands/change.js";
 import { addConnectors } from "./commands/connectors.js";
 import { addDashboard } from "./commands/dashboard.js";
+import { addDatasets } from "./commands/datasets.js";
 import { addDoctor } from "./commands/doctor.js";
 import { addErrors } from "./commands/errors.js";
 import { addEvents } from "./commands/events.js";
@@ -21,6 +23,7 @@ import { addLimits } from "./commands/limits.js";
 import { addMigrate } from "./commands/migrate.js";
 import { addContinue, addPause } from "./commands/pause.js";
 import { addQueues } from "./commands/queues.js";
+import { addRequests } from "./commands/requests.js";
 import { addResume } from "./commands/resume.js";
 import { addRetry } from "./commands/retry.js";
 import { addSchedules } from "./commands/schedules.js";
@@ -38,7 +41,7 @@ import { addWebhooks } from "./commands/webhooks.js";
 import { addWhy } from "./commands/why.js";
 import { addWorkers } from "./commands/workers.js";
 import { addDemo } from "./demo/demo.js";
-import { type Cli, examples, globals } from "./terminal/command.js";
+import { type Cli, CliCommand, globals } from "./terminal/command.js";
 import { exit_codes, explain, explanationLines, usage } from "./terminal/failure.js";
 import { type Io, json, note } from "./terminal/io.js";
 
@@ -97,7 +100,7 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addServe, addDashboard, addSubmit, addWatch, addSchedules, addGroups, addDemo]],
+  ["Run:", [addUp, addServe, addDashboard, addSubmit, addWatch, addRequests, addSchedules, addGroups, addDemo]],
   [
     "Look:",
     [
@@ -109,6 +112,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addEvents,
       addTasks,
       addFiles,
+      addDatasets,
       addAlerts,
       addAudit,
       addWorkers,
@@ -116,15 +120,18 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addBlueprints,
     ],
   ],
-  ["Act:", [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addCancel, addSweep]],
+  [
+    "Act:",
+    [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addChange, addCancel, addSweep],
+  ],
   ["Share:", [addTenants, addKeys, addLimits, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 
 const help = { showGlobalOptions: true, sortSubcommands: false };
 
-function makeProgram(io: Io): Command {
-  return new Command("fanfold")
+function makeProgram(io: Io): CliCommand {
+  return new CliCommand("fanfold")
     .description("Fan out. Fold in. Lose nothing. Wide data jobs on nothing but Postgres.")
     .version(package_version, "-V, --version", "print the version")
     .option("--json", "answer in JSON: one document on standard output (watch: one per change)")
@@ -139,15 +146,15 @@ function makeProgram(io: Io): Command {
     .helpCommand("help [command]", "explain a command")
     .showSuggestionAfterError(true)
     .configureOutput(outputOf(io))
+    .examples(
+      "fanfold demo                            rasters to COGs to a STAC catalogue, live",
+      "fanfold submit hello_world n=3 --wait   a first job, start to end",
+      "fanfold up                              a worker and the HTTP API, until stopped",
+      "fanfold jobs                            what there is",
+    )
     .addHelpText(
       "after",
-      `${examples(
-        "fanfold demo                            rasters to COGs to a STAC catalogue, live",
-        "fanfold submit hello_world n=3 --wait   a first job, start to end",
-        "fanfold up                              a worker and the HTTP API, until stopped",
-        "fanfold jobs                            what there is",
-      )}
-Exit codes:
+      `Exit codes:
   0 done   1 job failed or cancelled   2 usage, or not possible now
   3 partial success   4 refused   5 database not usable
   124 --timeout   130 detached with Ctrl-C

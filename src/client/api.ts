@@ -1,55 +1,30 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
-import { assets_api } from "../core/api/assets.js";
-import { audit_api } from "../core/api/audit.js";
-import { blueprints_api } from "../core/api/blueprints.js";
-import { cells_api } from "../core/api/cells.js";
-import { footprints_api } from "../core/api/footprints.js";
-import { groups_api } from "../core/api/groups.js";
-import { health_api } from "../core/api/health.js";
-import { job_bulk_api } from "../core/api/job_bulk.js";
-import { jobs_api } from "../core/api/jobs.js";
-import { keys_api } from "../core/api/keys.js";
-import { limits_api } from "../core/api/limits.js";
-import { operations_api } from "../core/api/operations.js";
-import { queues_api } from "../core/api/queues.js";
-import { schedules_api } from "../core/api/schedules.js";
-import { sessions_api } from "../core/api/sessions.js";
-import { stream_api } from "../core/api/stream.js";
-import { task_details_api } from "../core/api/task_details.js";
-import { tasks_api } from "../core/api/tasks.js";
-import { tenants_api } from "../core/api/tenants.js";
-import { timeline_api } from "../core/api/timeline.js";
-import { views_api } from "../core/api/views.js";
-import { vitals_api } from "../core/api/vitals.js";
-import { deliveries_api, webhooks_api } from "../core/api/webhooks.js";
-import { work_api } from "../core/api/work.js";
-import { workers_api } from "../core/api/workers.js";
-
-export const api = {
-  jobs: jobs_api,
-  job_bulk: job_bulk_api,
-  views: views_api,
-  tasks: tasks_api,
-  cells: cells_api,
-  footprints: footprints_api,
-  task_details: task_details_api,
-  timeline: timeline_api,
-  operations: operations_api,
-  blueprints: blueprints_api,
-  audit: audit_api,
-  keys: keys_api,
-  limits: limits_api,
-  sessions: sessions_api,
-  tenants: tenants_api,
-  webhooks: webhooks_api,
-  deliveries: deliveries_api,
-  assets: assets_api,
-  schedules: schedules_api,
-  groups: groups_api,
-  stream: stream_api,
-  health: health_api,
-  vitals: vitals_api,
-  queues: queues_api,
-  workers: workers_api,
-  work: work_api,
-};
+export { assets_api as assets } from "../core/api/assets.js";
+export { audit_api as audit } from "../core/api/audit.js";
+export { blueprints_api as blueprints } from "../core/api/blueprints.js";
+export { cells_api as cells } from "../core/api/cells.js";
+export { footprints_api as footprints } from "../core/api/footprints.js";
+export { groups_api as groups } from "../core/api/groups.js";
+export { health_api as health } from "../core/api/health.js";
+export { job_bulk_api as job_bulk } from "../core/api/job_bulk.js";
+export { jobs_api as jobs } from "../core/api/jobs.js";
+export { keys_api as keys } from "../core/api/keys.js";
+export { limits_api as limits } from "../core/api/limits.js";
+export { operations_api as operations } from "../core/api/operations.js";
+export { recipes_api as recipes } from "../core/api/platform/recipes.js";
+export { releases_api as releases } from "../core/api/platform/releases.js";
+export { requests_api as requests } from "../core/api/platform/requests.js";
+export { queues_api as queues } from "../core/api/queues.js";
+export { schedules_api as schedules } from "../core/api/schedules.js";
+export { sessions_api as sessions } from "../core/api/sessions.js";
+export { stream_api as stream } from "../core/api/stream.js";
+export { task_details_api as task_details } from "../core/api/task_details.js";
+export { tasks_api as tasks } from "../core/api/tasks.js";
+export { tenants_api as tenants } from "../core/api/tenants.js";
+export { timeline_api as timeline } from "../core/api/timeline.js";
+export { uploads_api as uploads } from "../core/api/uploads.js";
+export { views_api as views } from "../core/api/views.js";
+export { vitals_api as vitals } from "../core/api/vitals.js";
+export { deliveries_api as deliveries, webhooks_api as webhooks } from "../core/api/webhooks.js";
+export { work_api as work } from "../core/api/work.js";
+export { workers_api as workers } from "../core/api/workers.js";

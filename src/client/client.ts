@@ -6,9 +6,12 @@ import type { Caller } from "./call.js";
 import { Connectors } from "./connectors.js";
 import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
+import { Releases } from "./releases.js";
+import { Requests } from "./requests.js";
 import { Groups, Schedules } from "./schedules.js";
 import { type Streamed, type StreamOptions, streamEvents } from "./stream.js";
 import { type ClientOptions, client_options, createTransport, type Transport } from "./transport.js";
+import { type Upload, type UploadOptions, Uploads } from "./uploads.js";
 import { Webhooks } from "./webhooks.js";
 
 export class Client extends Operator {
@@ -22,8 +25,14 @@ export class Client extends Operator {
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly groups: Groups;
+  /** One dataset in, several jobs, one answer out. */
+  readonly requests: Requests;
   readonly connectors: Connectors;
   readonly audit: Audit;
+  /** Datasets and their releases. */
+  readonly releases: Releases;
+  /** Files brought into bronze. */
+  readonly uploads: Uploads;
   /** For whoever runs the service. */
   readonly tenants: Tenants;
 
@@ -37,14 +46,22 @@ export class Client extends Operator {
     this.webhooks = new Webhooks(transport);
     this.schedules = new Schedules(transport);
     this.groups = new Groups(transport);
+    this.requests = new Requests(transport);
     this.connectors = new Connectors(transport);
     this.audit = new Audit(transport);
+    this.releases = new Releases(transport);
+    this.uploads = new Uploads(transport);
     this.tenants = new Tenants(transport);
   }
 
   /** What happens, as it happens; goes on by itself where it broke off. */
   stream(options: StreamOptions = {}): AsyncGenerator<Streamed, void> {
     return streamEvents(this.transport, options);
+  }
+
+  /** Brings a file into the zone bronze; one that was broken off is gone on with. Jobs find it as its `ref`. */
+  upload(content: Blob | Uint8Array, options: UploadOptions): Promise<Upload> {
+    return this.uploads.put(content, options);
   }
 
   /** How the service is; needs no key. */

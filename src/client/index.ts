@@ -3,13 +3,14 @@
 export type { WouldSubmit } from "../core/api/jobs.js";
 export * from "../core/index.js";
 export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/shown/cells.js";
-export { api } from "./api.js";
+export * as api from "./api.js";
 export type { AuditFilter, DeedRecord } from "./audit.js";
 export type { BlueprintDeclaration } from "./blueprints.js";
 export type { BulkOptions } from "./bulk.js";
 export type { Answered, Caller, CallOptions } from "./call.js";
 export { Client, createClient } from "./client.js";
 export type { ConnectorConfigRecord } from "./connectors.js";
+export { declareEffect, type Effect } from "./effects.js";
 export type { KeyRecord, NewKey, TenantRecord } from "./keys.js";
 export type {
   EventRecord,
@@ -24,11 +25,21 @@ export type {
   WhyRecord,
 } from "./operate.js";
 export type { Paged } from "./pages.js";
+export type { DatasetRecord, ReleaseRecord } from "./releases.js";
+export type {
+  RecipeRecord,
+  RequestFilter,
+  RequestRecord,
+  RequestSubmit,
+  RequestSummary,
+  SubmittedRequest,
+} from "./requests.js";
 export type { GroupJob, GroupRecord, ScheduleOptions, ScheduleRecord, TickRecord } from "./schedules.js";
 export type { Streamed, StreamOptions } from "./stream.js";
 export type { Enqueued, EnqueueOptions, JobInput, JobItem, SubmitOptions, Submitted, TaskItem } from "./submit.js";
 export { ConnectionError, ServiceError } from "./told_errors.js";
 export type { ClientOptions } from "./transport.js";
+export type { Upload, UploadOptions } from "./uploads.js";
 export { type JobRecord, StillRunning, type WaitOptions } from "./wait.js";
 export {
   type VerifiedWebhook,

@@ -1,6 +1,9 @@
 // What a worker over HTTP has to tell: ends of tasks and log lines, many at a time, sent again until the service has answered
 // or the lease is over.
-import { type FinishedTask, largest_result, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
+
+import type { ReplyOf } from "../core/api/endpoint.js";
+import { largest_result, largest_spill } from "../core/api/work/limits.js";
+import { type FinishedTask, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
 import { isFanfoldError } from "../core/errors/errors.js";
 import { type Failure, failureOf } from "../core/errors/failures.js";
 import { type LogLevel, log_levels } from "../core/task/log_line.js";
@@ -8,8 +11,9 @@ import { resultToOutcome } from "../core/task/outcomes.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import type { RemoteContext } from "./remote_context.js";
+import { spill } from "./remote_zones.js";
 
-type Finished = Omit<FinishedTask, "attempt" | "duration_ms"> & { attempt: number; duration_ms: number };
+export type Finished = Omit<FinishedTask, "attempt" | "duration_ms"> & { attempt: number; duration_ms: number };
 
 const MOST_TASKS = 200;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -22,8 +26,17 @@ export interface OutboxParts {
   lease_over: AbortSignal;
   /** The service refuses this worker: it must register anew. */
   onStale(): void;
-  onTold(tasks: readonly { claim_id: number; task_id: string }[], refused: number): void;
+  onTold(tasks: readonly Finished[], reply: ReplyOf<typeof work_api.finish>): void;
   onTrouble(error: unknown): void;
+  /** What to take with a finish, which is one call less; null: nothing. It is answered by `claimed`, or by null. */
+  wanted(): ClaimWish | null;
+  claimed(found: ReplyOf<typeof work_api.claim> | null): void;
+}
+
+export interface ClaimWish {
+  limit: number;
+  known_stages: number[];
+  per_type?: Record<string, number>;
 }
 
 interface Line {
@@ -44,9 +57,12 @@ export class Outbox {
 
   add(end: Finished): void {
     this.#waiting.push({ end, bytes: JSON.stringify(end).length });
-    this.#sending ??= this.#send().finally(() => {
-      this.#sending = null;
-    });
+    // Once the task has given its slot free: the finish then asks for what comes next, too.
+    this.#sending ??= Promise.resolve()
+      .then(() => this.#send())
+      .finally(() => {
+        this.#sending = null;
+      });
   }
 
   log(line: Line): void {
@@ -76,13 +92,19 @@ export class Outbox {
 
   async #deliver(tasks: Finished[], logs: WorkLogLine[]): Promise<void> {
     const { worker_id, call, lease_over, onTold, onStale, onTrouble } = this.parts;
+    // What is sent again asks for nothing: whether the first was answered with tasks, nobody knows.
+    let claim = this.parts.wanted();
     for (let tries = 0; !lease_over.aborted; tries++) {
       try {
-        const body = { tasks, logs };
-        const { refused } = await call(work_api.finish, { params: { worker_id }, body, signal: lease_over });
-        onTold(tasks, refused.length);
+        const body = { tasks, logs, ...(claim === null ? {} : { claim }) };
+        const repeatable = claim === null;
+        const told = await call(work_api.finish, { params: { worker_id }, body, signal: lease_over, repeatable });
+        onTold(tasks, told);
+        if (claim !== null) this.parts.claimed(told.claim);
         return;
       } catch (error) {
+        if (claim !== null) this.parts.claimed(null);
+        claim = null;
         if (lease_over.aborted) return;
         onTrouble(error);
         if (isStale(error)) onStale();
@@ -125,23 +147,24 @@ export function isStale(error: unknown): boolean {
   return isFanfoldError(error) && error.code === "stale_worker";
 }
 
-/** What a handler returned, as it is told: a result, or why there is none. */
-export function doneOf(ctx: RemoteContext, value: unknown): Finished {
+/** What a handler returned, as it is told: a result, or the reason why it has no result. A large one goes to storage first. */
+export async function doneOf(ctx: RemoteContext, value: unknown): Promise<Finished> {
   const outcome = resultToOutcome(value);
   if (!outcome.success) return failedOf(ctx, outcome.failure);
   const text = JSON.stringify(outcome.result ?? null);
   const bytes = Buffer.byteLength(text);
-  if (bytes > largest_result) {
-    const message = `the result has ${bytes} bytes; the limit is ${largest_result}: put the data into storage and return a reference`;
+  if (bytes > largest_spill) {
+    const message = `the result has ${bytes} bytes; the limit is ${largest_spill}: put the data into storage and return a reference`;
     return failedOf(ctx, failureOf({ message }, { category: "contract", code: "result_too_large" }));
   }
   const handed_over = ctx.handed_over ?? outcome.next_stage_params;
   return {
     ...placeOf(ctx),
     // As it was measured: a toJSON may answer differently each time.
-    result: JSON.parse(text),
+    ...(bytes < largest_result ? { result: JSON.parse(text) } : { spill: await spill(ctx.transfers, text) }),
     next_stage_params: handed_over,
     ...(ctx.delivered.length === 0 ? {} : { deliverables: ctx.delivered }),
+    ...(ctx.effects.length === 0 ? {} : { effects: ctx.effects }),
   };
 }
 
@@ -151,6 +174,7 @@ export function failedOf(ctx: RemoteContext, failure: Failure): Finished {
   return {
     ...placeOf(ctx),
     error: { category, code, message, retry_after_s, ...(detail === undefined ? {} : { detail: { ...detail } }) },
+    ...(ctx.uploaded.length === 0 ? {} : { discard: ctx.uploaded.slice(0, 100) }),
   };
 }
 

@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { type Effect, max_effects } from "../core/api/work/effects.js";
 import { type StoredResult, type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
 import { Permanent } from "../core/errors/errors.js";
 import { storableText } from "../core/errors/failures.js";
 import { default_policy, type OutboundPolicy } from "../core/places/outbound.js";
 import type { Store } from "../core/places/store.js";
+import type { TaskZones, ZoneRef } from "../core/places/zones.js";
 import type {
   Deliverable,
   JobFacts,
@@ -25,10 +27,13 @@ import { Redaction } from "../core/values/redaction.js";
 import { checkedSecretName } from "../core/values/secrets.js";
 import { usableTraceparent } from "../core/values/traceparent.js";
 import type { Caller } from "./call.js";
+import { openRemoteZones } from "./remote_zones.js";
+import { refusedBytes, type Transport } from "./transport.js";
 
 export interface RemoteDesk {
   worker_id: string;
   call: Caller;
+  bytes: Transport["bytes"];
   scratch_dir: string;
   storage: Store | null;
   secrets: ((name: string) => Promise<string | null> | string | null) | null;
@@ -51,6 +56,10 @@ export class RemoteContext implements InvokedContext {
   aborted: Aborted | null = null;
   handed_over: Record<string, unknown> | undefined;
   readonly delivered: Deliverable[] = [];
+  readonly effects: Effect[] = [];
+  /** Files of this attempt: of no use if it fails. */
+  readonly uploaded: ZoneRef[] = [];
+  #zones: TaskZones | undefined;
   progress_made: RemoteProgress | null = null;
   progress_at = 0;
   readonly started_at = performance.now();
@@ -136,9 +145,25 @@ export class RemoteContext implements InvokedContext {
         query,
         signal: this.signal,
       });
-      if (page.items.length > 0) yield page.items.map((item) => readable(item, stage.name));
+      for (const few of bounded(page.items))
+        yield await Promise.all(few.map((item) => this.#readable(item, stage.name)));
       start = page.next;
     }
+  }
+
+  /** A large result is read by its own address. */
+  async #readable({ ordinal, index, result, next_stage_params, left_out }: StoredResult, stage: string) {
+    const facts = { ordinal, index, next_stage_params: next_stage_params as Loose | null };
+    if (left_out === null) return { ...facts, result: result as Loose };
+    const { url, bytes, reason } = left_out;
+    if (url === null) {
+      const what = `the result of ${index} in stage ${stage} (${bytes} bytes) is not sent over HTTP`;
+      throw new Permanent(`${what}: ${reason}`, { code: "result_left_out" });
+    }
+    const response = await this.desk.bytes(url, { method: "GET", signal: this.signal });
+    const text = await response.text();
+    if (!response.ok) throw refusedBytes(url, response, text);
+    return { ...facts, result: JSON.parse(text) as Loose };
   }
 
   async predecessor<Result = Loose>(): Promise<Predecessor<Result> | null> {
@@ -150,7 +175,7 @@ export class RemoteContext implements InvokedContext {
       signal: this.signal,
     });
     if (found === null) return null;
-    return { ...readable(found, "before"), status: found.status, error: found.error ?? null };
+    return { ...(await this.#readable(found, "before")), status: found.status, error: found.error ?? null };
   }
 
   progress(made: number | { done: number; total: number; message?: string }, note?: string): void {
@@ -198,9 +223,26 @@ export class RemoteContext implements InvokedContext {
     throw new Permanent("this worker was given no storage", { code: "no_storage" });
   }
 
-  get zones(): never {
-    const why = "ctx.zones is not to be had here: this worker has no way into the zones";
-    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_zones" });
+  /** Bytes go and come by way of the service; what is published is told with the finish. */
+  get zones(): TaskZones {
+    this.#zones ??= openRemoteZones({
+      ...this.transfers,
+      effect: (declared) => this.effect(declared),
+      uploaded: (ref) => this.uploaded.push(ref),
+    });
+    return this.#zones;
+  }
+
+  /** What moving bytes for this attempt takes. */
+  get transfers() {
+    const { worker_id, call, bytes } = this.desk;
+    return { worker_id, call, bytes, task: this.given, signal: () => this.signal };
+  }
+
+  /** Declares what is to be written in the transaction of this task's finish; see declareEffect. */
+  effect(declared: Effect): void {
+    if (this.effects.length === max_effects) throw new Permanent(`a task may declare ${max_effects} effects`);
+    this.effects.push(declared);
   }
 
   scratch(): Promise<string> {
@@ -261,12 +303,16 @@ async function* flat(pages: AsyncGenerator<PreviousItem[], void, void>): AsyncGe
   for await (const page of pages) yield* page;
 }
 
-function readable({ ordinal, index, result, next_stage_params, left_out }: StoredResult, stage: string) {
-  if (left_out !== null) {
-    const what = `the result of ${index} in stage ${stage} (${left_out.bytes} bytes) is not sent over HTTP`;
-    throw new Permanent(`${what}: ${left_out.reason}`, { code: "result_left_out" });
+/** Pages with large results in files are cut: each of them is in memory while its page is read. */
+function* bounded(items: StoredResult[]): Generator<StoredResult[], void, void> {
+  let few: StoredResult[] = [];
+  for (const item of items) {
+    few.push(item);
+    if (item.left_out === null) continue;
+    yield few;
+    few = [];
   }
-  return { ordinal, index, result: result as Loose, next_stage_params: next_stage_params as Loose | null };
+  if (few.length > 0) yield few;
 }
 
 function finite(value: unknown): number {

@@ -34,13 +34,40 @@ export interface ClientOptions {
 /** A call whose body is JSON already. */
 export type Written<E> = CallOptions<E> & { text?: string };
 
+export interface PutOptions {
+  headers: Record<string, string>;
+  body: Blob;
+  timeout_ms: number;
+  signal: AbortSignal;
+}
+
+export interface BytesOptions {
+  method: "GET" | "PUT";
+  headers?: Record<string, string>;
+  body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  signal: AbortSignal;
+}
+
 export interface Transport {
   /** Without a slash at the end, and without anything that identifies anybody. */
   url: string;
   call: Caller;
   answer<E extends Endpoint>(endpoint: E, options?: Written<E>): Promise<Answered<E>>;
+  /** Bytes to where an answer says: with the key where that is the service, with nothing of ours where it is not. Tried again as any call. */
+  put(address: string, options: PutOptions): Promise<void>;
   /** One try whose body the caller reads as it comes; `signal` ends it at any time. */
   open<E extends Endpoint>(endpoint: E, options: CallOptions<E> & { signal: AbortSignal }): Promise<Response>;
+  /**
+   * One try with bytes, to where an answer said: with the key where the address is of this service (it begins with a slash), with nothing
+   * of ours where it is a store's. Gives whatever was answered; nothing is followed.
+   */
+  bytes(address: string, options: BytesOptions): Promise<Response>;
+}
+
+/** One that is refused, in the service's own words where it has said them. */
+export function refusedBytes(address: string, response: Response, text: string): FanfoldError {
+  const place = address.startsWith("/") ? address.split("?")[0]! : new URL(address).origin;
+  return refused(place, response, text).error;
 }
 
 /** `known`: the options there are, where no others may stand beside them. */
@@ -107,10 +134,69 @@ export function createTransport(options: ClientOptions, known?: readonly string[
     }
   }
 
+  /** null: it is there. The type is told, because a browser would add one of its own. */
+  async function putOnce(
+    target: string,
+    key: string | null,
+    given: Record<string, string>,
+    body: Blob,
+    limit: Deadline,
+  ) {
+    const headers: Record<string, string> = { "content-type": "application/octet-stream", ...given };
+    if (key !== null) headers.authorization = `Bearer ${key}`;
+    try {
+      const response = await send(target, { method: "PUT", headers, body, redirect: "manual", signal: limit.signal });
+      const text = await response.text();
+      // The address of a store may hold a signature: it is not shown.
+      return response.ok ? null : refused(new URL(target).origin, response, text);
+    } catch (error) {
+      return {
+        trouble: { kind: "network", sent: true } as Trouble,
+        error: networkError(new URL(target).origin, error, limit),
+      };
+    }
+  }
+
   return {
     url,
     answer,
     call: async (endpoint, given) => (await answer(endpoint, given)).body,
+    async put(address, { headers, body, timeout_ms: ms, signal }) {
+      const is_ours = address.startsWith("/");
+      const target = is_ours ? url + address : address;
+      for (let retry = 0; ; retry++) {
+        signal.throwIfAborted();
+        const limit = deadline(ms, signal);
+        const outcome = await putOnce(target, is_ours ? await readKey() : null, headers, body, limit).finally(
+          limit.clear,
+        );
+        if (outcome === null) return;
+        signal.throwIfAborted();
+        const may = retry < policy.retries && mayRepeat(outcome.trouble, true);
+        const wait = may ? waitMs(outcome.trouble, retry, policy, Math.random()) : null;
+        if (wait === null) throw outcome.error;
+        await pause(wait, signal);
+      }
+    },
+    async bytes(address, { method, headers = {}, body, signal }) {
+      const is_ours = address.startsWith("/");
+      const target = is_ours ? url + address : address;
+      const key = is_ours ? await readKey() : null;
+      const known: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+      const sent = { method, headers: { ...headers, ...known }, redirect: "manual" as const, signal };
+      try {
+        const streamed = body instanceof ReadableStream ? { duplex: "half" } : {};
+        return await send(target, body === undefined ? sent : ({ ...sent, body, ...streamed } as RequestInit));
+      } catch (error) {
+        signal.throwIfAborted();
+        const code = networkCode(error);
+        // The address of a store may hold a signature: it is not shown.
+        throw new ConnectionError(
+          "connection",
+          `cannot reach ${new URL(target).origin}${code === null ? "" : ` (${code})`}`,
+        );
+      }
+    },
     async open(endpoint, given) {
       const { signal } = given;
       const call = prepared(endpoint, given as Written<Endpoint>);

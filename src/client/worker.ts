@@ -1,25 +1,28 @@
 // A worker without a database: handlers run here, everything else is asked of the service over HTTP. Tasks run at least once; what
 // is no longer held is dropped, as on the database. Handlers run in this process.
 import { hostname, tmpdir } from "node:os";
+import type { ReplyOf } from "../core/api/endpoint.js";
 import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
-import type { Handler } from "../core/declare/declare.js";
+import type { Handler, Job } from "../core/declare/declare.js";
 import { createRegistry } from "../core/declare/registry.js";
-import { BadRequest, classify, Transient } from "../core/errors/errors.js";
+import { BadRequest, classify, isFanfoldError, Transient } from "../core/errors/errors.js";
 import { invoke } from "../core/task/invoke.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
-import { doneOf, failedOf, isStale, Outbox } from "./outbox.js";
+import { type ClaimWish, doneOf, type Finished, failedOf, isStale, Outbox } from "./outbox.js";
 import { type Aborted, RemoteContext, type RemoteDesk } from "./remote_context.js";
-import { createTransport } from "./transport.js";
+import { planRemotely } from "./remote_plan.js";
+import { createTransport, type Transport } from "./transport.js";
+import { WorkerCounts } from "./worker_counts.js";
+import { backoff, countedAs, freeByType, Life, runningState, timeoutOf } from "./worker_life.js";
 import type { RemoteWorker, RemoteWorkerOptions, RemoteWorkerStats } from "./worker_options.js";
 
-const DEFAULT_TIMEOUT_S = 1800;
 /** For the last words of a worker that is to end at once. */
 const KILL_MS = 3_000;
 
 /** Resolves when the service knows it; rejects when the key or the address is wrong. */
 export async function startRemoteWorker(options: RemoteWorkerOptions): Promise<RemoteWorker> {
-  const { handlers } = createRegistry({ handlers: options.handlers });
+  const { handlers, jobs } = createRegistry({ handlers: options.handlers, jobs: options.jobs ?? [] });
   const isolated = [...handlers.values()].filter(({ options: { isolation } }) => isolation === "process");
   if (isolated.length > 0) {
     const names = isolated.map(({ name }) => name).join(", ");
@@ -27,45 +30,9 @@ export async function startRemoteWorker(options: RemoteWorkerOptions): Promise<R
       hint: 'leave isolation: "process" out, or run it in a worker on the database',
     });
   }
-  const { call } = createTransport(options);
-  const worker = new Worker(options, handlers, call);
+  const worker = new Worker(options, { handlers, jobs }, createTransport(options));
   await worker.begin();
   return worker;
-}
-
-/** One registration: what was claimed under it ends with it. */
-class Life {
-  readonly over = new AbortController();
-  /** Aborted when no more is claimed under it. */
-  readonly closed = new AbortController();
-  readonly running = new Set<RemoteContext>();
-  /** Claims, with how many of their tasks have not been told of. */
-  readonly claims = new Map<number, number>();
-  renewed_at: number;
-  outbox!: Outbox;
-
-  constructor(
-    readonly worker_id: string,
-    readonly lease_ms: number,
-    sent_at: number,
-  ) {
-    this.renewed_at = sent_at;
-  }
-
-  /** Judged by this process's own clock from when the last answered heartbeat was sent: earlier than the service does. */
-  get is_over(): boolean {
-    if (!this.over.signal.aborted && performance.now() - this.renewed_at >= this.lease_ms) this.end();
-    return this.over.signal.aborted;
-  }
-
-  end(): void {
-    this.closed.abort();
-    this.over.abort();
-  }
-}
-
-function backoff(failures: number): number {
-  return Math.min(5_000, 100 * 2 ** Math.min(failures, 6)) * (0.5 + Math.random() / 2);
 }
 
 class Worker implements RemoteWorker {
@@ -77,12 +44,21 @@ class Worker implements RemoteWorker {
   #loops: Promise<unknown> = Promise.resolve();
   #freed: () => void = () => {};
   #stopped: Promise<void> | undefined;
+  private readonly handlers: ReadonlyMap<string, Handler>;
+  private readonly jobs: ReadonlyMap<string, Job>;
+  private readonly call: Caller;
+  private readonly bytes: Transport["bytes"];
 
   constructor(
     private readonly options: RemoteWorkerOptions,
-    private readonly handlers: ReadonlyMap<string, Handler>,
-    private readonly call: Caller,
-  ) {}
+    { handlers, jobs }: { handlers: ReadonlyMap<string, Handler>; jobs: ReadonlyMap<string, Job> },
+    { call, bytes }: Pick<Transport, "call" | "bytes">,
+  ) {
+    this.handlers = handlers;
+    this.jobs = jobs;
+    this.call = call;
+    this.bytes = bytes;
+  }
 
   get worker_id(): string {
     return this.#life.worker_id;
@@ -104,18 +80,32 @@ class Worker implements RemoteWorker {
   async #register(): Promise<Life> {
     const sent_at = performance.now();
     const types = [...this.handlers.keys()];
-    const body = { types, slots: this.#slots, lease_s: this.options.lease_s ?? 30, host: hostname(), pid: process.pid };
+    const planned = [...this.jobs.values()].filter(({ planners, conditions }) => planners.size + conditions.size > 0);
+    const body = {
+      types,
+      plans: planned.map(({ type }) => type),
+      slots: this.#slots,
+      lease_s: this.options.lease_s ?? 30,
+      host: hostname(),
+      pid: process.pid,
+    };
     const { worker_id, lease_s } = await this.call(work_api.register, { body, signal: this.#leaving.signal });
     this.#stats.registered++;
-    const life = new Life(worker_id, lease_s * 1000, sent_at);
+    const life = new Life(worker_id, lease_s * 1000, sent_at, new WorkerCounts());
     life.outbox = new Outbox({
       worker_id,
       call: this.call,
       lease_over: life.over.signal,
       onStale: () => this.#abandon(life),
-      onTold: (tasks, refused) => {
-        this.#stats.refused += refused;
-        for (const { claim_id } of tasks) this.#settle(life, claim_id);
+      onTold: (tasks, { refused }) => {
+        this.#stats.refused += refused.length;
+        for (const { claim_id } of tasks) life.settle(claim_id);
+      },
+      wanted: () => this.#wanted(life),
+      claimed: (found) => {
+        life.asking = false;
+        if (found !== null) this.#take(life, found);
+        this.#freed();
       },
       onTrouble: (error) => this.options.on_trouble?.(error),
     });
@@ -123,10 +113,16 @@ class Worker implements RemoteWorker {
     return life;
   }
 
-  #settle(life: Life, claim_id: number): void {
-    const left = (life.claims.get(claim_id) ?? 1) - 1;
-    if (left > 0) life.claims.set(claim_id, left);
-    else life.claims.delete(claim_id);
+  /** What a finish may ask for besides; the receiver says when it was answered. */
+  #wanted(life: Life): ClaimWish | null {
+    const limit = Math.min(this.#slots - life.running.size, 1000);
+    if (life.asking || limit <= 0 || this.#leaving.signal.aborted || life !== this.#life || life.is_over) return null;
+    life.asking = true;
+    return {
+      limit,
+      known_stages: [...this.#stages.keys()].slice(-50),
+      ...freeByType(life, this.options.slots_by_type),
+    };
   }
 
   async #claimLoop(): Promise<void> {
@@ -134,13 +130,13 @@ class Worker implements RemoteWorker {
     for (let failures = 0; !signal.aborted; ) {
       const life = this.#life;
       const free = this.#slots - life.running.size;
-      if (free <= 0) {
+      if (free <= 0 || (life.asking && !life.is_over)) {
         await this.#room(signal);
         continue;
       }
       try {
         if (life.is_over) await this.#renew(life);
-        else await this.#claim(life, free);
+        else await this.#claim(life);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
@@ -164,17 +160,32 @@ class Worker implements RemoteWorker {
     });
   }
 
-  async #claim(life: Life, limit: number): Promise<void> {
+  async #claim(life: Life): Promise<void> {
+    const wish = this.#wanted(life);
+    if (wish === null) return;
     const wait_s = this.options.wait_s ?? 20;
-    const { tasks, stages } = await this.call(work_api.claim, {
-      params: { worker_id: life.worker_id },
-      body: { limit: Math.min(limit, 1000), wait_s, known_stages: [...this.#stages.keys()].slice(-50) },
-      // The end of the lease ends the waiting too: what comes then is nobody's.
-      signal: life.closed.signal,
-      timeout_ms: (wait_s + 15) * 1000,
-    });
+    const again = new AbortController();
+    life.askAgain = () => again.abort();
+    try {
+      const found = await this.call(work_api.claim, {
+        params: { worker_id: life.worker_id },
+        body: { ...wish, wait_s },
+        // The end of the lease ends the waiting too: what comes then is nobody's.
+        signal: AbortSignal.any([life.closed.signal, again.signal]),
+        timeout_ms: (wait_s + 15) * 1000,
+      });
+      this.#take(life, found);
+    } catch (error) {
+      if (!again.signal.aborted) throw error;
+    } finally {
+      life.asking = false;
+      life.askAgain = () => {};
+    }
+  }
+
+  #take(life: Life, { tasks, stages }: ReplyOf<typeof work_api.claim>): void {
     for (const stage of stages) this.#stages.set(stage.stage_id, stage);
-    for (const { claim_id } of tasks) life.claims.set(claim_id, (life.claims.get(claim_id) ?? 0) + 1);
+    for (const { claim_id } of tasks) life.hold(claim_id);
     this.#stats.claimed += tasks.length;
     for (const task of tasks) void this.#run(life, task);
     while (this.#stages.size > 100) this.#stages.delete(this.#stages.keys().next().value as number);
@@ -186,6 +197,7 @@ class Worker implements RemoteWorker {
     const desk: RemoteDesk = {
       worker_id: life.worker_id,
       call,
+      bytes: this.bytes,
       storage: options.storage ?? null,
       secrets: options.secrets ?? null,
       outbound: options.outbound ?? {},
@@ -194,7 +206,8 @@ class Worker implements RemoteWorker {
     };
     const ctx = new RemoteContext(desk, task, facts);
     life.running.add(ctx);
-    const timeout_s = this.#timeoutOf(facts);
+    life.counts.of(countedAs(task, facts)).claimed(1);
+    const timeout_s = timeoutOf(facts, this.handlers);
     const timer = setTimeout(() => {
       ctx.abort(
         "timeout",
@@ -202,14 +215,19 @@ class Worker implements RemoteWorker {
       );
     }, timeout_s * 1000);
     try {
-      const returned = await this.#orGivenUp(ctx, () => this.#invoke(ctx, facts.task_type));
-      this.#end(life, ctx, () => doneOf(ctx, returned), false);
+      if (task.kind === "plan") await this.#plan(life, ctx);
+      else {
+        const told = await this.#orGivenUp(ctx, async () => doneOf(ctx, await this.#invoke(ctx, facts.task_type)));
+        this.#end(life, ctx, told, false);
+      }
     } catch (error) {
       const cause = ctx.aborted === "timeout" ? ctx.signal.reason : error;
-      this.#end(life, ctx, () => failedOf(ctx, classify(cause)), true);
+      this.#end(life, ctx, failedOf(ctx, classify(cause)), true);
     } finally {
       clearTimeout(timer);
       life.running.delete(ctx);
+      // A question that waits was asked when this type had no slot to spare.
+      if (options.slots_by_type?.[facts.task_type] !== undefined) life.askAgain();
       this.#freed();
       ctx.removeScratch().catch((error: unknown) => options.on_trouble?.(error));
     }
@@ -221,8 +239,23 @@ class Worker implements RemoteWorker {
     return invoke(handler, ctx);
   }
 
+  /** Its tasks are its result: there is nothing to tell when it is done. */
+  async #plan(life: Life, ctx: RemoteContext): Promise<void> {
+    const { call, jobs } = this;
+    try {
+      await this.#orGivenUp(ctx, () => planRemotely({ worker_id: life.worker_id, call, jobs }, ctx));
+      this.#stats.completed++;
+      life.counts.of("#plan").completed(performance.now() - ctx.started_at);
+    } catch (error) {
+      // Others plan it now, or its job has ended.
+      if (!isFanfoldError(error) || error.code !== "not_allowed_now") throw error;
+      this.#stats.dropped++;
+    }
+    life.settle(ctx.given.claim_id);
+  }
+
   /** A handler that does not stop when asked keeps its slot for the grace, and no longer. */
-  async #orGivenUp(ctx: RemoteContext, work: () => Promise<unknown>): Promise<unknown> {
+  async #orGivenUp<T>(ctx: RemoteContext, work: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const given_up = new Promise<never>((_, reject) => {
       ctx.signal.addEventListener("abort", () => {
@@ -238,28 +271,28 @@ class Worker implements RemoteWorker {
   }
 
   /** What is no longer held is dropped, what was stopped is handed back, all else is told. */
-  #end(life: Life, ctx: RemoteContext, told: () => ReturnType<typeof doneOf>, is_failure: boolean): void {
+  #end(life: Life, ctx: RemoteContext, told: Finished, is_failure: boolean): void {
     const { claim_id, task_id } = ctx.given;
     if (life.is_over || ctx.aborted === "lost" || ctx.aborted === "cancelled") {
       this.#stats.dropped++;
-      this.#settle(life, claim_id);
+      life.settle(claim_id);
     } else if (ctx.aborted === "stopping" && is_failure) {
       // stop() hands back all that is held and not told.
       this.#stats.dropped++;
     } else {
-      const end = ctx.aborted === "timeout" ? failedOf(ctx, classify(ctx.signal.reason)) : told();
-      if (end.error === undefined) this.#stats.completed++;
-      else this.#stats.failed++;
+      const end = ctx.aborted === "timeout" ? failedOf(ctx, classify(ctx.signal.reason)) : told;
+      const tally = life.counts.of(countedAs(ctx.given, ctx.facts));
+      if (end.error === undefined) {
+        this.#stats.completed++;
+        tally.completed(end.duration_ms);
+      } else {
+        this.#stats.failed++;
+        tally.failed(end.duration_ms, end.error.category);
+      }
       const retry = this.handlers.get(ctx.task_type)?.options.retry;
       if (end.error !== undefined && retry !== undefined) end.error.retry = retry;
       life.outbox.add({ ...end, task_id });
     }
-  }
-
-  #timeoutOf({ task_type, timeout_s, job_id }: WorkStage): number {
-    const own = this.handlers.get(task_type)?.options.timeout_s;
-    const declared = job_id === null ? (own ?? timeout_s) : (timeout_s ?? own);
-    return Math.min(declared ?? DEFAULT_TIMEOUT_S, 2_000_000);
   }
 
   /** Beats until the worker has left: what runs on while it stops must be kept. */
@@ -268,21 +301,29 @@ class Worker implements RemoteWorker {
     while (!signal.aborted) {
       const life = this.#life;
       await pause(life.lease_ms / 3, signal).catch(() => {});
-      if (signal.aborted || life !== this.#life || life.is_over) continue;
+      if (signal.aborted || life !== this.#life) continue;
+      if (life.is_over) {
+        // A worker that was frozen finds out here: its slots may all be taken, so that nobody asks for work.
+        this.#abandon(life);
+        continue;
+      }
       const sent_at = performance.now();
+      const { counts, told } = life.counts.changed();
       try {
         const reply = await this.call(work_api.heartbeat, {
           params: { worker_id: life.worker_id },
           body: {
             claims: [...life.claims.keys()],
-            running: Array.from(life.running, (ctx) => this.#state(ctx)),
+            running: Array.from(life.running, (ctx) => runningState(ctx, this.handlers)),
             draining: this.#leaving.signal.aborted,
             rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+            ...(counts === undefined ? {} : { counts }),
           },
           signal: life.over.signal,
           timeout_ms: life.lease_ms / 3,
         });
         life.renewed_at = sent_at;
+        told();
         this.#heard(life, reply);
       } catch (error) {
         if (signal.aborted) return;
@@ -293,38 +334,25 @@ class Worker implements RemoteWorker {
     }
   }
 
-  #state(ctx: RemoteContext) {
-    const now = performance.now();
-    const { task_id, claim_id } = ctx.given;
-    return {
-      task_id,
-      claim_id,
-      elapsed_s: (now - ctx.started_at) / 1000,
-      timeout_s: this.#timeoutOf(ctx.facts),
-      progress: ctx.progress_made,
-      progress_age_s: ctx.progress_made === null ? null : (now - ctx.progress_at) / 1000,
-    };
-  }
-
   #heard(life: Life, { lost, abort }: { lost: number[]; abort: { task_id: string; claim_id: number }[] }): void {
     const gone = new Set(lost);
     const cancelled = new Set(abort.map(({ task_id, claim_id }) => `${claim_id}/${task_id}`));
     for (const ctx of life.running) {
       const { claim_id, task_id } = ctx.given;
-      if (gone.has(claim_id)) this.#take(ctx, "lost", "the task was given to others");
-      else if (cancelled.has(`${claim_id}/${task_id}`)) this.#take(ctx, "cancelled", "the task was cancelled");
+      if (gone.has(claim_id)) this.#abort(ctx, "lost", "the task was given to others");
+      else if (cancelled.has(`${claim_id}/${task_id}`)) this.#abort(ctx, "cancelled", "the task was cancelled");
     }
     for (const claim_id of lost) life.claims.delete(claim_id);
   }
 
-  #take(ctx: RemoteContext, why: Aborted, words: string): void {
+  #abort(ctx: RemoteContext, why: Aborted, words: string): void {
     ctx.abort(why, new DOMException(words, "AbortError"));
   }
 
   /** Others may hold these tasks already: stop, forget, say nothing more; the claim loop registers anew. */
   #abandon(life: Life): void {
     life.end();
-    for (const ctx of life.running) this.#take(ctx, "lost", "the lease may be over");
+    for (const ctx of life.running) this.#abort(ctx, "lost", "the lease may be over");
     life.claims.clear();
     life.running.clear();
     this.#freed();
@@ -346,7 +374,7 @@ class Worker implements RemoteWorker {
     life.closed.abort();
     const { grace_s = 30, abort_grace_s = 5 } = this.options;
     await this.#untilQuiet(life, grace_s * 1000);
-    for (const ctx of life.running) this.#take(ctx, "stopping", "the worker stops");
+    for (const ctx of life.running) this.#abort(ctx, "stopping", "the worker stops");
     await this.#untilQuiet(life, abort_grace_s * 1000);
     if (!life.is_over) {
       const patience_ms = this.#hurry.signal.aborted ? KILL_MS : life.lease_ms;

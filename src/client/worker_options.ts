@@ -1,11 +1,15 @@
 // What a worker over HTTP is started with, and what it answers to.
-import type { Handler } from "../core/declare/declare.js";
+import type { Handler, Job } from "../core/declare/declare.js";
 import type { OutboundPolicy } from "../core/places/outbound.js";
 import type { Store } from "../core/places/store.js";
 import type { ClientOptions } from "./transport.js";
 
 export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" | "fetch"> {
   handlers: readonly Handler[];
+  /** Job types whose function planners and conditions this worker runs. */
+  jobs?: readonly Job[];
+  /** Of these task types no more than so many at the same time. */
+  slots_by_type?: Readonly<Record<string, number>>;
   /** Tasks that run at the same time. Default: 8. */
   slots?: number;
   /** How long the service waits for a sign of life. Default: 30. */

@@ -16,6 +16,17 @@ export {
 } from "./declare/declare.js";
 export { type ValidParameters, validateParameters } from "./declare/parameters.js";
 export type { PlanData } from "./declare/plan_data.js";
+export {
+  type Accepted,
+  defineRecipe,
+  type Recipe,
+  type RecipeCondition,
+  type RecipeContext,
+  type RecipeData,
+  type RecipeDeclaration,
+  type RecipeJobDeclaration,
+  type RecipePlanner,
+} from "./declare/recipe.js";
 export { createRegistry, findHandler, findJob, type Registry, type RegistryParts } from "./declare/registry.js";
 export {
   BadRequest,

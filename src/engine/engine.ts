@@ -3,9 +3,9 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { ReplyOf, SqlEndpoint } from "../core/api/endpoint.js";
-import type { Handler, Input, Job } from "../core/declare/declare.js";
+import type { Input, Job } from "../core/declare/declare.js";
 import { validateParameters } from "../core/declare/parameters.js";
-import { findHandler, type Registry } from "../core/declare/registry.js";
+import type { Registry } from "../core/declare/registry.js";
 import { max_check_steps } from "../core/declare/schema_work.js";
 import { validateTaskInput } from "../core/declare/task_input.js";
 import { OverLimit, TooLarge } from "../core/errors/errors.js";
@@ -16,6 +16,7 @@ import { isTerminal } from "../core/shown/statuses.js";
 import { storeOfTenant } from "../storage/tenant_store.js";
 import { Zones, zonesBelow } from "../storage/zones.js";
 import type { Database, Queryable } from "./database/database.js";
+import type { EngineParts } from "./engine_parts.js";
 import { Sealer } from "./sealing.js";
 import { inProducerSpan } from "./tracing.js";
 import { Assets } from "./verbs/assets.js";
@@ -25,11 +26,13 @@ import { blueprintText, enqueuePage, jobText, mapped, type PlainJob, pages, rece
 import { Connectors } from "./verbs/connectors.js";
 import { foresee, type WouldSubmit } from "./verbs/dry_run.js";
 import { Groups } from "./verbs/groups.js";
+import { handlerFor } from "./verbs/handler_for.js";
 import { KeptBlueprints } from "./verbs/kept_blueprints.js";
 import { Keys } from "./verbs/keys.js";
 import { Limits } from "./verbs/limits.js";
 import { Operator, type VerbOptions } from "./verbs/operator.js";
 import { Queries } from "./verbs/queries.js";
+import { Recipes } from "./verbs/recipes.js";
 import type {
   EnqueueItem,
   EnqueueOptions,
@@ -46,37 +49,16 @@ import type {
   TaskRecord,
 } from "./verbs/records.js";
 import { asked } from "./verbs/reply.js";
+import { Requests } from "./verbs/requests.js";
 import { Schedules } from "./verbs/schedules.js";
 import { TaskDetails } from "./verbs/task_details.js";
 import { Tenants } from "./verbs/tenants.js";
+import { default_upload_limits, Uploads } from "./verbs/uploads.js";
 import { callVerb, type VerbFields } from "./verbs/verb.js";
 import { Webhooks } from "./verbs/webhooks.js";
 import { worded, wordedHint } from "./verbs/worded.js";
 import { worker_commands } from "./work/commands.js";
 import { RemoteWork } from "./work/remote_work.js";
-
-export interface EngineParts {
-  db: Database;
-  tenant: string;
-  registry: Registry;
-  store: Store;
-  /** Where data rests; in .fanfold/zones when left out. */
-  zones?: Zones;
-  /** Files that attempts left behind are removed when they are so old. Default: 24. */
-  leftovers_after_h?: number | undefined;
-  log?: Logger;
-  /** Seals and opens what the service keeps for tenants. */
-  sealer?: Sealer | undefined;
-  /** What handlers may call: addresses that it forbids are not kept. Left out: they are judged when they are called. */
-  outbound?: OutboundPolicy | undefined;
-  /** How replies put their actions: as commands when left out. */
-  words?: Words;
-  /** What the engines of all tenants know of blueprints that the database keeps. */
-  kept?: KeptBlueprints;
-  /** A further small pool on a server; on the embedded database the one session there is. */
-  openConnection(name: string, max: number): Database;
-  close(): Promise<void>;
-}
 
 /** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
 const JOBS_PER_CALL = 1_000;
@@ -97,6 +79,8 @@ export class Engine {
   readonly leftovers_after_h: number;
   /** Files that tasks have made, as far as others may see them. */
   readonly assets: Assets;
+  /** Files that clients bring. */
+  readonly uploads: Uploads;
   readonly log: Logger;
   readonly worker_commands = worker_commands;
   /** Resume, retry, skip, pause, approve, verify, why. */
@@ -118,16 +102,22 @@ export class Engine {
   readonly task_details: TaskDetails;
   readonly groups: Groups;
   readonly schedules: Schedules;
+  /** One dataset in, several jobs, one answer out. */
+  readonly requests: Requests;
+  /** How requests become jobs: registered and saved. */
+  readonly recipes: Recipes;
   /** What handlers may call, where this process knows it. */
   readonly outbound: OutboundPolicy | undefined;
   /** How its replies put their actions. */
   readonly words: Words;
   readonly #parts: EngineParts;
   readonly #kept: KeptBlueprints;
+  readonly #kept_recipes: KeptBlueprints;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#kept = parts.kept ?? new KeptBlueprints();
+    this.#kept_recipes = parts.kept_recipes ?? new KeptBlueprints("recipe");
     this.words = parts.words ?? asCommand;
     this.db = parts.db;
     this.tenant = parts.tenant;
@@ -138,9 +128,11 @@ export class Engine {
     this.zones = parts.zones ?? new Zones(zonesBelow(".fanfold/zones"));
     this.leftovers_after_h = parts.leftovers_after_h ?? 24;
     this.assets = new Assets(parts.db, parts.tenant, this.zones);
+    const limits = parts.uploads ?? default_upload_limits;
+    this.uploads = new Uploads(parts.db, parts.tenant, this.zones, limits, this.leftovers_after_h);
     this.operate = new Operator(parts.db, parts.tenant, this.store, this.words);
     this.keys = new Keys(parts.db, parts.tenant);
-    this.work = new RemoteWork(parts.db, parts.tenant, this.store);
+    this.work = new RemoteWork(parts.db, parts.tenant, this.store, this.zones, this.assets);
     this.limits = new Limits(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db, parts.tenant);
     this.connectors = new Connectors(parts.db, parts.tenant, parts.registry, parts.outbound);
@@ -151,6 +143,8 @@ export class Engine {
     this.task_details = new TaskDetails(parts.db, parts.tenant);
     this.groups = new Groups(parts.db, parts.tenant, this.words);
     this.schedules = new Schedules(this);
+    this.recipes = new Recipes(parts.db, parts.tenant, parts.registry);
+    this.requests = new Requests(this, this.#kept, this.#kept_recipes);
     this.log = parts.log ?? pino({ level: "silent" });
   }
 
@@ -167,7 +161,8 @@ export class Engine {
    * Closing it is its lender's part.
    */
   forTenant(tenant: string, words: Words = this.words): Engine {
-    return new Engine({ ...this.#parts, tenant, words, kept: this.#kept, close: async () => {} });
+    const remembered = { kept: this.#kept, kept_recipes: this.#kept_recipes };
+    return new Engine({ ...this.#parts, tenant, words, ...remembered, close: async () => {} });
   }
 
   /** Any verb that is one SQL function, typed by its endpoint. */
@@ -305,7 +300,7 @@ export class Engine {
 
   async #enqueueAll(db: Queryable, task_type: string, items: Iterable<EnqueueItem>, traceparent: string | undefined) {
     const total = { task_ids: [] as string[], created: 0 };
-    const handler = this.#handler(task_type);
+    const handler = await handlerFor(db, this.registry, this.tenant, task_type);
     const tasks = mapped(items, async (item) => ({
       item,
       text: await validateTaskInput(task_type, handler, item.parameters),
@@ -389,11 +384,6 @@ export class Engine {
       if (error instanceof OverLimit && db === this.db) await this.limits.countAgain().catch(() => {});
       throw error;
     }
-  }
-
-  /** A task may be meant for workers that run elsewhere, so an unknown type is refused only when this registry has any. */
-  #handler(task_type: string): Handler | null {
-    return this.registry.handlers.size === 0 ? null : findHandler(this.registry, task_type);
   }
 }
 

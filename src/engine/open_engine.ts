@@ -17,6 +17,7 @@ import type { CatalogChoice } from "./schema/catalog_schema.js";
 import { assertCurrent, migrate } from "./schema/migrate.js";
 import { keyOfFolder } from "./seal_key_file.js";
 import { Sealer, seal_key_bytes } from "./sealing.js";
+import type { UploadLimits } from "./verbs/uploads.js";
 
 export interface EngineOptions {
   registry: Registry;
@@ -28,6 +29,8 @@ export interface EngineOptions {
   zones?: Partial<ZoneSettings>;
   /** Files that attempts left behind are removed when they are so old. Default: 24. */
   leftovers_after_h?: number;
+  /** What clients may bring over HTTP at most: bytes of one file, and of all that a tenant has brought. */
+  uploads?: UploadLimits;
   tenant?: string;
   /** Connections of the engine's own pool; a worker opens its own. */
   connections?: number;
@@ -67,7 +70,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   );
   const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
   const outbound = options.outbound && { ...default_policy, ...options.outbound };
-  const shared = { tenant, registry, store, zones, log, outbound, leftovers_after_h: options.leftovers_after_h };
+  const { leftovers_after_h, uploads } = options;
+  const shared = { tenant, registry, store, zones, log, outbound, leftovers_after_h, uploads };
   return options.database_url === undefined
     ? openOnEmbedded(shared, data_dir, options)
     : openOnServer(shared, options.database_url, options);
@@ -81,7 +85,7 @@ function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
 
 type Shared = Pick<
   ConstructorParameters<typeof Engine>[0],
-  "tenant" | "registry" | "store" | "zones" | "log" | "outbound" | "leftovers_after_h"
+  "tenant" | "registry" | "store" | "zones" | "log" | "outbound" | "leftovers_after_h" | "uploads"
 >;
 
 async function openOnEmbedded(shared: Shared, data_dir: string, options: EngineOptions): Promise<Engine> {

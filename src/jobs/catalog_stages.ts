@@ -2,6 +2,8 @@
 // not critical: when only the catalogue fails, the COGs are there and of use, and a resume adds the items.
 import type { StageDeclaration } from "../core/declare/declare.js";
 
+const is_asked = "!($.parameters.register == false)";
+
 export const catalog_stages: readonly StageDeclaration[] = [
   {
     name: "register",
@@ -14,8 +16,14 @@ export const catalog_stages: readonly StageDeclaration[] = [
   {
     name: "publish",
     task: "stac.finalize",
-    description: "The collection tells what is in it",
+    description: "The collection is brought up to date with what is in it",
     parallelism: "fan_in",
     importance: "important",
   },
 ];
+
+/** Of jobs that may leave the catalogue to another job. */
+export const asked_catalog_stages: readonly StageDeclaration[] = catalog_stages.map((stage) => ({
+  ...stage,
+  when: is_asked,
+}));

@@ -1,4 +1,4 @@
-// The jobs and handlers that come with Fanfold. Re-exports and two lists; whoever builds a registry puts their own beside.
+// The jobs, handlers and recipes that come with Fanfold. Re-exports and two lists; a program that builds a registry puts its own beside.
 import { httpRequest } from "../handlers/connectors/http_request.js";
 import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
@@ -23,6 +23,7 @@ import { stacPrepare } from "../handlers/stac/prepare.js";
 import { stacRegister } from "../handlers/stac/register.js";
 import { stacRemoveItems } from "../handlers/stac/remove_items.js";
 import { stacSelectItems } from "../handlers/stac/select_items.js";
+import { builtin_recipes } from "../platform/index.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
@@ -30,8 +31,18 @@ import { processRasterCollection } from "./process_raster_collection.js";
 import { registerRasters } from "./register_rasters.js";
 import { stackBands } from "./stack_bands.js";
 import { unpublishRaster } from "./unpublish_raster.js";
+import { validateRaster } from "./validate_raster.js";
+import { validateRasters } from "./validate_rasters.js";
 
-const raster_jobs = [processRaster, processRasterCollection, stackBands, registerRasters, unpublishRaster];
+const raster_jobs = [
+  validateRaster,
+  validateRasters,
+  processRaster,
+  processRasterCollection,
+  stackBands,
+  registerRasters,
+  unpublishRaster,
+];
 
 const raster_handlers = [
   rasterInventory,
@@ -66,5 +77,6 @@ export function builtinRegistry() {
       reportGenerate,
       ...raster_handlers,
     ],
+    recipes: builtin_recipes,
   };
 }

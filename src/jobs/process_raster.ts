@@ -17,13 +17,14 @@ import {
   collection_fields,
   crossChecks,
   overwrite_field,
+  register_field,
   source_fields,
   source_ref,
   stac_id,
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalog_stages } from "./catalog_stages.js";
+import { asked_catalog_stages } from "./catalog_stages.js";
 
 export const processRaster = defineJob({
   type: "process_raster",
@@ -40,6 +41,7 @@ export const processRaster = defineJob({
       ...cog_fields,
       ...tile_fields,
       ...overwrite_field,
+      ...register_field,
     })
     .superRefine(crossChecks),
   stages: [
@@ -57,6 +59,6 @@ export const processRaster = defineJob({
         yield* cogTasks(plan);
       },
     },
-    ...catalog_stages,
+    ...asked_catalog_stages,
   ],
 });

@@ -20,11 +20,12 @@ import {
   crossChecks,
   overwrite_field,
   raster_sources,
+  register_field,
   source_fields,
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalog_stages } from "./catalog_stages.js";
+import { asked_catalog_stages } from "./catalog_stages.js";
 
 export const processRasterCollection = defineJob({
   type: "process_raster_collection",
@@ -38,7 +39,7 @@ export const processRasterCollection = defineJob({
       homogeneity: z
         .enum(["strict", "warn"])
         .default("strict")
-        .describe("when bands, data types, CRS, pixel sizes or raster types differ: refuse, or tell and go on"),
+        .describe("when bands, data types, CRS, pixel sizes or raster types differ: refuse, or warn and go on"),
       max_broken_percent: z
         .number()
         .min(0)
@@ -50,6 +51,7 @@ export const processRasterCollection = defineJob({
       ...cog_fields,
       ...tile_fields,
       ...overwrite_field,
+      ...register_field,
     })
     .superRefine(crossChecks),
   stages: [
@@ -85,6 +87,6 @@ export const processRasterCollection = defineJob({
         for (const plan of plans) yield* cogTasks(plan);
       },
     },
-    ...catalog_stages,
+    ...asked_catalog_stages,
   ],
 });

@@ -53,7 +53,7 @@ export const stackBands = defineJob({
         .string()
         .min(1)
         .max(63)
-        .describe("the name in braces that tells the bands of a group apart; the others name the group"),
+        .describe("the name in braces that distinguishes the bands of a group; the others name the group"),
       band_order: z
         .array(z.string().min(1).max(200))
         .min(1)

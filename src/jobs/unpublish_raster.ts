@@ -23,7 +23,7 @@ export const unpublishRaster = defineJob({
         .regex(/^[0-9a-f]{64}$/, "is not a whole job id: 64 characters of 0-9 and a-f")
         .optional()
         .describe("the items that this job made"),
-      dry_run: z.boolean().default(true).describe("tell what would go, and remove nothing"),
+      dry_run: z.boolean().default(true).describe("only say what would be removed"),
       delete_files: z
         .boolean()
         .default(false)
@@ -59,7 +59,7 @@ export const unpublishRaster = defineJob({
     {
       name: "conclude",
       task: "stac.conclude_removal",
-      description: "What went, or would go, is told; the collection tells what is left",
+      description: "Says what was removed, or would be; brings the collection up to date",
       parallelism: "fan_in",
       after: ["select", "remove"],
       of: "remove",

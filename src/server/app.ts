@@ -12,6 +12,8 @@ import { json_limits, parseJson, parseLoosely } from "../core/values/json.js";
 import type { TrustedProxies } from "../core/values/setting_values.js";
 import type { Engine } from "../engine/engine.js";
 import { type Authenticator, assertScope, type Principal } from "./access/auth.js";
+import { registerUploadParts } from "./files/upload_parts.js";
+import { registerWorkerUploads } from "./files/worker_uploads.js";
 import { registerZoneFiles } from "./files/zone_files.js";
 import { type CallPlace, leaveWith } from "./http/call_places.js";
 import { allowOrigins } from "./http/cors.js";
@@ -104,6 +106,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   // Whoever only knows where the service is finds what it is.
   serveDashboard(app, { folder: options.dashboard_folder, basePath: service.basePath, log: engine.log });
   registerZoneFiles(app, { authenticator, service, engines, cors_origins: options.cors_origins ?? [] });
+  registerUploadParts(app, { authenticator, service, engines });
+  registerWorkerUploads(app, { authenticator, service, engines });
   for (const route of all)
     register(app, route, { authenticator, engines, service, metrics, traces, check: options.check_replies === true });
   return app;

@@ -15,7 +15,7 @@ import {
   type Written,
 } from "./blob_store.js";
 import { readablePrefix, readableProblem, readableSegments } from "./keys.js";
-import { nothingOf, plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
+import { nothingOf, plainEtag, statOf, told, typeHeader, withSignal } from "./remote_blobs.js";
 import { loadedOnce } from "./vendor_sdk.js";
 
 /** What the vendor's own tools read from the environment. Asked for when a client is made, and kept nowhere else. */
@@ -177,7 +177,7 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
       const [source, target] = [await at(from), await at(to)];
       try {
         // The service reads the source itself, which takes a URL that it may read.
-        const url = (await signed(source, await service(), container, 3_600)) ?? source.url;
+        const url = (await signed(source, await service(), container, 3_600, "r")) ?? source.url;
         const poller = await target.beginCopyFromURL(url, { intervalInMs: 100 });
         const { copyStatus } = await poller.pollUntilDone();
         if (copyStatus !== undefined && copyStatus !== "success") throw new Error(`the copy ended as ${copyStatus}`);
@@ -195,7 +195,11 @@ export function openAzureBlobs({ account, container, prefix }: AzurePlace, setti
       }
     },
     async signedUrl(key, { expires_s, media_type }) {
-      return signed(await at(key), await service(), container, expires_s, media_type);
+      return signed(await at(key), await service(), container, expires_s, "r", media_type);
+    },
+    async signedPut(key, { expires_s, media_type }) {
+      const url = await signed(await at(key), await service(), container, expires_s, "cw");
+      return url === null ? null : { url, headers: { ...typeHeader(media_type), "x-ms-blob-type": "BlockBlob" } };
     },
     href: (key) => {
       const base = settings.endpoint ?? `https://${account}.blob.core.windows.net`;
@@ -214,12 +218,13 @@ async function signed(
   service: BlobServiceClient,
   containerName: string,
   expires_s: number,
+  rights: "r" | "cw",
   media_type?: string,
 ): Promise<string | null> {
   const { StorageSharedKeyCredential, AnonymousCredential, BlobSASPermissions, generateBlobSASQueryParameters } =
     await loadBlob();
   const expiresOn = new Date(Date.now() + expires_s * 1000);
-  const permissions = BlobSASPermissions.parse("r");
+  const permissions = BlobSASPermissions.parse(rights);
   const contentType = { contentType: media_type };
   if (service.credential instanceof AnonymousCredential) return null;
   if (service.credential instanceof StorageSharedKeyCredential) {

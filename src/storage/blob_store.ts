@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { BlobPage, BlobStat } from "../core/places/zones.js";
+import type { ArrivingFiles } from "./arriving_files.js";
 
 export type BlobKind = "disk" | "s3" | "azure";
 
@@ -47,6 +48,12 @@ export interface SignOptions {
   media_type?: string;
 }
 
+/** How anybody may write one object for a while: with these headers and no others of ours. */
+export interface SignedPut {
+  url: string;
+  headers: Record<string, string>;
+}
+
 export interface BlobStore {
   readonly kind: BlobKind;
   /** Where it is, for people; never with a credential. */
@@ -65,8 +72,12 @@ export interface BlobStore {
   remove(key: string): Promise<void>;
   /** A URL with which anybody may read the object for a while; null where the store cannot make one. */
   signedUrl(key: string, options: SignOptions): Promise<string | null>;
+  /** With which anybody may write the object, whole, for a while; null where the store cannot make one. */
+  signedPut(key: string, options: SignOptions): Promise<SignedPut | null>;
   /** How a catalogue names the object. */
   href(key: string): string;
+  /** Files that come in parts, over several calls, where the store can gather them. */
+  readonly arriving?: ArrivingFiles;
 }
 
 export const max_page = 1000;

@@ -18,6 +18,7 @@ export function withDeadlines(store: BlobStore, ms = USUAL_MS): BlobStore {
     list: (prefix, options) => within(ms, "list", prefix, store.list(prefix, options)),
     remove: (key) => within(ms, "remove", key, store.remove(key)),
     signedUrl: (key, options) => within(ms, "sign", key, store.signedUrl(key, options)),
+    signedPut: (key, options) => within(ms, "sign", key, store.signedPut(key, options)),
     copy: (from, to) => within(COPY * ms, "copy", from, store.copy(from, to)),
     read: async (key, options = {}) => {
       const given_up = new AbortController();

@@ -5,6 +5,7 @@ import { constants } from "node:fs";
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openArrivingFiles } from "./arriving_files.js";
 import { unavailableBlob } from "./blob_errors.js";
 import {
   type BlobStore,
@@ -48,7 +49,12 @@ export function openDiskBlobs(dir: string, { href_base = "fanfold://" }: DiskOpt
       paths.of(key);
       return null;
     },
+    signedPut: async (key) => {
+      paths.of(key);
+      return null;
+    },
     href: (key) => href_base + key.split("/").map(encodeURIComponent).join("/"),
+    arriving: openArrivingFiles(path.join(paths.root, partial), (key, half) => putInPlace(paths, key, half)),
   };
 }
 

@@ -23,6 +23,10 @@ export function withSignal(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { abortSignal: signal };
 }
 
+export function typeHeader(media_type: string | undefined): Record<string, string> {
+  return media_type === undefined ? {} : { "content-type": media_type };
+}
+
 export function statOf(bytes: number | undefined, etag: string | undefined, modified: Date | undefined): BlobStat {
   return { bytes: bytes ?? 0, etag: plainEtag(etag) ?? "", modified_at: (modified ?? new Date(0)).toISOString() };
 }

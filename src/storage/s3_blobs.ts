@@ -17,7 +17,7 @@ import {
   type Written,
 } from "./blob_store.js";
 import { readablePrefix, readableProblem, readableSegments } from "./keys.js";
-import { nothingOf, plainEtag, statOf, told, withSignal } from "./remote_blobs.js";
+import { nothingOf, plainEtag, statOf, told, typeHeader, withSignal } from "./remote_blobs.js";
 import { loadedOnce } from "./vendor_sdk.js";
 
 export interface S3Settings {
@@ -41,8 +41,9 @@ const parts_at_once = 2;
 /** One client for each endpoint: it keeps connections. */
 const clients = new Map<string, Promise<S3Client>>();
 
-function clientOf({ endpoint, region, path_style = endpoint !== undefined }: S3Settings): Promise<S3Client> {
-  const name = JSON.stringify([endpoint, region, path_style]);
+function clientOf(settings: S3Settings, checksums?: "WHEN_REQUIRED"): Promise<S3Client> {
+  const { endpoint, region, path_style = endpoint !== undefined } = settings;
+  const name = JSON.stringify([endpoint, region, path_style, checksums]);
   let client = clients.get(name);
   if (client === undefined) {
     client = loadClient().then(
@@ -51,6 +52,7 @@ function clientOf({ endpoint, region, path_style = endpoint !== undefined }: S3S
           ...(endpoint === undefined ? {} : { endpoint }),
           ...(region === undefined ? {} : { region }),
           forcePathStyle: path_style,
+          ...(checksums === undefined ? {} : { requestChecksumCalculation: checksums }),
           maxAttempts: 4,
           // By itself it waits for ever; a part is eight megabytes.
           requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
@@ -60,6 +62,11 @@ function clientOf({ endpoint, region, path_style = endpoint !== undefined }: S3S
     client.catch(() => clients.delete(name));
   }
   return client;
+}
+
+/** The SDK would sign a checksum of the body, which it does not have: of nothing. */
+async function signingClient(settings: S3Settings): Promise<S3Client> {
+  return clientOf(settings, "WHEN_REQUIRED");
 }
 
 type S3Place = Extract<ZonePlace, { kind: "s3" }>;
@@ -201,6 +208,16 @@ export function openS3Blobs({ bucket: Bucket, prefix }: S3Place, settings: S3Set
       const [{ GetObjectCommand }, { getSignedUrl }] = await Promise.all([loadClient(), loadSigner()]);
       const command = new GetObjectCommand({ ...target, ResponseContentType: media_type });
       return getSignedUrl(await client(), command, { expiresIn: Math.min(expires_s, 604_800) });
+    },
+    async signedPut(key, { expires_s, media_type }) {
+      const target = at(key);
+      const [{ PutObjectCommand }, { getSignedUrl }] = await Promise.all([loadClient(), loadSigner()]);
+      const command = new PutObjectCommand({ ...target, ContentType: media_type });
+      const url = await getSignedUrl(await signingClient(settings), command, {
+        expiresIn: Math.min(expires_s, 604_800),
+        signableHeaders: new Set(["host", "content-type"]),
+      });
+      return { url, headers: typeHeader(media_type) };
     },
     href: (key) => `s3://${Bucket}/${prefix}${key.split("/").map(encodeURIComponent).join("/")}`,
   };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { BadRequest } from "../core/errors/errors.js";
 import type { Problem } from "../core/errors/problems.js";
-import { formatPlace, parseZonePlace, placeOfTenant, type ZonePlace } from "../core/places/zone_place.js";
+import { formatPlace, parseZonePlace, placeOfParts, placeOfTenant, type ZonePlace } from "../core/places/zone_place.js";
 import { type ZoneName, type ZoneRef, zone_names } from "../core/places/zones.js";
 import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
 import type { BlobStore } from "./blob_store.js";
@@ -25,10 +25,12 @@ export function zonesBelow(dir: string): Record<ZoneName, string> {
 export class Zones {
   readonly #places: Readonly<Record<ZoneName, ZonePlace>>;
   readonly #settings: ZoneSettings;
-  readonly #open = new LRUCache<string, BlobStore, { zone: ZoneName; tenant_id: string }>({
+  readonly #open = new LRUCache<string, BlobStore, { zone: ZoneName; tenant_id: string; parts?: true }>({
     max: 3_000,
-    memoMethod: (_name, _store, { context: { zone, tenant_id } }) =>
-      this.#opened(zone, placeOfTenant(this.#places[zone], tenant_id)),
+    memoMethod: (_name, _store, { context: { zone, tenant_id, parts } }) => {
+      const place = placeOfTenant(this.#places[zone], tenant_id);
+      return this.#opened(zone, parts ? placeOfParts(place) : place);
+    },
   });
 
   /** Throws BadRequest with everything that is wrong. */
@@ -58,6 +60,11 @@ export class Zones {
   /** The files of one tenant in the zone; keys are below it. */
   store(zone: ZoneName, tenant_id: string): BlobStore {
     return this.#open.memo(`${zone}/${tenant_id}`, { context: { zone, tenant_id } });
+  }
+
+  /** Beside the tenant's files, where no key of theirs can name it: the parts of uploads that are under way. */
+  parts(zone: ZoneName, tenant_id: string): BlobStore {
+    return this.#open.memo(`${zone}/${tenant_id}/parts`, { context: { zone, tenant_id, parts: true } });
   }
 
   /** The reverse of ZoneAsset.href: which object of the tenant's it names; null for anything else. */

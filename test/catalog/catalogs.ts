@@ -1,11 +1,12 @@
 // Catalogues for tests: the same tests on each that this machine can have. A file shares one database of each kind; tests keep apart by
 // tenant.
-import { afterAll, beforeAll, describe } from "vitest";
+import { beforeAll, describe } from "vitest";
 import type { Catalog } from "../../src/catalog/catalog.js";
 import { openCatalog } from "../../src/catalog/open.js";
 import type { Database } from "../../src/engine/database/database.js";
 import type { StacCollection, StacItem } from "../../src/geo/stac.js";
 import { withoutPgstac, withoutPostgis } from "../catalog_packages.js";
+import { atFileEnd } from "../file_end.js";
 import { freshDatabase, freshEmbedded } from "../postgres.js";
 
 export interface OpenedCatalog {
@@ -54,7 +55,7 @@ export function databaseOf(kind: CatalogKind): Promise<{ db: Database; url: stri
 /** Starting PostGIS on a machine that does other things too. */
 export const patience_ms = 300_000;
 
-afterAll(async () => {
+atFileEnd(async () => {
   const all = [...opened.values()];
   opened.clear();
   for (const one of all) await (await one).close();

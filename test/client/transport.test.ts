@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type ClientOptions, createTransport } from "../../src/client/transport.js";
-import { endpoint } from "../../src/core/api/endpoint.js";
+import { endpointsOf } from "../../src/core/api/endpoint.js";
 import {
   BadRequest,
   ContractViolation,
@@ -18,15 +18,14 @@ import {
 import { problem, type Step, scriptedServer, silentPlace } from "./scripted_server.js";
 
 const key = "ff_live_abcdefghijkm_SECRETsecretSECRETsecretSECRETsecretSECRETsecr";
-const common = { tag: "t", summary: "t", scope: null, reply: z.object({ ok: z.boolean() }) } as const;
+const endpoint = endpointsOf({ tag: "t", scope: null });
+const common = { summary: "t", reply: z.object({ ok: z.boolean() }) } as const;
 const body = z.object({ mode: z.string().optional(), name: z.string().optional() });
-const reading = endpoint({ ...common, method: "GET", path: "/api/things" });
-const making = endpoint({ ...common, method: "POST", path: "/api/things", body });
-const submitting = endpoint({ ...common, method: "POST", path: "/api/submit", body, repeatable: true });
-const one = endpoint({
+const reading = endpoint("GET /api/things", common);
+const making = endpoint("POST /api/things", { ...common, body });
+const submitting = endpoint("POST /api/submit", { ...common, body, repeatable: true });
+const one = endpoint("GET /api/things/{id}", {
   ...common,
-  method: "GET",
-  path: "/api/things/{id}",
   params: z.strictObject({ id: z.string() }),
   query: z.strictObject({ label: z.array(z.string()).optional(), limit: z.number().optional() }),
 });

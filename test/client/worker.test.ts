@@ -1,8 +1,10 @@
 // A worker that has nothing but an address and a key runs the same handlers, on the real service.
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { declareEffect } from "../../src/client/effects.js";
 import { startRemoteWorker } from "../../src/client/worker.js";
 import type { RemoteWorkerOptions } from "../../src/client/worker_options.js";
 import { defineHandler, defineJob, type Handler } from "../../src/core/declare/declare.js";
@@ -37,8 +39,18 @@ const handlers: Handler[] = [
       all.push(`${result.hello}/${next_stage_params.from}`);
     return { all, matched: (await ctx.previous("match").all()).length, key: ctx.effect_key.length };
   }),
+  defineHandler("r.publish", {}, async ({ zone = "silver" }, ctx) => {
+    const dir = await ctx.scratch();
+    const from = join(dir, "in.bin");
+    const { bytes } = await ctx.zones.download({ zone: "bronze", key: "in.bin" }, from);
+    const asset = await ctx.zones.publish(from, { zone, prefix: "made", name: "out.bin", media_type: "x/y" });
+    const part = await ctx.zones.read({ zone: "bronze", key: "in.bin" }, 1, 3);
+    declareEffect(ctx, { effect: "enqueue", task_type: "r.odd", tasks: [{ parameters: {} }] });
+    return { bytes, key: asset.key, part: [...part], listed: (await ctx.zones.list("bronze", "")).entries.length };
+  }),
+  defineHandler("r.count", {}, async (_, ctx) => ({ letters: (await ctx.previous.all())[0].length })),
   defineHandler("r.db", {}, (_, ctx) => ctx.db(async (session) => session.sql`select 1`)),
-  defineHandler("r.large", {}, () => "x".repeat(1_100_000)),
+  defineHandler("r.large", {}, () => "x".repeat(9_000_000)),
   defineHandler("r.odd", {}, () => ({ at: Number.NaN })),
   defineHandler(
     "r.slow",
@@ -54,6 +66,24 @@ const handlers: Handler[] = [
     throw new Permanent("asked to stop");
   }),
 ];
+
+const planned = defineJob({
+  type: "planned",
+  stages: [
+    { name: "large", task: "r.large" },
+    { name: "count", task: "r.count", parallelism: "fan_in" },
+    {
+      name: "each",
+      task: "r.match",
+      parallelism: "fan_out",
+      async *tasks({ previous }) {
+        const { letters } = (await previous.one()) as { letters: number };
+        for (let n = 0; n < letters / 1_000_000; n++) yield { index: `n${n}`, parameters: { n } };
+      },
+    },
+    { name: "never", task: "r.odd", when: () => false },
+  ],
+});
 
 function latch() {
   let go: () => void = () => {};
@@ -75,6 +105,7 @@ beforeAll(async () => {
           { name: "fold", task: "r.fold", parallelism: "fan_in", after: ["each", "match"], of: "match" },
         ],
       }),
+      planned,
     ],
     handlers,
   });
@@ -123,12 +154,39 @@ test("what is not to be had without a database, cannot be stored or takes too lo
   await begin("two");
   const engine = service.engine.forTenant("two");
   const once = { max_attempts: 1 };
-  const ids = await Promise.all(["r.db", "r.large", "r.odd", "r.slow"].map((type) => engine.enqueue(type, {}, once)));
-  const [db, large, odd, slow] = await Promise.all(ids.map(({ task_id }) => ended("two", task_id)));
+  const ids = await Promise.all(["r.db", "r.odd", "r.slow"].map((type) => engine.enqueue(type, {}, once)));
+  const [db, odd, slow] = await Promise.all(ids.map(({ task_id }) => ended("two", task_id)));
   expect(db?.error).toMatchObject({ code: "no_database", category: "permanent" });
-  expect(large?.error).toMatchObject({ code: "result_too_large", category: "contract" });
   expect(odd?.error).toMatchObject({ code: "bad_result", category: "contract" });
   expect(slow?.error).toMatchObject({ code: "timeout", category: "transient" });
+});
+
+test("it publishes files, spills large results, runs planners and declares effects, and counts what it does", async () => {
+  const worker = await begin("files", { jobs: [planned], lease_s: 5, slots_by_type: { "r.match": 2 } });
+  const engine = service.engine.forTenant("files");
+  async function* pieces() {
+    yield randomBytes(9_000_000);
+  }
+  await engine.zones.store("bronze", "files").write("in.bin", pieces());
+  const { task_id } = await engine.enqueue("r.publish", {});
+  const made = await ended("files", task_id);
+  expect(made).toMatchObject({ status: "completed", result: { bytes: 9_000_000, listed: 1 } });
+  const { key } = made.result as { key: string };
+  expect(await engine.assets.find({ zone: "silver", key })).toMatchObject({ bytes: 9_000_000, task_id });
+  const { job_id } = await engine.submit("planned", {});
+  const job = await engine.wait(job_id);
+  expect(job.status).toMatch(/completed|partial_success/);
+  expect((await engine.tasks({ job_id, stage: "each" })).tasks).toHaveLength(9);
+  const odd = await service.db.sql`select 1 from app.stages where task_type = 'r.odd' and tenant_id = 'files'`;
+  expect(odd.length).toBeGreaterThan(0);
+  for (let counted = 0; counted < 9; ) {
+    const [row] = await service.db.sql<{ n: number }>`
+      select coalesce(max(counts[2]), 0)::integer as n from app.work_counts
+       where worker_id = ${worker.worker_id}::text::uuid and task_type = 'r.match'`;
+    counted = row?.n ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await worker.stop();
 });
 
 test("a stopped worker hands back what does not end, and the next one runs it; a worker declared lost registers anew", async () => {

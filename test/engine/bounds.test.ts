@@ -164,6 +164,18 @@ function growthTests(open: OpenDatabase): void {
     await expectSound(db);
   });
 
+  test("is put off by a submit when its templates take much from the parameters, and never written twice", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await db.sql`select app.set_limits('default', null, '{"plan_bytes": 64000000}')`;
+    const all = { each: "$.items[*]", parameters: { pad: "{parameters.pad}" } };
+    const parameters = { items: items.slice(0, 300), pad: "p".repeat(100_000), run: run++ };
+    const { job_id } = await submit(db, [{ name: "a", task: "t.a", plan: all }], parameters);
+    expect((await status(db, job_id)).stage("a")).toMatchObject({ status: "planning", total: null });
+    await planOne(db, worker);
+    expect((await status(db, job_id)).stage("a")).toMatchObject({ status: "processing", total: 300 });
+  });
+
   test("is not held against plans of many small tasks", async () => {
     const db = await open();
     const worker = await register(db);

@@ -50,6 +50,38 @@ bothDatabases("claiming", (open) => {
     expect(served).toEqual(["ada", "bea", "cleo", "ada", "bea", "cleo"]);
   });
 
+  test("what a worker holds of a tenant counts towards its share: one that has nothing there comes first", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await db.sql`select app.create_tenant('giant'), app.create_tenant('small')`;
+    await enqueueMany(db, "giant", 100);
+    await enqueueMany(db, "small", 10);
+    const request = { worker_id: worker, types: ["t.lone"], after_tenant: null };
+    const first = await worker_commands.claim(db, { ...request, limit: 8, holding: { giant: 16 } });
+    expect(countByTenant(first)).toEqual({ small: 8 });
+    const second = await worker_commands.claim(db, { ...request, limit: 8, holding: { giant: 16, small: 8 } });
+    expect(countByTenant(second)).toEqual({ giant: 6, small: 2 });
+  });
+
+  test("a worker takes one data plan of a tenant at a time, and none of a tenant for which it makes one", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await db.sql`select app.create_tenant('ada'), app.create_tenant('bea')`;
+    for (const tenant of ["ada", "bea"])
+      for (let n = 0; n < 3; n++)
+        await submit(db, [{ name: "wide", task: "t.wide", plan: { count: 2000 } }], { n }, { tenant });
+    const plans = async (planning: string[]) => {
+      const request = { worker_id: worker, types: ["#plan"], limit: 8, after_tenant: null, planning };
+      return countByTenant(await worker_commands.claim(db, request));
+    };
+    expect(await plans([])).toEqual({ ada: 1, bea: 1 });
+    expect(await plans(["ada"])).toEqual({ bea: 1 });
+    expect(await plans(["ada", "bea"])).toEqual({});
+    expect(await plans([])).toEqual({ ada: 1, bea: 1 });
+    expect(await plans(["ada"])).toEqual({});
+    expect(await plans([])).toEqual({ ada: 1 });
+  });
+
   test("many tenants whose work is due later do not stop claiming for those whose work is due now", async () => {
     const db = await open();
     const worker = await register(db);
@@ -239,6 +271,24 @@ bothDatabases("claiming", (open) => {
     const heir = await register(db);
     expect((await drain(db, heir, ["t.wide"])).length).toBe(3);
     expect((await status(db, job_id)).status).toBe("completed");
+  });
+
+  test("a crash is counted for the first tasks of each tenant, because a worker starts them tenant by tenant", async () => {
+    const db = await open();
+    const worker = await register(db, ["t.lone"], 1);
+    await db.sql`select app.create_tenant('giant'), app.create_tenant('small')`;
+    await enqueueMany(db, "giant", 9);
+    await claim(db, worker, ["t.lone"], 9);
+    await enqueueMany(db, "small", 5);
+    await claim(db, worker, ["t.lone"], 5);
+    await db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+    await db.sql`select app.reap_workers(gen_random_uuid())`;
+    const suspected = await db.sql`
+      select tenant_id, count(*)::integer as tasks from app.attempts where outcome = 'lost' group by 1 order by 1`;
+    expect(suspected).toEqual([
+      { tenant_id: "giant", tasks: 4 },
+      { tenant_id: "small", tasks: 4 },
+    ]);
   });
 
   test("a task that was held through three crashes is failed rather than tried for ever", async () => {

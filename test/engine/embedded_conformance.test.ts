@@ -136,7 +136,7 @@ const walks: Record<string, Walks> = {
 
 for (const [file, blocks] of Object.entries(walks)) {
   describe(file, async () => {
-    await declareOnEmbedded(blocks, () => import(`./${file}.test.ts`));
+    await declareOnEmbedded(blocks, () => import(`./${file}.test.ts?embedded`));
     // What else the file declares has run on the server.
     const { tasks } = TestRunner.getCurrentSuite();
     tasks.splice(0, tasks.length, ...tasks.filter(({ name }) => name.endsWith(" (embedded)")));

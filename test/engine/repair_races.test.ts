@@ -27,6 +27,7 @@ const stages = (on_task_failure: string) => [
 const by_operators: Record<string, Verb<Scene>> = {
   pause: (db, { job_id }) => db.sql`select app.pause_job(${job_id})`,
   continue: (db, { job_id }) => db.sql`select app.continue_job(${job_id})`,
+  change: (db, { job_id }) => db.sql`select app.change_job(${job_id}, 5, 7)`,
   skip_waiting: (db, { stage_id }) => db.sql`select app.skip_task(${`${stage_id}-4`}, 'unwanted')`,
   skip_held: (db, { stage_id }) => db.sql`select app.skip_task(${`${stage_id}-0`}, 'unwanted')`,
   cancel: (db, { job_id }) => db.sql`select app.cancel_job(${job_id})`,

@@ -102,20 +102,30 @@ describe("tenants on a server", () => {
     "job_tallies",
     "saved_views",
     "rate_minutes",
+    "uploads",
+    "platform.recipes",
+    "platform.registered_recipes",
+    "platform.saved_recipes",
+    "platform.requests",
+    "platform.request_jobs",
+    "platform.assets",
+    "platform.releases",
   ];
+  const placed = (table: string) => (table.includes(".") ? table : `app.${table}`);
   /** Not even their tenant reads these: a hash of a secret is of no use to anybody, nor is a sealed one. */
   const closed = ["api_keys", "sessions", "webhook_endpoints", "dependents_locks"];
 
   test("every table of the engine has row-level security enabled and forced, and carries a tenant", async () => {
     const open = await admin.sql`
       select c.relname from pg_class c
-       where c.relnamespace = 'app'::regnamespace and c.relkind = 'r' and c.relname not like 'schema_%'
+       where c.relnamespace in ('app'::regnamespace, 'platform'::regnamespace) and c.relkind = 'r' and c.relname not like 'schema_%'
          and not (c.relrowsecurity and c.relforcerowsecurity
            -- The janitor's one row and what is counted tell of no tenant.
            and (c.relname in ('janitor', 'work_counts', 'tallies', 'lock_salt', 'duties', 'named_locks', 'rate_notes', 'rate_samples') or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')))`;
     expect(open).toEqual([]);
     const seen = await admin.sql<{ relname: string }>`
-      select relname from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and relname not like 'schema_%'`;
+      select case when relnamespace = 'platform'::regnamespace then 'platform.' else '' end || relname as relname from pg_class
+       where relnamespace in ('app'::regnamespace, 'platform'::regnamespace) and relkind = 'r' and relname not like 'schema_%'`;
     expect(seen.map(({ relname }) => relname).sort()).toEqual(
       [
         ...tables,
@@ -211,7 +221,7 @@ describe("tenants on a server", () => {
 
   test("a role mapped to no tenant sees nothing and writes nothing", async () => {
     for (const table of tables.filter((one) => !closed.includes(one))) {
-      expect([table, await as.nobody.sql(template(`select 1 from app.${table}`))]).toEqual([table, []]);
+      expect([table, await as.nobody.sql(template(`select 1 from ${placed(table)}`))]).toEqual([table, []]);
     }
     for (const call of [
       as.nobody.sql`select app.enqueue('t.lone')`,
@@ -227,7 +237,7 @@ describe("tenants on a server", () => {
   test("the keys are closed even to their tenant and to the server, but through verbs", async () => {
     for (const session of [as.acme, as.nobody, as.server, as.worker]) {
       for (const table of closed) {
-        const read = session.sql(template(`select 1 from app.${table}`));
+        const read = session.sql(template(`select 1 from ${placed(table)}`));
         await expect(read, table).rejects.toMatchObject({ code: "42501" });
       }
     }
@@ -257,10 +267,10 @@ describe("tenants on a server", () => {
     for (const session of [as.acme, as.server, as.worker]) {
       for (const table of tables) {
         for (const statement of [
-          `delete from app.${table}`,
-          `update app.${table} set tenant_id = 'acme'`,
-          `insert into app.${table} default values`,
-          `truncate app.${table}`,
+          `delete from ${placed(table)}`,
+          `update ${placed(table)} set tenant_id = 'acme'`,
+          `insert into ${placed(table)} default values`,
+          `truncate ${placed(table)}`,
         ]) {
           await expect(session.script(statement), statement).rejects.toMatchObject({ code: "42501" });
         }

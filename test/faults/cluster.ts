@@ -1,14 +1,16 @@
 // A Postgres server of one fault file's own, to be stopped, crashed and robbed of backends. Durable as a server is by
 // default: what these tests prove about commits would mean nothing with fsync off. Its log is read at the end: a deadlock
 // fails the file, because retries would hide it from the test itself.
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import type { Database } from "../../src/engine/database/database.js";
 import { openServer } from "../../src/engine/database/server_database.js";
 import { migrate } from "../../src/engine/schema/migrate.js";
 import { is_pooled } from "../behind_pooler.js";
+import { madeOnce } from "../made_once.js";
 import { type Pooler, startPooler } from "../pgbouncer.js";
 import { type Installation, installServer, launchServer, serverAnswers, serverStopped } from "../postgres_server.js";
 
@@ -31,12 +33,30 @@ export interface ClusterDatabase {
   drop(): Promise<void>;
 }
 
+const npm_binaries = process.env.FANFOLD_TEST_PG === "npm";
+
+/** The data of a server with a migrated database to clone, made once per run: each cluster starts with a copy. */
+async function preparedData(): Promise<string> {
+  const made = await madeOnce("fault_server", async (folder) => {
+    const installed = installServer({ npm_binaries });
+    try {
+      const first = new Cluster(installed, await quietPort());
+      await first.start();
+      await first.makeTemplate();
+      await first.stop("fast");
+      execFileSync("cp", ["-a", installed.data_dir, folder]);
+    } finally {
+      rmSync(installed.folder, { recursive: true, force: true });
+    }
+  });
+  return join(made, "data");
+}
+
 export async function startCluster(env?: Record<string, string>): Promise<Cluster> {
-  const installed = installServer({ npm_binaries: process.env.FANFOLD_TEST_PG === "npm" });
+  const installed = installServer({ npm_binaries, data: await preparedData() });
   try {
     const cluster = new Cluster(installed, await quietPort(), env);
     await cluster.start();
-    await cluster.makeTemplate();
     if (is_pooled) await cluster.putPoolerBefore();
     return cluster;
   } catch (error) {

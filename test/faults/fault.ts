@@ -42,11 +42,22 @@ let cluster: Cluster;
 /** For a file whose server needs something in its environment from the start. */
 let server_env: Record<string, string> | undefined;
 
-beforeAll(async () => {
-  say(`seed ${seed} (repeat with FANFOLD_TEST_SEED=${seed})`);
-  cluster = await startCluster(server_env);
-});
-afterAll(() => cluster?.close());
+/** Once for each file of faults. */
+let declared = false;
+
+function declareCluster(): void {
+  if (declared) return;
+  declared = true;
+  beforeAll(async () => {
+    say(`seed ${seed} (repeat with FANFOLD_TEST_SEED=${seed})`);
+    cluster = await startCluster(server_env);
+  });
+  afterAll(async () => {
+    declared = false;
+    server_env = undefined;
+    await cluster?.close();
+  });
+}
 
 export function serverEnvironment(env: Record<string, string>): void {
   server_env = env;
@@ -66,6 +77,7 @@ export function fault(
 ): void {
   if (faults.has(name)) throw new Error(`there is a fault "${name}" already`);
   faults.set(name, body);
+  declareCluster();
   const patient_s = limit_s * patience;
   test(name, { timeout: (patient_s + 30) * 1000 * rounds }, async () => {
     const all: Verdict["counts"][] = [];

@@ -90,6 +90,16 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
   const { slot } = await one(evil.sql<{ slot: number }>`
     select (app.host_enter(${host}::text::json) ->> 'slot_id')::bigint as slot`);
 
+  const coming = (key_: string) => json({ key: key_, bytes: 1, part_bytes: 1, expires_s: 600 });
+  const uploads: string[] = [];
+  for (const name of ["end", "forget", "get", "take"]) {
+    const { id } = await one(evil.sql<{ id: string }>`
+      select app.begin_upload(${coming(name)}::text::json) ->> 'upload_id' as id`);
+    uploads.push(id);
+  }
+  await evil.sql`select app.take_upload_key(${uploads[0]!}::text::uuid)`;
+  await job(one_stage("t.hinted"));
+
   const held = { finish: await own("t.own"), release: await own("t.own") };
   // The shared worker plans too, and may be quicker.
   const plan = async (): Promise<number> => {
@@ -113,9 +123,13 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       adopt_asset: `app.adopt_asset(${quoted(file("adopt"))})`,
       begin_delivery: `app.begin_delivery('${deliveries[0]}', 1)`,
       begin_run_now: "app.begin_run_now('now')",
+      begin_upload: `app.begin_upload('${coming("begin")}')`,
       cancel_job: `app.cancel_job('${running[0]}')`,
       cancel_task: `app.cancel_task('${await lone()}')`,
+      change_job: `app.change_job('${await queued()}', 5)`,
       claim: `app.claim('${json({ worker_id: worker, types: ["t.claimed"], limit: 3, after_tenant: null })}')`,
+      claim_for: `app.claim_for('${json({ worker_id: worker, limit: 1 })}')`,
+      claim_hinted: `app.claim_hinted(${w}, 't.hinted', '{}', '${json({ worker_id: worker, types: ["t.hinted"], limit: 1, after_tenant: null })}')`,
       continue_job: `app.continue_job('${paused}')`,
       continue_type: "app.continue_type('t.paused')",
       count_usage: "app.count_usage()",
@@ -127,13 +141,17 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       delete_view: "app.delete_view('gone')",
       delete_webhook: "app.delete_webhook('we_delete0000000000')",
       discard_delivery: `app.discard_delivery('${deliveries[1]}')`,
+      end_upload: `app.end_upload('${uploads[0]}', '${"ab".repeat(32)}')`,
       enqueue: "app.enqueue('t.none', '{}', 'a key')",
       enqueue_alike: `app.enqueue_alike('t.first_of_its_type', '[{}]')`,
       enqueue_tasks: `app.enqueue_tasks('{"task_type": "t.none", "tasks": [{"parameters": "{}", "key": "another"}]}')`,
       expire_jobs: "app.expire_jobs()",
       expire_tasks: "app.expire_tasks()",
+      expire_uploads: "app.expire_uploads('evil', '[]')",
       finish: `app.finish(${w}, '[{"c": ${held.finish.claim_id}, "g": ${held.finish.stage_id}, "a": 1}]',
         '{${held.finish.claim_id}}', '{${held.finish.ordinal}}', '{1}', '[{}]')`,
+      forget_upload: `app.forget_upload('${uploads[1]}')`,
+      get_upload: `app.get_upload('${uploads[2]}', 600)`,
       forget_asset: "app.forget_asset('silver', 'forget')",
       heartbeat: `app.heartbeat('${json({ worker_id: worker, running: [], claims: [] })}')`,
       host_enter: `app.host_enter('${host}')`,
@@ -181,6 +199,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       set_idle: `app.set_idle(${w}, true)`,
       skip_task: `app.skip_task('${await task_of(running[3]!)}', 'why')`,
       skip_tasks: `app.skip_tasks('${await queued()}', 'only', '[[0, 1]]', 'why')`,
+      start_due_jobs: "app.start_due_jobs()",
       start_clocks: "app.start_clocks()",
       stop_worker: `app.stop_worker(${w})`,
       submit: `app.submit(${again}, '{"new": 1}')`,
@@ -192,6 +211,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       sweep_ready: "app.sweep_ready()",
       take_schedule: `app.take_schedule(${schedule}, 1, '2020-01-01T00:00:00Z', '2020-01-01T00:00:00Z', '2020-01-01T00:01:00Z')`,
       take_turn: "app.take_turn('any')",
+      take_upload_key: `app.take_upload_key('${uploads[3]}')`,
       take_zone_sweep: "app.take_zone_sweep(0)",
       tell_left_schedules: "app.tell_left_schedules()",
       update_webhook: `app.update_webhook('{"endpoint_id": "we_update0000000000", "description": "other"}')`,

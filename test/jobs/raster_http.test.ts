@@ -1,6 +1,9 @@
 // The raster jobs as a caller over HTTP and a person at the command line meet them.
+import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { checkValue } from "../../dashboard/src/form/checks.js";
 import { readSchema, type Shape } from "../../dashboard/src/form/schema.js";
@@ -112,12 +115,70 @@ test.skipIf(skip)(`what is submitted over HTTP is found in the STAC API, linked 
   expect(found).toMatchObject({ status: 200, body: { features: [{ id: "scene" }] } });
 });
 
+test.skipIf(skip)(
+  `a request for a raster is checked, processed, approved and published, and its links can be followed${name}`,
+  async () => {
+    const asked = await service.call("POST", "/api/platform/submit", {
+      body: {
+        dataset_id: "relief",
+        resource_id: "alps",
+        version_id: "1",
+        files: ["bronze:in/scene.tif"],
+        parameters: { approval: true, publication: { datetime: "2024-01-01T00:00:00Z" } },
+      },
+    });
+    expect(asked).toMatchObject({ status: 202, body: { data_type: "raster", created: true } });
+    const look = () => service.call("GET", "/api/platform/status/relief/alps/1");
+    let request = await look();
+    for (; request.status === 202 && request.body.waits_for_approval === null; request = await look())
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    // The COGs are there, and nothing of them is in the catalogue yet.
+    expect(request.body.jobs.map(({ status }: { status: string }) => status)).toEqual([
+      "completed",
+      "completed",
+      "waiting_approval",
+    ]);
+    expect((await service.call("GET", "/stac/collections/relief")).status).toBe(404);
+    await service.call("POST", `/api/platform/requests/${asked.body.request_id}/decide`, { body: { approved: true } });
+    for (request = await look(); request.status === 202; request = await look())
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(request.body).toMatchObject({ status: "completed", result_data: { counts: { completed: 3 }, errors: [] } });
+    const services: { name: string; href: string }[] = request.body.result_data.services;
+    expect([...new Set(services.map((one) => one.name))].sort()).toEqual(
+      expect.arrayContaining(["asset", "quicklook", "stac_collection", "stac_item", "stac_items", "stac_search"]),
+    );
+    const key = await service.key();
+    for (const { href } of services) {
+      const answer = await fetch(href, { headers: { authorization: `Bearer ${key}` } });
+      expect([href, answer.status]).toEqual([href, 200]);
+      await answer.arrayBuffer();
+    }
+  },
+);
+
+test.skipIf(skip)(`examples/platform_request brings a raster through a request with curl alone${name}`, async () => {
+  const script = new URL("../../examples/platform_request/request.sh", import.meta.url);
+  const file = join(service.storage_dir, "example.tif");
+  writeFileSync(file, scene());
+  const { stdout } = await promisify(execFile)("bash", [fileURLToPath(script)], {
+    env: { ...process.env, URL: service.url, KEY: await service.key(), FILE: file },
+  });
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    "uploaded: bronze:requests/example.tif",
+    "would be: raster",
+    "waits for approval of: publish",
+    "the request is completed",
+    expect.stringMatching(/^followed \d+ links$/),
+  ]);
+});
+
 /** Every parameter of every raster job, with a value that is not its default. */
 const all_parameters = {
   process_raster: {
     source: "bronze:in/scene.tif",
     item_id: "one",
     overwrite: "replace",
+    register: false,
     ...aboutCollection(),
     ...aboutRaster(),
     max_single_px: 512,
@@ -129,6 +190,7 @@ const all_parameters = {
     homogeneity: "warn",
     max_broken_percent: 5,
     overwrite: "replace",
+    register: false,
     ...aboutCollection(),
     ...aboutRaster(),
     max_single_px: 512,

@@ -1,6 +1,7 @@
 // Two tenants with rows of every kind, and how to name one of them: the table that the conformance test asks for ids. Whoever adds
 // a path parameter of a new name adds a line here.
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
+import { defineRecipe } from "../../src/core/declare/recipe.js";
 import { Permanent } from "../../src/core/errors/errors.js";
 import type { TestService } from "./service.js";
 import { collectionOf, itemOf } from "./stac/stac_service.js";
@@ -24,6 +25,11 @@ export const world_parts = {
       throw new Permanent("it is broken", { code: "broken" });
     }),
     defineHandler("t.never", {}, () => null),
+  ],
+  recipes: [
+    defineRecipe({ data_type: "stuck", jobs: [{ name: "wait", job: "never" }] }),
+    defineRecipe({ data_type: "broken", jobs: [{ name: "break", job: "mixed" }] }),
+    defineRecipe({ data_type: "asked", jobs: [{ name: "ask", job: "greet", gate: "Really?" }] }),
   ],
 };
 export const world_types = ["t.say", "t.fail"];
@@ -131,12 +137,44 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
   collection_id: (world) => world.collection(),
   item_id: (world) => world.item(),
   connector: async () => "http.request",
+  request_id: (world) => requestOf(world, "stuck"),
+  dataset_id: async (world) => {
+    await requestOf(world, "stuck");
+    return `d${count}`;
+  },
+  resource_id: async () => "r",
+  version_id: async () => "1",
+  data_type: async () => "stuck",
+  upload_id: (world) => world.made("POST", "/api/files", { key: `u/${++count}`, bytes: 1 }, "upload_id"),
+  part: async () => "1",
   worker_id: async ({ engine }) =>
     (await engine.work.register({ types: ["t.nothing"], slots: 1, lease_s: 30 })).worker_id,
 };
 
 /** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
-export const shared_ids = new Set(["zone", "job_type", "task_type", "stage", "connector"]);
+export const shared_ids = new Set([
+  "zone",
+  "job_type",
+  "task_type",
+  "stage",
+  "connector",
+  "part",
+  "resource_id",
+  "version_id",
+  "data_type",
+]);
+
+function requestOf(world: World, data_type: string): Promise<string> {
+  const body = { dataset_id: `d${++count}`, resource_id: "r", version_id: "1", data_type };
+  return world.made("POST", "/api/platform/submit", body, "request_id");
+}
+
+async function endedRequestOf(world: World, data_type: string): Promise<string> {
+  const request_id = await requestOf(world, data_type);
+  while ((await world.engine.requests.get(request_id)).finished_at === null)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  return request_id;
+}
 
 /** Calls that make what they name, or change it: the same name is another thing in another tenant. */
 export const makers = new Set([
@@ -154,9 +192,33 @@ interface Prepared {
 
 /** Calls that succeed only when something is in the right state. By operationId; others are made of their schemas alone. */
 export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
+  post_platform_submit: async () => ({
+    body: { dataset_id: `d${++count}`, resource_id: "r", version_id: "1", data_type: "stuck" },
+  }),
+  post_platform_requests_request_id_resubmit: async (world) => ({
+    path: { request_id: await endedRequestOf(world, "broken") },
+    body: {},
+  }),
+  post_platform_requests_request_id_decide: async (world) => ({
+    path: { request_id: await requestOf(world, "asked") },
+    body: { approved: true },
+  }),
+  put_platform_recipes_data_type: async () => ({
+    path: { data_type: `r${++count}` },
+    body: { jobs: [{ name: "a", job: "greet" }] },
+  }),
+  delete_platform_recipes_data_type: async (world) => {
+    const data_type = `r${++count}`;
+    await world.engine.recipes.save(data_type, { jobs: [{ name: "a", job: "greet" }] });
+    return { path: { data_type }, body: {} };
+  },
   post_jobs_job_id_cancel: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_job_id_pause: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_job_id_continue: async (world) => ({ path: { job_id: await world.job("never", false) } }),
+  post_jobs_job_id_change: async (world) => ({
+    path: { job_id: await world.job("never", false) },
+    body: { priority: 3 },
+  }),
   post_jobs_job_id_resume: async (world) => ({ path: { job_id: await world.job("mixed") } }),
   post_jobs_retry_stage_job_id_stage: async (world) => ({
     path: { job_id: await world.job("mixed"), stage: "second" },
@@ -215,6 +277,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     const item_id = await world.item();
     return { path: { item_id, collection_id: await world.collection() }, body: itemOf(item_id, `${world.marker}-c`) };
   },
+  post_files: async () => ({ body: { key: `f/${++count}`, bytes: 1 } }),
   post_session: async ({ service, tenant }) => ({ body: { key: await service.key(tenant) } }),
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };

@@ -1,6 +1,8 @@
 // The document is true to OpenAPI 3.1 as far as its rules can be checked here, and the page made of it is a page.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { upload_parts_api } from "../../src/core/api/uploads.js";
+import { upload_api } from "../../src/core/api/work/files.js";
 import { zone_files_api } from "../../src/core/api/zone_files.js";
 import { error_table } from "../../src/core/errors/errors.js";
 import { allRoutes } from "../../src/server/routes/index.js";
@@ -33,7 +35,12 @@ function walk(value: unknown, visit: (key: string, value: unknown) => void): voi
 }
 
 test("every route of the server is in the document, and no other", () => {
-  const endpoints = [...allRoutes().map(({ endpoint }) => endpoint), ...Object.values(zone_files_api)];
+  const endpoints = [
+    ...allRoutes().map(({ endpoint }) => endpoint),
+    ...Object.values(zone_files_api),
+    ...Object.values(upload_parts_api),
+    ...Object.values(upload_api),
+  ];
   const served = endpoints.map(({ method, path }) => `${method.toLowerCase()} ${path}`);
   expect(
     operations()

@@ -16,6 +16,7 @@ import { openEngine } from "../../src/engine/open_engine.js";
 import { createAuthentication } from "../../src/server/access/authentication.js";
 import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { type AppOptions, createApp } from "../../src/server/app.js";
+import type { ZoneSettings } from "../../src/storage/zones.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
 import { freshDatabase, realServer, type Variant } from "../postgres.js";
@@ -62,12 +63,14 @@ export interface ServiceParts {
   outbound?: Partial<OutboundPolicy>;
   /** Of the engine's own pool. */
   connections?: number;
+  /** Where zones are that are not folders. */
+  zones?: Partial<ZoneSettings>;
 }
 
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app", through = (url) => url, outbound, connections = 4 }: ServiceParts = {},
+  { variant = "app", through = (url) => url, outbound, connections = 4, zones }: ServiceParts = {},
 ): Promise<TestService> {
   const { db, url: database_url, drop } = await freshDatabase({ variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
@@ -84,6 +87,7 @@ export async function openService(
     apart: true,
     secret_keys: [randomBytes(32)],
     outbound,
+    ...(zones === undefined ? {} : { zones }),
   });
   // Tests fail to get in far more often than a caller should: without this they would be told to wait.
   const authenticator = createAuthentication({ db: engine.db, attempts: new FailedSignIns({ burst: 1_000_000 }) });

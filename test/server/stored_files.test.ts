@@ -174,7 +174,7 @@ describe("a row that names another tenant's file", () => {
     const engine = service.engine.forTenant("a");
     const worker_id = await register(role, ["t.read"]);
     const stage_id = (await engine.tasks({ job_id })).tasks[0]!.task_id.split("-")[0];
-    const { items } = await engine.work.results(worker_id, { stage_id: Number(stage_id), from: 0, limit: 10 });
+    const { items } = await engine.work.results.page(worker_id, { stage_id: Number(stage_id), from: 0, limit: 10 });
     expect(items).toMatchObject([{ result: null, left_out: { reason: "its file cannot be read" } }]);
     await engine.cancelJob(job_id);
   });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openAzureBlobs } from "../../src/storage/azure_blobs.js";
 import type { BlobStore } from "../../src/storage/blob_store.js";
-import { conforms, manyKeys, text } from "./blob_conformance.js";
+import { conforms, manyKeys, readAll, text } from "./blob_conformance.js";
 import { emulator, type ObjectService, startAzure } from "./object_services.js";
 
 let service: ObjectService;
@@ -45,6 +45,15 @@ describe("a container", () => {
     ]);
     expect((await fetch(url!.split("?")[0]!)).status).toBeGreaterThanOrEqual(400);
     expect((await fetch(url!, { method: "DELETE" })).status).toBe(403);
+  });
+
+  test("gives addresses with which anybody may write one object for a while, and no other", async () => {
+    const { url, headers } = (await store.signedPut("in/ä b.tif", { expires_s: 60, media_type: "image/tiff" }))!;
+    const sent = await fetch(url, { method: "PUT", headers, body: "0123456789" });
+    expect([sent.status, await sent.text()]).toEqual([201, ""]);
+    expect((await readAll(store, "in/ä b.tif")).toString()).toBe("0123456789");
+    const elsewhere = url.replace("in/", "out/");
+    expect((await fetch(elsewhere, { method: "PUT", headers, body: "x" })).status).toBe(403);
   });
 
   test("names its objects for a catalogue", () => {

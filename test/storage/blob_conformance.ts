@@ -222,6 +222,7 @@ export function conforms(open: () => BlobStore, { odd_order = false }: { odd_ord
     await expect(store.copy("ok", key)).rejects.toMatchObject(refused);
     await expect(store.remove(key)).rejects.toMatchObject(refused);
     await expect(store.signedUrl(key, { expires_s: 60 })).rejects.toMatchObject(refused);
+    await expect(store.signedPut(key, { expires_s: 60 })).rejects.toMatchObject(refused);
     if (key !== "" && key !== "a/") await expect(store.list(key)).rejects.toMatchObject(refused);
   });
 }

@@ -16,6 +16,7 @@ const silent = {
   copy: never,
   remove: never,
   signedUrl: never,
+  signedPut: never,
   href: (key: string) => key,
 } satisfies BlobStore;
 
@@ -37,6 +38,7 @@ test("every question to a silent store ends", async () => {
       store.copy("a", "b"),
       store.remove("a"),
       store.signedUrl("a", { expires_s: 1 }),
+      store.signedPut("a", { expires_s: 1 }),
     ].map(isGivenUp),
   );
 });

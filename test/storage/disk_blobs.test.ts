@@ -51,6 +51,7 @@ describe("a folder", () => {
 
   test("has no signed URLs", async () => {
     expect(await store.signedUrl("a", { expires_s: 60 })).toBeNull();
+    expect(await store.signedPut("a", { expires_s: 60 })).toBeNull();
   });
 });
 

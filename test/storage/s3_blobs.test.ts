@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { BlobStore } from "../../src/storage/blob_store.js";
 import { openS3Blobs } from "../../src/storage/s3_blobs.js";
-import { conforms, manyKeys, text } from "./blob_conformance.js";
+import { conforms, manyKeys, readAll, text } from "./blob_conformance.js";
 import { type ObjectService, startS3 } from "./object_services.js";
 
 let service: ObjectService;
@@ -47,6 +47,17 @@ describe("a bucket", () => {
       "image/tiff",
     ]);
     expect(new URL(url!).searchParams.get("X-Amz-Expires")).toBe("60");
+  });
+
+  test("gives addresses with which anybody may write one object for a while", async () => {
+    const { url, headers } = (await store.signedPut("in/ä b.tif", { expires_s: 60, media_type: "image/tiff" }))!;
+    const sent = await fetch(url, { method: "PUT", headers, body: "0123456789" });
+    expect([sent.status, await sent.text()]).toEqual([200, ""]);
+    expect((await readAll(store, "in/ä b.tif")).toString()).toBe("0123456789");
+    const signed = new URL(url).searchParams;
+    expect(signed.get("X-Amz-SignedHeaders")).toBe("content-type;host");
+    // Of a body that the signer has not seen.
+    expect([...signed.keys()].filter((name) => name.includes("checksum"))).toEqual([]);
   });
 
   test("names its objects for a catalogue", () => {

@@ -112,14 +112,18 @@ test("cancelling a running job aborts its handlers with the next heartbeat", asy
 test("a claim whose reply was lost goes back to others, although its worker lives", async () => {
   const noop = defineHandler("noop", {}, (_, ctx) => ctx.ordinal);
   const shop = await openShop({ jobs: [fan("noop")], handlers: [noop] });
-  const { claim } = shop.engine.worker_commands;
+  const { claim, claim_hinted } = shop.engine.worker_commands;
   let lost = 0;
-  const losing: typeof claim = async (db, request) => {
-    const reply = await claim(db, request);
+  const losing = async (asked: ReturnType<typeof claim>) => {
+    const reply = await asked;
     if (reply.claims.length === 0 || lost++ > 0) return reply;
     throw new DatabaseError("08006", "the connection was lost after the commit");
   };
-  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, claim: losing } });
+  const either: Pick<typeof shop.engine.worker_commands, "claim" | "claim_hinted"> = {
+    claim: (db, request) => losing(claim(db, request)),
+    claim_hinted: (db, task_type, request) => losing(claim_hinted(db, task_type, request)),
+  };
+  Object.assign(shop.engine, { worker_commands: { ...shop.engine.worker_commands, ...either } });
   const worker = await shop.worker({ lease_s: 1 });
   const { job_id } = await shop.engine.submit("fan", { n: 5 });
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed", stages: [{ completed: 5 }] });

@@ -3,17 +3,16 @@ import type { ClaimedStage, ClaimedTask } from "../../src/engine/work/commands.j
 import { newPace } from "../../src/worker/claim/batch.js";
 import { HeldClaim, Holdings } from "../../src/worker/claim/held.js";
 
-function claim(claim_id: number, ordinals: number[]): HeldClaim {
+function claim(claim_id: number, ordinals: number[], tenant_id = "acme"): HeldClaim {
   const tasks = ordinals.map((ordinal): ClaimedTask => [ordinal, null, null, null]);
   const batch = { claim_id, stage_id: 1, attempt: 1, crashes: 0, tasks };
-  return new HeldClaim(batch, { stage_id: 1 } as ClaimedStage, newPace(), 0);
+  return new HeldClaim(batch, { stage_id: 1, tenant_id, planner: "data" } as ClaimedStage, newPace(), 0);
 }
 
 function takeAll(holdings: Holdings): string[] {
   const taken: string[] = [];
   for (let next = holdings.first(); next !== undefined; next = holdings.first()) {
-    taken.push(`${next.claim_id}:${next.tasks[next.next++]![0]}`);
-    holdings.queued--;
+    taken.push(`${next.claim_id}:${holdings.start(next)[0]}`);
   }
   return taken;
 }
@@ -74,10 +73,69 @@ test("a busy queue keeps nothing of the claims it has passed", () => {
   const holdings = new Holdings();
   for (let id = 0; id < 30; id++) holdings.add(claim(id, [0, 1]));
   for (let taken = 0; taken < 40; taken++) {
-    holdings.first()!.next++;
-    holdings.queued--;
+    holdings.start(holdings.first()!);
   }
   expect(holdings.first()?.claim_id).toBe(20);
-  const { queue } = holdings as unknown as { queue: unknown[] };
-  expect(queue).toHaveLength(10);
+  expect(holdings.first()?.tenant.queue).toHaveLength(10);
+});
+
+test("of several tenants the one with the fewest slots starts first, whatever another has piled up", () => {
+  const holdings = new Holdings();
+  const wide = claim(1, [0, 1, 2, 3, 4]);
+  holdings.add(wide);
+  for (let n = 0; n < 3; n++) holdings.start(wide);
+  holdings.add(claim(2, [0, 1, 2, 3], "globex"));
+  expect(holdings.shares).toEqual({ acme: 5, globex: 4 });
+  expect(takeAll(holdings)).toEqual(["2:0", "2:1", "2:2", "1:3", "2:3", "1:4"]);
+});
+
+test("a tenant whose tasks have ended has its turn again, and one without any is forgotten", () => {
+  const holdings = new Holdings();
+  const [wide, other] = [claim(1, [0, 1, 2]), claim(2, [0, 1], "globex")];
+  for (const held of [wide, other]) holdings.add(held);
+  for (const held of [wide, wide, other]) holdings.start(held);
+  for (let n = 0; n < 2; n++) holdings.end(wide);
+  expect(holdings.first()).toBe(wide);
+  holdings.end(other);
+  holdings.takeRest(other);
+  expect(holdings.shares).toEqual({ acme: 1 });
+});
+
+test("while tenants share a worker, none of them has the last quarter of its slots", () => {
+  const holdings = new Holdings();
+  holdings.add(claim(1, [0, 1, 2, 3, 4, 5, 6, 7, 8]));
+  const other = claim(2, [0], "globex");
+  holdings.add(other);
+  holdings.start(other);
+  holdings.end(other);
+  holdings.shareSlots(8, 4_000);
+  expect(takeAll(holdings)).toEqual(["1:0", "1:1", "1:2", "1:3", "1:4", "1:5"]);
+  holdings.add(claim(3, [0], "globex"));
+  expect(takeAll(holdings)).toEqual(["3:0"]);
+  holdings.end(other);
+  // Nothing of the other for a while: the slots are not kept for it any longer.
+  holdings.shareSlots(8, 6_000);
+  expect(takeAll(holdings)).toEqual(["1:6", "1:7"]);
+});
+
+test("a data plan starts where no slot is free, and takes none", () => {
+  const holdings = new Holdings();
+  holdings.add(claim(1, [0]));
+  const plan = claim(2, [-1]);
+  holdings.add(plan);
+  expect(holdings.first(false)).toBe(plan);
+  holdings.start(plan);
+  expect(holdings.first(false)).toBeUndefined();
+  expect(holdings.first()?.claim_id).toBe(1);
+  expect(holdings.shares).toEqual({ acme: 1 });
+  expect([...holdings.plans]).toEqual([plan]);
+  holdings.settle(plan, 1);
+  expect(holdings.plans.size).toBe(0);
+});
+
+test("what is handed back is of the tenant that has the most", () => {
+  const holdings = new Holdings();
+  holdings.add(claim(1, [0, 1, 2]));
+  holdings.add(claim(2, [7], "globex"));
+  expect(holdings.takeFromEnd(2)).toEqual([{ c: 1, o: [1, 2] }]);
 });

@@ -4,6 +4,7 @@ import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { Permanent } from "../../src/core/errors/errors.js";
 import type { Database } from "../../src/engine/database/database.js";
 import { armFault } from "../../src/fault.js";
+import { Holdings } from "../../src/worker/claim/held.js";
 import { Plans } from "../../src/worker/life/connections.js";
 import { LOADED_BYTES, type PlanningParts, planStage } from "../../src/worker/plan/planning.js";
 import type { TaskContext } from "../../src/worker/run/context.js";
@@ -185,6 +186,7 @@ test("a data plan does not load more spilled results than fit into memory", asyn
   const parts = {
     commands: { plan_stage: async () => ({ needs }) },
     plans: new Plans(() => ({}) as Database),
+    holdings: new Holdings(),
   } as unknown as PlanningParts;
   const storage = { get: async () => Buffer.from(String(++loads)) };
   const ctx = { claim: { claim_id: 1, stage: { planner: "data" } }, storage } as unknown as TaskContext;

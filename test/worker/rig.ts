@@ -104,8 +104,7 @@ export function openRig(options: RigOptions) {
   /** Tasks that have run already: only their end is missing. */
   const ran = (claim_id: number, count: number): HeldClaim => {
     const claim = hold(claim_id, "none", count);
-    claim.next = claim.end;
-    holdings.queued -= count;
+    for (let n = 0; n < count; n++) holdings.start(claim);
     return claim;
   };
   return { holdings, stats, lease, logs, finisher, runner, stale, hold, ran };

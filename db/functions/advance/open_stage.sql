@@ -14,6 +14,7 @@ declare
   v_met boolean;
   v_inline boolean;
   v_size bigint;
+  v_growth bigint;
   v_code text;
   v_problem text;
 begin
@@ -85,7 +86,13 @@ begin
   v_most := case when app.opening_time_left(job, null) > 0 then c_bytes else 0 end;
   begin
     v_size := app.plan_size(stage, job, v_previous, v_most);
+    -- A few bytes of a template can name a large value in every task. Small parameters need no closer look.
     v_inline := v_size <= 1000 and v_most > 0;
+    if v_inline and v_size * pg_column_size(jsonb_build_array(job.parameters)) > c_bytes then
+      v_growth := app.plan_growth(stage, job, v_size);
+      perform app.assert_plan_bytes(stage, v_growth - 128 * v_size, app.plan_bytes_of(stage.tenant_id));
+      v_inline := v_growth <= c_bytes;
+    end if;
     if v_size < 9223372036854775807 then
       perform app.assert_fan_out(stage, v_size);
     end if;

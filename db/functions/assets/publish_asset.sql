@@ -6,13 +6,14 @@ language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
 as $$
 declare
+  v_tenant text := app.acting_tenant(request ->> 'tenant');
   v_asset app.assets;
 begin
   perform app.wait_briefly();
   insert into app.assets as a (tenant_id, zone, key, name, bytes, sha256, media_type, job_id, stage_id, ordinal)
   values (
-    app.acting_tenant(request ->> 'tenant'), request ->> 'zone', request ->> 'key', request ->> 'name', (request ->> 'bytes')::bigint,
-    request ->> 'sha256', request ->> 'media_type', request ->> 'job_id', (request ->> 'stage_id')::bigint, (request ->> 'ordinal')::bigint)
+    v_tenant, request ->> 'zone', request ->> 'key', request ->> 'name', (request ->> 'bytes')::bigint,
+    request ->> 'sha256', request ->> 'media_type', coalesce(request ->> 'job_id', app.job_of(v_tenant, (request ->> 'stage_id')::bigint)), (request ->> 'stage_id')::bigint, (request ->> 'ordinal')::bigint)
   -- The same finish, sent again.
   on conflict (tenant_id, zone, key) do update
     set name = excluded.name, bytes = excluded.bytes, sha256 = excluded.sha256, media_type = excluded.media_type

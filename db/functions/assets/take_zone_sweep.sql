@@ -13,7 +13,7 @@ begin
   perform app.wait_briefly();
   for v_new in
     select t.tenant_id, z.zone
-      from app.tenants t cross join (values ('silver'), ('gold')) as z(zone)
+      from app.tenants t cross join (values ('bronze'), ('silver'), ('gold')) as z(zone)
      where t.tenant_id = coalesce(v_own, t.tenant_id)
        and not exists (select from app.zone_sweeps s where s.tenant_id = t.tenant_id and s.zone = z.zone)
      order by t.tenant_id, z.zone

@@ -1,6 +1,7 @@
 -- Takes up to `limit` runnable tasks for a worker: fair between tenants, by priority within one, in turns between its jobs of one priority.
 -- request: {worker_id, types, limit, after_tenant, turns?: {tenant: where on its ring to go on}, bytes?,
 -- known?: [stage ids whose facts the worker has], no_wait?: [tenants for whose locked rows it shall not wait],
+-- holding?: {tenant: tasks it holds already, which count towards the tenant's share}, planning?: [tenants it makes a data plan for],
 -- memory?: {room, needs: {type: MB}}: of these types no more than fit into the room together}.
 -- Reply: {claims, stages, after_tenant, turns?, shared?: it is full, and jobs or tenants share it,
 -- held?: [tenants for whose rows it waited in vain], kept_out?: [types that have work due and no room]}; see src/engine/work/commands.ts.
@@ -20,6 +21,7 @@ declare
   v_types text[] := array(select t from json_array_elements_text(request -> 'types') t);
   v_only_tenant text := app.worker_tenant();
   v_memory jsonb := (request -> 'memory')::jsonb;
+  v_planning text[] := array(select json_array_elements_text(request -> 'planning'));
   v_capped boolean := exists (select from app.limits l where l.concurrent_tasks is not null);
   v_pools app.ready_pool[];
   v_served text := request ->> 'after_tenant';
@@ -29,14 +31,14 @@ declare
   v_held text[] := '{}'::text[];
 begin
   perform set_config('synchronous_commit', 'off', true), app.assert_live_worker(v_worker, v_only_tenant);
-  v_pools := case when not v_capped then app.only_pool(v_types, v_only_tenant) end;
+  v_pools := case when not v_capped then app.only_pool(v_types, v_only_tenant, v_planning) end;
   if cardinality(v_pools) = 1 then
     v_served := v_pools[1].tenant_id;
     -- Where its jobs' turns go on is not changed by one of them.
     v_turns := jsonb_strip_nulls(jsonb_build_object(v_served, (request -> 'turns' ->> v_served)::bigint));
     v_state := app.take_ready(v_pools[1], v_limit, false, v_memory, v_state);
   elsif v_pools is null then
-    v_found := app.take_fairly(v_types, v_only_tenant, v_limit, v_capped, request, v_state);
+    v_found := app.take_fairly(v_types, v_only_tenant, v_limit, v_capped, v_planning, request, v_state);
     v_state := v_found.state;
     v_pools := v_found.pools;
     v_served := v_found.served;

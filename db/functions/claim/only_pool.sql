@@ -1,7 +1,7 @@
 -- The pools of these types where that can be seen at once: none, or one that is a single range and due, so that there is nobody to be fair
 -- to. Null where it takes a closer look (runnable_pools). An idle worker's claim is one of these, and so is every claim of a wide stage that
 -- is alone.
-create or replace function app.only_pool(types text[], only_tenant text)
+create or replace function app.only_pool(types text[], only_tenant text, planning text[])
 returns app.ready_pool[]
 language plpgsql
 as $$
@@ -15,7 +15,8 @@ begin
     return case when cardinality(v_rows) = 0 then v_rows end;
   end if;
   v_pool := v_rows[1];
-  if v_pool.turn >= 0 and (only_tenant is null or v_pool.tenant_id = only_tenant) and not exists (select from app.paused_types) then
+  if v_pool.turn >= 0 and (only_tenant is null or v_pool.tenant_id = only_tenant) and not exists (select from app.paused_types)
+    and (v_pool.task_type <> '#plan' or v_pool.tenant_id <> all (planning)) then
     return v_rows;
   end if;
   return null;

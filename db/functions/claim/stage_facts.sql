@@ -6,13 +6,7 @@ language plpgsql
 as $$
 begin
   return (
-    select coalesce(json_agg(json_build_object(
-        'stage_id', s.stage_id, 'tenant_id', s.tenant_id, 'job_id', s.job_id, 'job_type', j.job_type, 'stage', s.name,
-        'number', s.number, 'task_type', s.task_type, 'timeout_s', s.timeout_s, 'max_attempts', s.max_attempts,
-        'parallelism', s.parallelism, 'batch', s.batch, 'parameters', j.parameters, 'correlation_id', j.correlation_id, 'traceparent', j.traceparent,
-        'planner', case when s.plan ? 'function' or s.condition ? 'function' then 'function' else 'data' end,
-        'of', s.of_number,
-        'previous', case when s.after = '{}' then '[]'::json else (
+    select coalesce(json_agg(app.stage_fact(s, j, case when s.after = '{}' then '[]'::json else (
           select json_agg(json_build_object('number', p.number, 'name', p.name, 'stage_id', p.stage_id, 'total', p.total, 'status', p.status))
             from app.stages p
            where p.tenant_id = s.tenant_id and p.job_id = s.job_id and p.number = any (s.after)) end)), '[]')

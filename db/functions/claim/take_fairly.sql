@@ -1,7 +1,8 @@
 -- Takes up to `most` tasks where several ranges wait: fair between tenants, by priority within one. `pools` are in the order in which tenants are
 -- to be served, each tenant's by priority. `served`: behind this tenant the next claim starts. `turns`: where on the rings of tenants. See claim.
+-- What the worker holds of a tenant already counts: a tenant that has nothing there comes before one that has all of its slots.
 create or replace function app.take_fairly(
-  types text[], only_tenant text, most bigint, capped boolean, request json, inout state app.taking, out pools app.ready_pool[], out served text,
+  types text[], only_tenant text, most bigint, capped boolean, planning text[], request json, inout state app.taking, out pools app.ready_pool[], out served text,
   out turns jsonb)
 language plpgsql
 as $$
@@ -10,12 +11,14 @@ declare
   v_found record;
   v_tenants text[];
   v_tenant text;
+  v_holding jsonb := coalesce((request -> 'holding')::jsonb, '{}'::jsonb);
   v_share bigint;
+  v_equal bigint;
   v_allowance bigint := 9223372036854775807;
 begin
   served := request ->> 'after_tenant';
   turns := '{}'::jsonb;
-  v_found := app.runnable_pools(types, coalesce(served, ''), only_tenant, most);
+  v_found := app.runnable_pools(types, coalesce(served, ''), only_tenant, most, planning);
   pools := v_found.pools;
   if cardinality(pools) = 0 then
     served := coalesce(v_found.scanned, served);
@@ -24,9 +27,10 @@ begin
   v_tenants := app.tenants_of_pools(pools);
   state.touched := v_found.promoted;
   state.shared := cardinality(v_tenants) > 1;
+  v_equal := (
+    select most + coalesce(sum((v_holding ->> t)::bigint), 0)::bigint + cardinality(v_tenants) - 1 from unnest(v_tenants) t) / cardinality(v_tenants);
   -- In round 1 each tenant gets its share. In round 2 the tenants that have more get what is left.
   for v_round in 1 .. 2 loop
-    v_share := case when v_round = 1 then (most + cardinality(v_tenants) - 1) / cardinality(v_tenants) else most end;
     foreach v_tenant in array v_tenants loop
       exit when state.tasks >= most or state.bytes <= 0;
       if capped then
@@ -37,6 +41,8 @@ begin
           continue;
         end if;
       end if;
+      v_share := case when v_round = 1 then v_equal - coalesce((v_holding ->> v_tenant)::bigint, 0) else most end;
+      continue when v_share <= 0;
       state.turn := coalesce((turns ->> v_tenant)::bigint, (request -> 'turns' ->> v_tenant)::bigint);
       state := app.take_of_tenant(pools, v_tenant, least(v_share, most - state.tasks, v_allowance), v_memory, state);
       if state.turn is not null then

@@ -30,6 +30,14 @@ declare
   v_wanted bigint := want;
   v_cursor refcursor;
 begin
+  if pool.task_type = '#plan' then
+    -- A worker makes the data plans of a tenant one after the other.
+    if exists (select from unnest(state.taken) t where t.task_type = pool.task_type and t.tenant_id = pool.tenant_id) then
+      return;
+    end if;
+    want := least(want, 1);
+    v_wanted := want;
+  end if;
   if v_need > 0 then
     v_fitting := app.room_left(memory, state.taken) / v_need;
     if v_fitting <= 0 then

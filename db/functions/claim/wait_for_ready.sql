@@ -11,7 +11,7 @@ declare
   v_pool app.ready_pool;
 begin
   held := '{}'::text[];
-  perform set_config('lock_timeout', '300ms', true);
+  perform set_config('lock_timeout', '100ms', true);
   foreach v_tenant in array app.tenants_of_pools(pools) loop
     continue when v_tenant = any (no_wait);
     begin

@@ -25,7 +25,7 @@ begin
     select t.ordinal into v_ordinal from app.tasks t where t.stage_id = v_previous and t.ordinal = v_name::bigint and t.index is null;
   end if;
   return (
-    select json_build_object('ordinal', r.ordinal, 'index', v_name, 'status', r.status, 'result', r.result, 'spill', r.spill,
+    select json_build_object('stage_id', r.stage_id, 'ordinal', r.ordinal, 'index', v_name, 'status', r.status, 'result', r.result, 'spill', r.spill,
       'next_stage_params', r.next_stage_params, 'error', r.error)
       from app.results r
      where r.stage_id = v_previous and r.ordinal = v_ordinal);

@@ -1,6 +1,6 @@
 -- Takes a claim from a worker that is gone. The caller has locked it, and settles the failures this returns. Workers start what
--- they hold in order: the first `suspects` ordinals may have been at work when it died, and a crash is counted for them; the others
--- had not begun, and go back unharmed.
+-- they hold of a tenant in order: the first `suspects` ordinals may have been at work when it died, and a crash is counted for them; the
+-- others had not begun, and go back unharmed.
 create or replace function app.take_back(claim app.claims, suspects bigint, out failed bigint, out failed_plan boolean)
 language plpgsql
 as $$

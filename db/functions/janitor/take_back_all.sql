@@ -9,6 +9,7 @@ declare
   v_claim app.claims;
   v_back record;
   v_worker uuid;
+  v_tenant text;
   v_suspects bigint;
   v_tasks bigint := 0;
   v_types text[] := '{}'::text[];
@@ -22,13 +23,14 @@ begin
          from app.claims c where c.claim_id = any (v_ids) group by 1, 2, 3) k
      join app.stages s on s.stage_id = k.stage_id;
   update app.workers w set went_back = app.held_by_tenant(w.worker_id) where w.worker_id = any (workers);
-  for v_claim in select * from app.claims k where k.claim_id = any (v_ids) order by k.worker_id, k.claim_id loop
-    if v_claim.worker_id is distinct from v_worker then
+  for v_claim in select * from app.claims k where k.claim_id = any (v_ids) order by k.worker_id, k.tenant_id, k.claim_id loop
+    if (v_claim.worker_id, v_claim.tenant_id) is distinct from (v_worker, v_tenant) then
       v_worker := v_claim.worker_id;
+      v_tenant := v_claim.tenant_id;
       -- Its slots were busy; results of short tasks that had ended may not have been sent, so of many held it is a few more.
       select greatest(w.slots, (sum(app.held_count(k.held)) + 3) / 4) into v_suspects
         from app.workers w join app.claims k on k.worker_id = w.worker_id
-       where w.worker_id = v_worker
+       where w.worker_id = v_worker and k.tenant_id = v_tenant
        group by w.slots;
     end if;
     v_tasks := v_tasks + app.held_count(v_claim.held);

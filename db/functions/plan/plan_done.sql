@@ -1,5 +1,5 @@
 -- The plan is complete: the stage starts with `total` tasks, or is skipped with a reason. The plan of a stage that ran before
--- is merged into what it has.
+-- is merged into what it has. `task_bytes`, the size of the largest parameters, is looked for where it is null.
 create or replace function app.plan_done(worker uuid, claim bigint, total bigint, task_bytes integer, plan_hash text, skip text default null)
 returns json
 language plpgsql security definer
@@ -36,7 +36,8 @@ begin
   elsif v_stage.total is not null then
     total := app.merge_plan(v_stage, v_job);
   else
-    perform app.start_stages(array[v_stage.stage_id], total, int8multirange(int8range(0, total)), 0, task_bytes);
+    perform app.start_stages(array[v_stage.stage_id], total, int8multirange(int8range(0, total)), 0,
+      coalesce(task_bytes, app.largest_parameters(v_stage)));
   end if;
   perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
   return json_build_object('total', total);

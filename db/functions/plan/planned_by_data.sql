@@ -26,8 +26,7 @@ begin
   if v_plan ? 'each' then
     v_path := app.checked_path(v_plan ->> 'each', false);
   end if;
-  select l.plan_bytes into v_most from app.limits l where l.tenant_id = stage.tenant_id;
-  v_most := coalesce(v_most, 67108864);
+  v_most := app.plan_bytes_of(stage.tenant_id);
   if cardinality(v_names) > c_names then
     raise exception 'the templates of stage "%" name % values; at most % can be filled in for each task', stage.name, cardinality(v_names), c_names
       using errcode = 'FF009', constraint = 'plan_too_large', hint = 'name what holds several of them, e.g. {item}';

@@ -78,6 +78,9 @@ begin
     perform app.note(v_job.tenant_id, case kind when 'resume' then 'job.resumed' else 'job.retried' end, v_job.job_id, null, reason,
       jsonb_build_object('epoch', v_job.epoch, 'kind', kind, 'target', left(target, 4000), 'from_stage', v_from, 'again', v_again, 'kept', v_kept,
         'stages', v_stages), actor);
+    if v_job.request_id is not null then
+      perform platform.reopen(v_job.tenant_id, v_job.request_id, v_job.job_id, reason, actor);
+    end if;
     perform app.advance_jobs(array[v_job.tenant_id], array[v_job.job_id]);
     select * into v_job from app.jobs j where j.tenant_id = v_job.tenant_id and j.job_id = v_job.job_id;
   end if;

@@ -19,10 +19,13 @@ begin
     from (
       select j.position, c.*, octet_length(j.parameters) > 262144 as too_large
         from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, deadline_from text, group_id text,
-            depends_on jsonb, on_dependency_failure text, require text, retry jsonb))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, position),
+            depends_on jsonb, on_dependency_failure text, require text, retry jsonb, run_at text))
+          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, run_at, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
+          ('parameters.webhook_secret', 'a secret is not kept with a job', 'make an endpoint, whose secret is shown once, and name it: "webhooks": [{"endpoint": "…"}]',
+            strpos(j.parameters, '"webhook_secret"') > 0 and case when j.parameters ~ '^\s*\{' then j.parameters::jsonb ? 'webhook_secret' end),
+          ('run_at', 'not a time with its offset', '2030-01-31T08:00:00Z', j.run_at !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$'),
           ('parameters', octet_length(j.parameters) || ' bytes; the limit is 262144', 'put the data into storage and pass a reference', octet_length(j.parameters) > 262144),
           ('priority', 'not a whole number from -32768 to 32767', 'higher runs first, 0 is usual', j.priority not between -32768 and 32767 or j.priority <> trunc(j.priority)),
           ('labels', 'not an object of short strings', '{"team": "hydro"}', jsonb_typeof(j.labels) <> 'object' or octet_length(j.labels::text) > 16384),

@@ -68,6 +68,7 @@ begin
     -- Of the newest run with this content, also where one more is forced.
     'exists', case when v_there.job_id is not null then json_build_object('job_id', v_there.job_id, 'run', v_there.run,
       'status', v_there.status, 'created_at', v_there.created_at, 'finished_at', v_there.finished_at) end,
+    'run_at', case when v_would = 'create' then (v_job ->> 'run_at')::timestamptz else v_there.run_at end,
     'waits_for', case when v_would = 'create' then v_waits_for else v_there.waits_for end,
     'deadline_s', case
       when v_would <> 'create' then v_there.deadline_s

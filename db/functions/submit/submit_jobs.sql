@@ -1,6 +1,6 @@
 -- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
 -- deadline_s?, no_deadline?, group_id?, webhooks?, traceparent?, actor?, depends_on?: [job id], on_dependency_failure?: cancel | run, require?:
--- success | completed}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
+-- success | completed, run_at?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
 -- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by
 -- ascending id, so that two bulk submits of the same jobs wait for each other and never in a circle.
 create or replace function app.submit_jobs(blueprint jsonb, request json)
@@ -54,7 +54,7 @@ begin
       ) e on true
      where e.there is null;
   else
-    -- Whoever waited for the lock while another made the next run shares that run.
+    -- A caller that waited for the lock while another made the next run shares that run.
     foreach v_hash in array v_hashes loop
       select coalesce(max(run), 0) into v_seen from app.jobs where tenant_id = v_tenant and content_hash = v_hash;
       perform app.lock_named(v_tenant || ' run ' || v_hash);

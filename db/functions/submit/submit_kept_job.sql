@@ -20,7 +20,7 @@ declare
   v_slow text[];
   v_job app.jobs;
 begin
-  if parameters is null or octet_length(parameters) > 262144 or app.may_hold_wild_numbers(parameters) then
+  if parameters is null or octet_length(parameters) > 262144 or strpos(parameters, '"webhook_secret"') > 0 or app.may_hold_wild_numbers(parameters) then
     return null;
   end if;
   select b.job_type, app.usual_deadline_s(b.blueprint) into v_type, v_deadline_s

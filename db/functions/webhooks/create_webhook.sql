@@ -21,7 +21,8 @@ begin
     v_tenant, request ->> 'endpoint_id', request ->> 'url', request ->> 'description',
     case
       when json_typeof(request -> 'events') = 'array' then array(select distinct e from json_array_elements_text(request -> 'events') e order by 1)
-      else app.webhook_events()
+      -- Requests are heard of by those who ask for it.
+      else array(select e from unnest(app.webhook_events()) e where e like 'job.%')
     end,
     jsonb_build_array(jsonb_build_object('secret', request ->> 'secret', 'since', now())),
     coalesce((request ->> 'timeout_s')::integer, 20), coalesce(left(request ->> 'actor', 200), session_user))

@@ -13,6 +13,10 @@ begin
   if job.paused_at is not null then
     return app.why_job_paused(job);
   end if;
+  -- Where it waits for others too, what they are about is told: the clock needs nobody.
+  if job.starts_at is not null and job.waits_for = 1 then
+    return app.why_not_yet(job);
+  end if;
   if job.waits_for > 0 then
     return app.why_dependency(job);
   end if;

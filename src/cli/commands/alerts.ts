@@ -1,9 +1,6 @@
-// fanfold alerts: what should not have happened and did, as the janitor found it.
-import type { Problem } from "../../core/errors/problems.js";
 import type { AlertRecord } from "../../engine/verbs/operator.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { wholeNumber } from "../terminal/options.js";
+import { answer, type Cli } from "../terminal/command.js";
+import { checked, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, tableAndText } from "../terminal/summary.js";
 import { shortId } from "../terminal/view.js";
@@ -16,12 +13,13 @@ export function addAlerts(cli: Cli): void {
       "Lists alerts, newest first: missed deadlines, tasks that overran, states that should be impossible. " +
         "The same alert about the same thing is told once an hour.",
     )
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .addHelpText("after", examples("fanfold alerts", "fanfold alerts --limit 100 --json | jq '.alerts[].alert'"))
+    .option("--limit <number>", "rows of a page, 1 to 1000 (default 20)")
+    .examples("fanfold alerts", "fanfold alerts --limit 100 --json | jq '.alerts[].alert'")
     .action(async (options: { limit?: string }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
-      if (problems.length > 0) throw usage("these alerts cannot be listed", { problems });
+      const limit = checked(
+        "these alerts cannot be listed",
+        (problems) => wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20,
+      );
       await withSession(cli, async ({ engine }) => {
         const { alerts } = await engine.operate.alerts({ limit });
         answer(cli, { alerts }, () => alertLines(alerts, cli.io.width()));

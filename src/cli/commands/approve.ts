@@ -3,11 +3,11 @@ import { NotAllowedNow } from "../../core/errors/errors.js";
 import { printable } from "../../core/values/printable.js";
 import type { GateReply } from "../../engine/verbs/operator.js";
 import type { JobRecord, StageRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { withSession } from "../terminal/session.js";
 import { moment } from "../terminal/summary.js";
-import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { reasonOf, type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { isPaused, shortId } from "../terminal/view.js";
 
 interface GateFlags extends VerbFlags {
@@ -15,31 +15,28 @@ interface GateFlags extends VerbFlags {
 }
 
 export function addApprove(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("approve")
     .summary("let a stage that waits for approval begin")
     .description("Approves a stage that waits for a person: it begins. Who approved it and why is kept.")
     .argument("<job>", "job id, or the first characters of it")
-    .option("--stage <stage>", "name or number; may be left out when one stage waits");
-  addVerbOptions(command)
-    .addHelpText(
-      "after",
-      examples("fanfold approve 3f2a9c", 'fanfold approve 3f2a9c --stage publish --reason "looks good" --by ada'),
-    )
+    .option("--stage <stage>", "name or number; may be left out when one stage waits")
+    .verbOptions()
+    .examples("fanfold approve 3f2a9c", 'fanfold approve 3f2a9c --stage publish --reason "looks good" --by ada')
     .action((job: string, flags: GateFlags) => decide(cli, "approve", job, flags));
 }
 
 export function addReject(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("reject")
     .summary("fail a stage that waits for approval")
     .description(
       "Rejects a stage that waits for a person: it fails, and its importance says what that means for the job.",
     )
     .argument("<job>", "job id, or the first characters of it")
-    .option("--stage <stage>", "name or number; may be left out when one stage waits");
-  addVerbOptions(command)
-    .addHelpText("after", examples('fanfold reject 3f2a9c --reason "half of the tiles are black"'))
+    .option("--stage <stage>", "name or number; may be left out when one stage waits")
+    .verbOptions()
+    .examples('fanfold reject 3f2a9c --reason "half of the tiles are black"')
     .action((job: string, flags: GateFlags) => decide(cli, "reject", job, flags));
 }
 

@@ -4,7 +4,7 @@ import { audit_api } from "../../core/api/audit.js";
 import type { ReplyOf } from "../../core/api/endpoint.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
@@ -25,7 +25,7 @@ interface AuditFlags {
 export function addAudit(cli: Cli): void {
   cli.program
     .command("audit")
-    .summary("tell who did what")
+    .summary("show who did what")
     .description("Tells what people and keys did, newest first; not what the engine did by itself.")
     .option("--actor <who>", "a key as key:<id>, or a login")
     .option("--kind <kind>", "one kind such as key.created, or key. for all that begin so")
@@ -33,15 +33,8 @@ export function addAudit(cli: Cli): void {
     .option("--after <time>", "ISO 8601")
     .option("--before <time>", "ISO 8601")
     .option("--no-submits", "without the submits, of which there may be very many")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 50)")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold audit --no-submits",
-        "fanfold audit --kind key.",
-        "fanfold audit --actor ada --limit 200 --json",
-      ),
-    )
+    .option("--limit <number>", "rows of a page, 1 to 1000 (default 50)")
+    .examples("fanfold audit --no-submits", "fanfold audit --kind key.", "fanfold audit --actor ada --limit 200 --json")
     .action(async ({ limit: rows, job, submits, ...flags }: AuditFlags) => {
       const problems: Problem[] = [];
       const limit = wholeNumber("--limit", rows, 1, 1000, problems) ?? 50;

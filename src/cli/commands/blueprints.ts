@@ -1,8 +1,7 @@
 // fanfold blueprints: the job types there are, those in code and those that were saved as data.
-import type { Command } from "commander";
 import { printable } from "../../core/values/printable.js";
 import type { BlueprintRecord } from "../../engine/verbs/blueprints.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { parameterRows } from "../terminal/parameter_table.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table, tableAndText } from "../terminal/summary.js";
@@ -12,17 +11,17 @@ export function addBlueprints(cli: Cli): void {
     .command("blueprints")
     .summary("list the job types, and show one")
     .description("The job types there are: those in code, and those that this tenant saved as data.")
-    .addHelpText("after", examples("fanfold blueprints", "fanfold blueprints show hello_world"));
+    .examples("fanfold blueprints", "fanfold blueprints show hello_world");
   addList(cli, blueprints);
   addShow(cli, blueprints);
 }
 
-function addList(cli: Cli, blueprints: Command): void {
+function addList(cli: Cli, blueprints: CliCommand): void {
   blueprints
     .command("list", { isDefault: true })
     .summary("list job types by name")
     .description("Lists the job types by name, with their stages.")
-    .addHelpText("after", examples("fanfold blueprints list", "fanfold blueprints --json | jq '.blueprints[] | .type'"))
+    .examples("fanfold blueprints list", "fanfold blueprints --json | jq '.blueprints[] | .type'")
     .action(() =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.blueprints.list();
@@ -42,13 +41,13 @@ function listLines(found: readonly BlueprintRecord[], width: number): string[] {
   return table(["JOB TYPE", "FROM", "STAGES", ""], rows, width);
 }
 
-function addShow(cli: Cli, blueprints: Command): void {
+function addShow(cli: Cli, blueprints: CliCommand): void {
   blueprints
     .command("show")
     .summary("one job type: its parameters and stages")
     .description("One job type: its parameters and its stages. With --json the whole blueprint.")
     .argument("<type>", "for example hello_world")
-    .addHelpText("after", examples("fanfold blueprints show hello_world", "fanfold blueprints show hello_world --json"))
+    .examples("fanfold blueprints show hello_world", "fanfold blueprints show hello_world --json")
     .action((type: string) =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.blueprints.get(type);

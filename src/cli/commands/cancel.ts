@@ -1,28 +1,26 @@
 // fanfold cancel: stops a job, or all that fit a filter. Tasks that run are told to stop; what is done stays.
 import type { CancelReply } from "../../engine/verbs/records.js";
-import { addFilterOption, type FilterFlags, onAllThatFit } from "../terminal/bulk.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { type FilterFlags, onAllThatFit } from "../terminal/bulk.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count, tasks } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
-import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { exactlyOne, type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 
 export function addCancel(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("cancel")
     .summary("cancel a job, or all that fit a filter")
     .description(
-      "Cancels a job: waiting tasks are dropped, running ones are told to stop, finished ones stay as they are.",
+      "Cancels a job: waiting tasks are dropped, running ones are asked to stop, finished ones stay as they are.",
     )
-    .argument("[job]", "job id, or the first characters of it");
-  addVerbOptions(addFilterOption(command))
-    .addHelpText(
-      "after",
-      examples(
-        'fanfold cancel 3f2a9c --reason "wrong folder"',
-        "fanfold cancel 3f2a9c --dry-run",
-        "fanfold cancel --filter 'type:process_raster label:team=hydro' --dry-run",
-      ),
+    .argument("[job]", "job id, or the first characters of it")
+    .filterOption()
+    .verbOptions()
+    .examples(
+      'fanfold cancel 3f2a9c --reason "wrong folder"',
+      "fanfold cancel 3f2a9c --dry-run",
+      "fanfold cancel --filter 'type:process_raster label:team=hydro' --dry-run",
     )
     .action(async (job: string | undefined, flags: VerbFlags & FilterFlags) => {
       exactlyOne("cancel", { "<job>": job, "--filter": flags.filter }, "fanfold cancel <job>; fanfold jobs lists them");

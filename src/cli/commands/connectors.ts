@@ -1,9 +1,8 @@
 // fanfold connectors: a tenant's configurations of connectors, and the hosts they call.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
 import type { ConnectorConfig, HostRecord } from "../../engine/verbs/connectors.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { gatherParameters } from "../terminal/parameters.js";
 import { withSession } from "../terminal/session.js";
@@ -16,13 +15,10 @@ export function addConnectors(cli: Cli): void {
     .description(
       "What connectors (http.request and your own) are configured with, by name, and the state of the hosts.",
     )
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold connectors set http.request crm base_url=https://crm.example.com",
-        "fanfold connectors list",
-        "fanfold connectors hosts",
-      ),
+    .examples(
+      "fanfold connectors set http.request crm base_url=https://crm.example.com",
+      "fanfold connectors list",
+      "fanfold connectors hosts",
     );
   addList(cli, connectors);
   addSet(cli, connectors);
@@ -30,13 +26,13 @@ export function addConnectors(cli: Cli): void {
   addHosts(cli, connectors);
 }
 
-function addList(cli: Cli, connectors: Command): void {
+function addList(cli: Cli, connectors: CliCommand): void {
   connectors
     .command("list", { isDefault: true })
     .summary("list configurations")
     .description("Lists configurations, of one connector or of all. They hold references to secrets, never values.")
     .argument("[connector]", "only of this one, for example http.request")
-    .addHelpText("after", examples("fanfold connectors list", "fanfold connectors list http.request --json"))
+    .examples("fanfold connectors list", "fanfold connectors list http.request --json")
     .action((connector: string | undefined) =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.connectors.list(connector);
@@ -58,7 +54,7 @@ function* configLines(found: readonly ConnectorConfig[], width: number): Generat
   yield* tableAndText(["CONNECTOR", "NAME", "SET"], rows, width);
 }
 
-function addSet(cli: Cli, connectors: Command): void {
+function addSet(cli: Cli, connectors: CliCommand): void {
   connectors
     .command("set")
     .summary("write a configuration")
@@ -70,12 +66,9 @@ function addSet(cli: Cli, connectors: Command): void {
     .argument("<name>", "what tasks give as config")
     .argument("[pairs...]", "key=value; JSON values are taken as JSON, a.b=1 is nested")
     .option("--parameters <json>", "the configuration as JSON text, @file.json, or - for standard input")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold connectors set http.request crm base_url=https://crm.example.com/v1 headers.authorization='Bearer secret://crm_key'",
-        "fanfold connectors set http.request crm --parameters @crm.json limits.max_concurrent=4 limits.rate_per_s=10",
-      ),
+    .examples(
+      "fanfold connectors set http.request crm base_url=https://crm.example.com/v1 headers.authorization='Bearer secret://crm_key'",
+      "fanfold connectors set http.request crm --parameters @crm.json limits.max_concurrent=4 limits.rate_per_s=10",
     )
     .action(async (connector: string, name: string, pairs: string[], options: { parameters?: string }) => {
       const problems: Problem[] = [];
@@ -93,14 +86,14 @@ function addSet(cli: Cli, connectors: Command): void {
     });
 }
 
-function addRemove(cli: Cli, connectors: Command): void {
+function addRemove(cli: Cli, connectors: CliCommand): void {
   connectors
     .command("remove")
     .summary("remove a configuration")
     .description("Removes a configuration. Tasks that name it fail from now on.")
     .argument("<connector>", "for example http.request")
     .argument("<name>", "its name")
-    .addHelpText("after", examples("fanfold connectors remove http.request crm"))
+    .examples("fanfold connectors remove http.request crm")
     .action((connector: string, name: string) =>
       withSession(cli, async ({ engine }) => {
         const removed = await engine.connectors.remove(connector, name, cli.io.user());
@@ -109,14 +102,14 @@ function addRemove(cli: Cli, connectors: Command): void {
     );
 }
 
-function addHosts(cli: Cli, connectors: Command): void {
+function addHosts(cli: Cli, connectors: CliCommand): void {
   connectors
     .command("hosts")
     .summary("what was called lately, the troubled first")
     .description(
       "Lists hosts, and configurations whose calls share limits: calls under way, and whether the circuit is open.",
     )
-    .addHelpText("after", examples("fanfold connectors hosts"))
+    .examples("fanfold connectors hosts")
     .action(() =>
       withSession(cli, async ({ engine }) => {
         const hosts = await engine.connectors.hosts();

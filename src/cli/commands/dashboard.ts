@@ -3,7 +3,7 @@ import { scopes } from "../../core/api/endpoint.js";
 import { sessions_api } from "../../core/api/sessions.js";
 import type { Engine } from "../../engine/engine.js";
 import { createSignInLink } from "../../engine/verbs/sessions.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, globals } from "../terminal/command.js";
 import { note } from "../terminal/io.js";
 import { configOf, withSession } from "../terminal/session.js";
 import { moment } from "../terminal/summary.js";
@@ -31,10 +31,7 @@ export function addDashboard(cli: Cli): void {
     .option("--key <key>", "ask with this key (default: FANFOLD_KEY)")
     .option("--url <address>", "where the service is (default: FANFOLD_PUBLIC_URL, or FANFOLD_HOST and FANFOLD_PORT)")
     .option("--as <id>", "without a key: the id of the key whose rights it gives")
-    .addHelpText(
-      "after",
-      examples("fanfold dashboard", "FANFOLD_KEY=ff_… fanfold dashboard --url https://maps.example.org"),
-    )
+    .examples("fanfold dashboard", "FANFOLD_KEY=ff_… fanfold dashboard --url https://maps.example.org")
     .action((flags: Flags) => dashboard(cli, flags));
 }
 

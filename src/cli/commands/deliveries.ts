@@ -1,28 +1,25 @@
 // fanfold webhooks deliveries, delivery, replay, discard: what was sent to whom, and sending it again.
-import type { Command } from "commander";
 import type { ReplyOf } from "../../core/api/endpoint.js";
 import type { webhooks_api } from "../../core/api/webhooks.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { type DeliveryStatus, delivery_statuses } from "../../core/places/webhooks.js";
 import { printable } from "../../core/values/printable.js";
 import type { DeliveryRecord, DeliveryWithTries } from "../../engine/verbs/webhooks.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
-import { collect, momentOf, oneOf, wholeNumber } from "../terminal/options.js";
+import { checked, collect, momentOf, oneOf, type PageFlags, pageOf } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { exactlyOne } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 
-interface ListFlags {
+interface ListFlags extends PageFlags {
   endpoint?: string;
   job?: string;
   status?: string;
-  limit?: string;
-  cursor?: string;
 }
 
-export function addDeliveries(cli: Cli, webhooks: Command): void {
+export function addDeliveries(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("deliveries")
     .summary("list what was sent, and what waits to be")
@@ -30,19 +27,16 @@ export function addDeliveries(cli: Cli, webhooks: Command): void {
     .option("--endpoint <endpoint>", "to this endpoint")
     .option("--job <job>", "about this job (id or its first characters)")
     .option("--status <status>", `only these: ${delivery_statuses.join(", ")}`)
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText(
-      "after",
-      examples("fanfold webhooks deliveries --status failed", "fanfold webhooks deliveries --job 3f2a9c --json"),
-    )
+    .pageOptions()
+    .examples("fanfold webhooks deliveries --status failed", "fanfold webhooks deliveries --job 3f2a9c --json")
     .action(async (flags: ListFlags) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", flags.limit, 1, 1000, problems) ?? 20;
-      const status = oneOf("--status", flags.status, delivery_statuses, problems);
-      if (problems.length > 0) throw usage("these deliveries cannot be listed", { problems });
+      const filter = checked("these deliveries cannot be listed", (problems) => ({
+        endpoint_id: flags.endpoint,
+        job_id: flags.job,
+        status: oneOf("--status", flags.status, delivery_statuses, problems),
+        ...pageOf(flags, problems),
+      }));
       await withSession(cli, async ({ engine }) => {
-        const filter = { endpoint_id: flags.endpoint, job_id: flags.job, status, limit, cursor: flags.cursor };
         const page = await engine.webhooks.deliveries(filter);
         answer(cli, page, () => pageLines(page, cli.io.width()));
       });
@@ -67,13 +61,13 @@ function* pageLines(page: { deliveries: DeliveryRecord[]; next: string | null },
   if (page.next !== null) yield `more: add --cursor ${page.next}`;
 }
 
-export function addShowDelivery(cli: Cli, webhooks: Command): void {
+export function addShowDelivery(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("delivery")
     .summary("one delivery, with every try")
     .description("One delivery: what is sent, and how each try went.")
     .argument("<delivery>", "its id, as webhooks deliveries shows it")
-    .addHelpText("after", examples("fanfold webhooks delivery msg_0634…", "fanfold webhooks delivery msg_0634… --json"))
+    .examples("fanfold webhooks delivery msg_0634…", "fanfold webhooks delivery msg_0634… --json")
     .action((delivery_id: string) =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.webhooks.delivery(delivery_id);
@@ -107,7 +101,7 @@ interface ReplayFlags {
   dryRun?: boolean;
 }
 
-export function addReplay(cli: Cli, webhooks: Command): void {
+export function addReplay(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("replay")
     .summary("send deliveries again")
@@ -120,12 +114,9 @@ export function addReplay(cli: Cli, webhooks: Command): void {
     .option("--to <moment>", "that came to be before this")
     .option("--status <status>", `with these instead, may be repeated: ${delivery_statuses.join(", ")}`, collect)
     .option("--dry-run", "only count them")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold webhooks replay msg_0634…",
-        "fanfold webhooks replay --endpoint we_abcdefghijklmnop --from 2030-12-31T00:00:00Z --dry-run",
-      ),
+    .examples(
+      "fanfold webhooks replay msg_0634…",
+      "fanfold webhooks replay --endpoint we_abcdefghijklmnop --from 2030-12-31T00:00:00Z --dry-run",
     )
     .action(async (delivery_id: string | undefined, flags: ReplayFlags) => {
       exactlyOne(
@@ -177,14 +168,14 @@ function* replayLines({
   if (more) yield `there are more: go on with --from ${next_from}`;
 }
 
-export function addDiscard(cli: Cli, webhooks: Command): void {
+export function addDiscard(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("discard")
     .summary("give up a pending delivery")
     .description("Gives up one delivery that waits to be sent. It can be replayed later.")
     .argument("<delivery>", "its id")
     .option("--reason <text>", "why; kept with it")
-    .addHelpText("after", examples('fanfold webhooks discard msg_0634… --reason "they know already"'))
+    .examples('fanfold webhooks discard msg_0634… --reason "they know already"')
     .action((delivery_id: string, { reason }: { reason?: string }) =>
       withSession(cli, async ({ engine }) => {
         const one = await engine.webhooks.discard(delivery_id, reason ?? null, cli.io.user());

@@ -15,7 +15,7 @@ import { writeProblem } from "../../storage/writable.js";
 import { zoneProblem } from "../../storage/zone_probe.js";
 import { Zones } from "../../storage/zones.js";
 import { fence_words, findFence } from "../../worker/isolation/fence.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { exit_codes, explain } from "../terminal/failure.js";
 import { configOf } from "../terminal/session.js";
 import { colours } from "../terminal/view.js";
@@ -31,10 +31,7 @@ export function addDoctor(cli: Cli): void {
         "connections, workers.\n" +
         "Every line is ok, warn or fail, with what to do. Exit code 0 without a fail, 5 when the database is out of reach, else 1.",
     )
-    .addHelpText(
-      "after",
-      examples("fanfold doctor", "fanfold doctor --json | jq '.findings[] | select(.level != \"ok\")'"),
-    )
+    .examples("fanfold doctor", "fanfold doctor --json | jq '.findings[] | select(.level != \"ok\")'")
     .action(() => doctor(cli));
 }
 

@@ -4,7 +4,7 @@ import { isTerminal } from "../../core/shown/statuses.js";
 import { printable } from "../../core/values/printable.js";
 import type { ErrorReport } from "../../engine/verbs/operator.js";
 import type { JobRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
 import { errorText, table } from "../terminal/summary.js";
@@ -19,7 +19,7 @@ export function addErrors(cli: Cli): void {
         "so that failures of one kind are one group, which can be run again alone.",
     )
     .argument("<job>", "job id, or the first characters of it")
-    .addHelpText("after", examples("fanfold errors 3f2a9c", "fanfold errors 3f2a9c --json | jq '.groups[].task_ids'"))
+    .examples("fanfold errors 3f2a9c", "fanfold errors 3f2a9c --json | jq '.groups[].task_ids'")
     .action(async (job: string) => {
       await withSession(cli, async ({ engine }) => {
         const status = await engine.status(job);

@@ -2,20 +2,17 @@
 
 import { printable } from "../../core/values/printable.js";
 import type { EventRecord, JobRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { withSession } from "../terminal/session.js";
 import { dataText, moment, tableAndText } from "../terminal/summary.js";
 
 export function addEvents(cli: Cli): void {
   cli.program
     .command("events")
-    .summary("tell the story of a job")
+    .summary("show what happened to a job")
     .description("Tells the story of a job, oldest first: what happened, who did it, and why.")
     .argument("<job>", "job id, or the first characters of it")
-    .addHelpText(
-      "after",
-      examples("fanfold events 3f2a9c", "fanfold events 3f2a9c --json | jq '.events[] | select(.reason)'"),
-    )
+    .examples("fanfold events 3f2a9c", "fanfold events 3f2a9c --json | jq '.events[] | select(.reason)'")
     .action(async (job: string) => {
       await withSession(cli, async ({ engine }) => {
         const status = await engine.status(job);

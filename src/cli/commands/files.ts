@@ -1,17 +1,14 @@
-// fanfold files: what lies in the zones, in and out of them. Files are named bronze:path/to/file.
-import type { Command } from "commander";
-import type { Problem } from "../../core/errors/problems.js";
 import { formatPlace } from "../../core/places/zone_place.js";
 import { type BlobEntry, formatZoneRef, type ZoneRef, zone_names } from "../../core/places/zones.js";
 import { printable } from "../../core/values/printable.js";
 import type { AssetRecord } from "../../engine/verbs/assets.js";
 import { checksum } from "../../storage/blob_store.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
-import { CliFailure, usage } from "../terminal/failure.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
+import { CliFailure } from "../terminal/failure.js";
 import { bytes, count } from "../terminal/figures.js";
 import { noFile, refIn, zonesOf } from "../terminal/files_refs.js";
 import { note } from "../terminal/io.js";
-import { wholeNumber } from "../terminal/options.js";
+import { checked, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { addFilesSweep } from "./files_sweep.js";
@@ -25,13 +22,10 @@ export function addFiles(cli: Cli): void {
       "Files of a tenant in the zones bronze (what comes in), silver and gold (what jobs make), named as bronze:path/to/file.\n" +
         "Where the zones are: FANFOLD_ZONE_BRONZE, _SILVER and _GOLD; a folder, s3://bucket/prefix or az://account/container/prefix.",
     )
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold files put scenes/*.tif bronze:dem/",
-        "fanfold files ls bronze:dem/",
-        "fanfold files get silver:dem/tile-1/cog.tif",
-      ),
+    .examples(
+      "fanfold files put scenes/*.tif bronze:dem/",
+      "fanfold files ls bronze:dem/",
+      "fanfold files get silver:dem/tile-1/cog.tif",
     );
   addList(cli, files);
   addPut(cli, files);
@@ -41,26 +35,24 @@ export function addFiles(cli: Cli): void {
   addFilesSweep(cli, files);
 }
 
-function addList(cli: Cli, files: Command): void {
+function addList(cli: Cli, files: CliCommand): void {
   files
     .command("ls", { isDefault: true })
     .summary("list files, or the zones")
     .description("Lists the files whose names begin so, in order; without a name, where the zones are.")
     .argument("[prefix]", "for example bronze:dem/")
-    .option("--limit <number>", "at most so many (default 1000)")
+    .option("--limit <number>", "how many at most (default 1000)")
     .option("--recorded", "only what jobs have made and others may see, with its type and its maker")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold files ls",
-        "fanfold files ls bronze:dem/ --limit 20",
-        "fanfold files ls silver: --recorded --json",
-      ),
+    .examples(
+      "fanfold files ls",
+      "fanfold files ls bronze:dem/ --limit 20",
+      "fanfold files ls silver: --recorded --json",
     )
     .action((prefix: string | undefined, options: { limit?: string; recorded?: boolean }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", options.limit, 1, 1_000_000, problems) ?? 1000;
-      if (problems.length > 0) throw usage("the list cannot be made", { problems });
+      const limit = checked(
+        "the list cannot be made",
+        (problems) => wholeNumber("--limit", options.limit, 1, 1_000_000, problems) ?? 1000,
+      );
       if (prefix === undefined) return listZones(cli);
       const ref = refIn(prefix, false);
       return options.recorded ? listRecorded(cli, ref, limit) : listFiles(cli, ref, limit);
@@ -129,17 +121,14 @@ async function listRecorded(cli: Cli, { zone, key: prefix }: ZoneRef, limit: num
   });
 }
 
-function addStat(cli: Cli, files: Command): void {
+function addStat(cli: Cli, files: CliCommand): void {
   files
     .command("stat")
     .summary("what is known of a file")
     .description("Size, time and etag of a file, and its record where a job has made it.")
     .argument("<file>", "for example silver:dem/tile-1/cog.tif")
     .option("--checksum", "read it and compute its SHA-256, and compare it with the record")
-    .addHelpText(
-      "after",
-      examples("fanfold files stat bronze:dem/scene.tif", "fanfold files stat silver:dem/cog.tif --checksum"),
-    )
+    .examples("fanfold files stat bronze:dem/scene.tif", "fanfold files stat silver:dem/cog.tif --checksum")
     .action((text: string, options: { checksum?: boolean }) => stat(cli, refIn(text), options.checksum === true));
 }
 
@@ -179,7 +168,7 @@ async function recordOf(cli: Cli, ref: ZoneRef): Promise<AssetRecord | null | un
   }
 }
 
-function addRemove(cli: Cli, files: Command): void {
+function addRemove(cli: Cli, files: CliCommand): void {
   files
     .command("rm")
     .summary("remove files")
@@ -190,10 +179,7 @@ function addRemove(cli: Cli, files: Command): void {
     .argument("<files...>", "for example bronze:dem/scene.tif")
     .option("--recursive", "all files whose names begin so")
     .option("--yes", "with --recursive: really")
-    .addHelpText(
-      "after",
-      examples("fanfold files rm bronze:dem/scene.tif", "fanfold files rm bronze:old/ --recursive --yes"),
-    )
+    .examples("fanfold files rm bronze:dem/scene.tif", "fanfold files rm bronze:old/ --recursive --yes")
     .action(async (texts: string[], options: { recursive?: boolean; yes?: boolean }) => {
       const refs = texts.map((text) => refIn(text, true));
       const all = options.recursive ? await below(cli, refs) : await there(cli, refs);

@@ -1,16 +1,15 @@
 // fanfold files sweep: what attempts that did not finish have left in zones and storage; shown, and removed when told to.
-import type { Command } from "commander";
 import { pino } from "pino";
 import type { Problem } from "../../core/errors/problems.js";
 import { FileSweep, type Leftover } from "../../engine/upkeep/file_sweep.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { bytes, count } from "../terminal/figures.js";
 import { positiveSeconds } from "../terminal/options.js";
 import { type Session, withSession } from "../terminal/session.js";
 import { table } from "../terminal/summary.js";
 
-export function addFilesSweep(cli: Cli, files: Command): void {
+export function addFilesSweep(cli: Cli, files: CliCommand): void {
   files
     .command("sweep")
     .summary("find leftovers, and remove them")
@@ -22,13 +21,10 @@ export function addFilesSweep(cli: Cli, files: Command): void {
     .option("--remove", "remove what was found")
     .option("--older-than <hours>", "only what is at least so old (default: FANFOLD_LEFTOVERS_AFTER_H or 24)")
     .option("--all-tenants", "of every tenant, not only of --tenant")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold files sweep",
-        "fanfold files sweep --remove",
-        "fanfold files sweep --older-than 72 --all-tenants --json",
-      ),
+    .examples(
+      "fanfold files sweep",
+      "fanfold files sweep --remove",
+      "fanfold files sweep --older-than 72 --all-tenants --json",
     )
     .action(async (options: { remove?: boolean; olderThan?: string; allTenants?: boolean }) => {
       const problems: Problem[] = [];
@@ -63,6 +59,7 @@ async function sweep(
     found.push(...(await sweeping.retracted({ dry_run, tenant })));
     for (const zone of ["silver", "gold"] as const)
       found.push(...(await sweeping.zone(tenant, zone, { dry_run })).found);
+    found.push(...(await sweeping.uploads(tenant, { dry_run })).found);
     found.push(...(await sweeping.results(tenant, { dry_run })).found);
   }
   if (failures.length > 0) cli.exit_code = 1;

@@ -1,37 +1,43 @@
 // fanfold files put and get: between this machine and a zone, with a bar while it takes long.
+import { openAsBlob } from "node:fs";
 import { link, stat as lookAt, open, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { performance } from "node:perf_hooks";
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { formatZoneRef, type ZoneRef } from "../../core/places/zones.js";
-import { printable, truncate } from "../../core/values/printable.js";
+import { printable } from "../../core/values/printable.js";
 import { Measured, piecesOfFile } from "../../storage/blob_store.js";
 import { readableProblem } from "../../storage/keys.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { Bar } from "../terminal/bar.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
-import { bytes, count, seconds } from "../terminal/figures.js";
+import { bytes, count } from "../terminal/figures.js";
 import { noFile, refIn, zonesOf } from "../terminal/files_refs.js";
+import { configOf } from "../terminal/session.js";
 
-export function addPut(cli: Cli, files: Command): void {
+export function addPut(cli: Cli, files: CliCommand): void {
   files
     .command("put")
     .summary("copy files from here into a zone")
     .description(
       "Copies files, or folders with all that is in them, into a zone. A target that ends with / is a folder. A file is there\n" +
-        "whole or not at all; one that is there already stays, unless --force is given.",
+        "whole or not at all; one that is there already stays, unless --force is given. Over HTTP (--url) the same command goes on\n" +
+        "where it was broken off.",
     )
     .argument("<files...>", "files and folders of this machine, and last where to: bronze:dem/")
     .option("--force", "also over files that are there already")
-    .addHelpText(
-      "after",
-      examples("fanfold files put scene.tif bronze:dem/scene.tif", "fanfold files put scenes/ bronze:dem/"),
+    .option("--url <address>", "over HTTP, to the service there, with the key in FANFOLD_KEY: into bronze only")
+    .examples(
+      "fanfold files put scene.tif bronze:dem/scene.tif",
+      "fanfold files put scenes/ bronze:dem/",
+      "FANFOLD_KEY=ff_… fanfold files put scene.tif bronze:dem/ --url https://maps.example.org",
     )
-    .action((files: string[], options: { force?: boolean }) => {
+    .action((files: string[], options: { force?: boolean; url?: string }) => {
       const target = files.at(-1) ?? "";
       if (files.length < 2)
         throw usage("it takes a file and where to put it", { next: "fanfold files put scene.tif bronze:" });
-      return put(cli, files.slice(0, -1), refIn(target, false), options.force === true);
+      const to = refIn(target, false);
+      if (options.url !== undefined) return upload(cli, files.slice(0, -1), to, options.url, options.force === true);
+      return put(cli, files.slice(0, -1), to, options.force === true);
     });
 }
 
@@ -57,7 +63,7 @@ async function put(cli: Cli, sources: readonly string[], target: ZoneRef, force:
   }
   if (problems.length > 0) throw usage("nothing was copied", { problems });
   const bar = new Bar(cli, copies.length, sumOf(copies));
-  const done: { file: string; ref: string; bytes: number; sha256: string }[] = [];
+  const done: Copied[] = [];
   for (const { file, ref, bytes: known } of copies) {
     bar.begin(file);
     const source = bar.counted(piecesOfFile(file));
@@ -65,6 +71,65 @@ async function put(cli: Cli, sources: readonly string[], target: ZoneRef, force:
     done.push({ file, ref: formatZoneRef(ref), bytes: size, sha256 });
   }
   bar.end();
+  tellCopied(cli, done);
+}
+
+/** To a service that is elsewhere: the parts of each file go to where that says. */
+async function upload(
+  cli: Cli,
+  sources: readonly string[],
+  target: ZoneRef,
+  url: string,
+  force: boolean,
+): Promise<void> {
+  const { api_key } = configOf(cli);
+  const problems: Problem[] = [];
+  if (api_key === undefined)
+    problems.push({ path: "FANFOLD_KEY", problem: "is not set", fix: "a key with the scopes submit and read" });
+  if (target.zone !== "bronze") {
+    problems.push({
+      path: formatZoneRef(target),
+      problem: "is not in bronze, where files come in over HTTP",
+      fix: "bronze:dem/",
+    });
+  }
+  const copies = await planned(cli, sources, target, problems);
+  for (const { ref, file } of copies) {
+    const problem = readableProblem(ref.key);
+    if (problem !== null)
+      problems.push({ path: file, problem: `cannot be ${formatZoneRef(ref)}: ${problem}`, fix: "rename it" });
+  }
+  if (problems.length > 0) throw usage("nothing was sent", { problems: problems.slice(0, 20) });
+  const { createClient } = await import("../../client/index.js");
+  const client = createClient({ url, key: api_key as string });
+  const bar = new Bar(cli, copies.length, sumOf(copies));
+  const done: Copied[] = [];
+  for (const { file, ref } of copies) {
+    bar.begin(file);
+    const sha256 = await sha256Of(file);
+    const options = { key: ref.key, media_type: mediaType(file), sha256, overwrite: force };
+    const sent = await client.upload(await openAsBlob(file), { ...options, onProgress: (so_far) => bar.at(so_far) });
+    bar.next();
+    done.push({ file, ref: sent.ref, bytes: sent.bytes, sha256 });
+  }
+  bar.end();
+  tellCopied(cli, done);
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const source = new Measured(piecesOfFile(file));
+  for await (const _ of source);
+  return source.sha256;
+}
+
+interface Copied {
+  file: string;
+  ref: string;
+  bytes: number;
+  sha256: string;
+}
+
+function tellCopied(cli: Cli, done: readonly Copied[]): void {
   answer(cli, { files: done }, () => [
     ...done.slice(0, 20).map((one) => `${printable(one.file)} → ${printable(one.ref)}  ${bytes(one.bytes)}`),
     ...(done.length > 20 ? [`… ${count(done.length)} files, ${bytes(sumOf(done))} in all`] : []),
@@ -111,7 +176,7 @@ async function filesIn(folder: string): Promise<{ file: string; bytes: number }[
   return found;
 }
 
-export function addGet(cli: Cli, files: Command): void {
+export function addGet(cli: Cli, files: CliCommand): void {
   files
     .command("get")
     .summary("copy a file of a zone to here")
@@ -121,10 +186,7 @@ export function addGet(cli: Cli, files: Command): void {
     .argument("<file>", "for example silver:dem/tile-1/cog.tif")
     .argument("[target]", "a file or folder of this machine (default: the same name, here)")
     .option("--force", "also over a file that is there already")
-    .addHelpText(
-      "after",
-      examples("fanfold files get silver:dem/tile-1/cog.tif", "fanfold files get bronze:scene.tif /tmp/"),
-    )
+    .examples("fanfold files get silver:dem/tile-1/cog.tif", "fanfold files get bronze:scene.tif /tmp/")
     .action((file: string, target: string | undefined, options: { force?: boolean }) =>
       get(cli, refIn(file), target ?? ".", options.force === true),
     );
@@ -164,55 +226,6 @@ async function get(cli: Cli, ref: ZoneRef, target: string, force: boolean): Prom
   }
   const document = { ref: formatZoneRef(ref), file, bytes: source.bytes, sha256: source.sha256 };
   answer(cli, document, () => [`${printable(document.ref)} → ${printable(file)}  ${bytes(document.bytes)}`]);
-}
-
-const REDRAW_MS = 100;
-const BAR = 24;
-
-/** Drawn while somebody watches, and only once it takes a moment. */
-class Bar {
-  #name = "";
-  #done = 0;
-  #files = 0;
-  readonly #began = performance.now();
-  #drawn_at = performance.now();
-
-  constructor(
-    private readonly cli: Cli,
-    private readonly files: number,
-    private readonly total: number,
-  ) {}
-
-  begin(name: string): void {
-    this.#name = name;
-    this.#files++;
-  }
-
-  async *counted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of pieces) {
-      yield piece;
-      this.#done += piece.byteLength;
-      this.#draw();
-    }
-  }
-
-  #draw(): void {
-    const { io } = this.cli;
-    const now = performance.now();
-    if (!io.live || now - this.#drawn_at < REDRAW_MS) return;
-    this.#drawn_at = now;
-    const share = this.total === 0 ? 1 : Math.min(1, this.#done / this.total);
-    const filled = Math.round(share * BAR);
-    const per_s = (this.#done * 1000) / Math.max(1, now - this.#began);
-    const left = per_s > 0 ? `  ${seconds(Math.max(0, this.total - this.#done) / per_s)} left` : "";
-    const number = this.files > 1 ? `${count(this.#files)} of ${count(this.files)}  ` : "";
-    const line = `${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${Math.floor(share * 100)} %  ${bytes(this.#done)} of ${bytes(this.total)}  ${bytes(per_s)}/s${left}  ${number}${printable(this.#name)}`;
-    io.draw(truncate(line, io.screen_width()));
-  }
-
-  end(): void {
-    if (this.cli.io.live) this.cli.io.drawn();
-  }
 }
 
 function sumOf(all: readonly { bytes: number }[]): number {

@@ -1,16 +1,12 @@
-// fanfold groups: jobs that belong together, and end together.
-import type { Command } from "commander";
-import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
-import type { GroupPage, GroupRecord, GroupStatus } from "../../engine/verbs/groups.js";
+import type { GroupPage, GroupRecord } from "../../engine/verbs/groups.js";
 import type { JobPage } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { count } from "../terminal/figures.js";
-import { oneOf, wholeNumber } from "../terminal/options.js";
+import { checked, oneOf, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
-import { addVerbOptions, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 
 const statuses = ["open", "completed", "partial_success", "failed", "cancelled"] as const;
@@ -22,13 +18,10 @@ export function addGroups(cli: Cli): void {
     .description(
       "Groups of jobs. A group opens with its first job, and ends when it is sealed and all its jobs have ended.",
     )
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold submit hello_world n=1 --group night-7",
-        "fanfold groups seal night-7",
-        "fanfold groups show night-7",
-      ),
+    .examples(
+      "fanfold submit hello_world n=1 --group night-7",
+      "fanfold groups seal night-7",
+      "fanfold groups show night-7",
     );
   addList(cli, groups);
   addShow(cli, groups);
@@ -38,26 +31,20 @@ export function addGroups(cli: Cli): void {
   addCancelGroup(cli, groups);
 }
 
-interface PageFlags {
-  limit?: string;
-  cursor?: string;
-}
-
-function addList(cli: Cli, groups: Command): void {
+function addList(cli: Cli, groups: CliCommand): void {
   groups
     .command("list", { isDefault: true })
     .summary("list groups, newest first")
     .option("--status <status>", `only these: ${statuses.join(", ")}`)
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold groups list --status open"))
+    .pageOptions()
+    .examples("fanfold groups list --status open")
     .action(async (flags: PageFlags & { status?: string }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", flags.limit, 1, 1000, problems) ?? 20;
-      const status: GroupStatus | null = oneOf("--status", flags.status, statuses, problems) ?? null;
-      if (problems.length > 0) throw usage("these groups cannot be listed", { problems });
+      const asked = checked("these groups cannot be listed", (problems) => ({
+        status: oneOf("--status", flags.status, statuses, problems),
+        ...pageOf(flags, problems),
+      }));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.groups.list({ status, limit, cursor: flags.cursor ?? null });
+        const page = await engine.groups.list(asked);
         answer(cli, page, () => listLines(page, cli.io.width()));
       });
     });
@@ -77,12 +64,12 @@ function* listLines({ groups, next }: GroupPage, width: number): Generator<strin
   if (next !== null) yield `more: add --cursor ${next}`;
 }
 
-function addShow(cli: Cli, groups: Command): void {
+function addShow(cli: Cli, groups: CliCommand): void {
   groups
     .command("show")
     .summary("show a group and its counts")
     .argument("<group>", "id of the group")
-    .addHelpText("after", examples("fanfold groups show night-7", "fanfold groups show night-7 --json | jq .open"))
+    .examples("fanfold groups show night-7", "fanfold groups show night-7 --json | jq .open")
     .action(async (group_id: string) => {
       await withSession(cli, async ({ engine }) => {
         const group = await engine.groups.get(group_id);
@@ -101,18 +88,19 @@ function* showLines(group: GroupRecord): Generator<string> {
   yield `  ${printable(group.hint)}`;
 }
 
-function addCreate(cli: Cli, groups: Command): void {
+function addCreate(cli: Cli, groups: CliCommand): void {
   groups
     .command("create")
     .summary("open a group before its first job")
     .argument("<group>", "id of the group: letters, digits and . _ : -")
     .option("--name <text>", "what people call it")
-    .option("--expected <number>", "so many jobs it will have: with the last of them it is sealed")
-    .addHelpText("after", examples("fanfold groups create night-7 --expected 40"))
+    .option("--expected <number>", "how many jobs it will have: the last of them seals it")
+    .examples("fanfold groups create night-7 --expected 40")
     .action(async (group_id: string, flags: { name?: string; expected?: string }) => {
-      const problems: Problem[] = [];
-      const expected = wholeNumber("--expected", flags.expected, 1, 999_999_999, problems) ?? null;
-      if (problems.length > 0) throw usage("this group cannot be opened", { problems });
+      const expected = checked(
+        "this group cannot be opened",
+        (problems) => wholeNumber("--expected", flags.expected, 1, 999_999_999, problems) ?? null,
+      );
       await withSession(cli, async ({ engine }) => {
         const given = { group_id, name: flags.name ?? null, expected, actor: cli.io.user() };
         const reply = await engine.groups.create(given);
@@ -124,13 +112,13 @@ function addCreate(cli: Cli, groups: Command): void {
     });
 }
 
-function addSeal(cli: Cli, groups: Command): void {
+function addSeal(cli: Cli, groups: CliCommand): void {
   groups
     .command("seal")
     .summary("let no more jobs join; it ends when all it has have ended")
     .argument("<group>", "id of the group")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText("after", examples("fanfold groups seal night-7"))
+    .actorOption()
+    .examples("fanfold groups seal night-7")
     .action(async (group_id: string, flags: VerbFlags) => {
       const { actor } = verbOptions(cli, flags);
       await withSession(cli, async ({ engine }) => {
@@ -143,25 +131,18 @@ function addSeal(cli: Cli, groups: Command): void {
     });
 }
 
-function addJobs(cli: Cli, groups: Command): void {
+function addJobs(cli: Cli, groups: CliCommand): void {
   groups
     .command("jobs")
     .summary("list the jobs of a group, newest first")
     .argument("<group>", "id of the group")
     .option("--open", "only those that have not ended")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold groups jobs night-7 --open"))
+    .pageOptions()
+    .examples("fanfold groups jobs night-7 --open")
     .action(async (group_id: string, flags: PageFlags & { open?: boolean }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", flags.limit, 1, 1000, problems) ?? 20;
-      if (problems.length > 0) throw usage("these jobs cannot be listed", { problems });
+      const asked = checked("these jobs cannot be listed", (problems) => pageOf(flags, problems));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.groups.jobs(group_id, {
-          open: flags.open ?? false,
-          limit,
-          cursor: flags.cursor ?? null,
-        });
+        const page = await engine.groups.jobs(group_id, { open: flags.open ?? false, ...asked });
         answer(cli, page, () => jobLines(page, cli.io.width()));
       });
     });
@@ -174,10 +155,13 @@ function* jobLines({ jobs, next }: JobPage, width: number): Generator<string> {
   if (next !== null) yield `more: add --cursor ${next}`;
 }
 
-function addCancelGroup(cli: Cli, groups: Command): void {
-  const command = groups.command("cancel").summary("cancel its open jobs").argument("<group>", "id of the group");
-  addVerbOptions(command)
-    .addHelpText("after", examples("fanfold groups cancel night-7 --dry-run"))
+function addCancelGroup(cli: Cli, groups: CliCommand): void {
+  groups
+    .command("cancel")
+    .summary("cancel its open jobs")
+    .argument("<group>", "id of the group")
+    .verbOptions()
+    .examples("fanfold groups cancel night-7 --dry-run")
     .action(async (group_id: string, flags: VerbFlags) => {
       const options = verbOptions(cli, flags);
       await withSession(cli, async ({ engine }) => {

@@ -1,11 +1,8 @@
-// fanfold jobs: the newest jobs.
-import type { Problem } from "../../core/errors/problems.js";
 import { job_statuses } from "../../core/shown/statuses.js";
 import type { ListedJobs } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { filter_help, readFilter } from "../terminal/job_filter.js";
-import { oneOf, wholeNumber } from "../terminal/options.js";
+import { checked, oneOf, pageOf } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { shortId } from "../terminal/view.js";
@@ -25,33 +22,25 @@ export function addJobs(cli: Cli): void {
     .argument("[filter...]", "such as status:failed created:>-1d")
     .option("--status <status>", `only these: ${job_statuses.join(", ")}`)
     .option("--type <type>", "only this job type")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold jobs --status failed",
-        "fanfold jobs --type file_digest --limit 100 --json",
-        `fanfold jobs 'status:failed,partial_success error:"timed out" created:>-1d'`,
-      ),
+    .pageOptions()
+    .examples(
+      "fanfold jobs --status failed",
+      "fanfold jobs --type file_digest --limit 100 --json",
+      `fanfold jobs 'status:failed,partial_success error:"timed out" created:>-1d'`,
     )
     .action((filter: string[], options: JobsOptions) => listJobs(cli, filter, options));
 }
 
 async function listJobs(cli: Cli, filter: string[], options: JobsOptions): Promise<void> {
-  const problems: Problem[] = [];
-  const asked_for = readFilter(filter.join(" "), problems);
-  const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
-  const status = oneOf("--status", options.status, job_statuses, problems);
-  if (problems.length > 0) throw usage("these jobs cannot be listed", { problems });
+  const { status, type } = options;
+  const asked = checked("these jobs cannot be listed", (problems) => ({
+    ...readFilter(filter.join(" "), problems),
+    ...(status === undefined ? {} : { status: oneOf("--status", status, job_statuses, problems) }),
+    ...(type === undefined ? {} : { type }),
+    ...pageOf(options, problems),
+  }));
   await withSession(cli, async ({ engine }) => {
-    const page = await engine.jobs({
-      ...asked_for,
-      ...(status === undefined ? {} : { status }),
-      ...(options.type === undefined ? {} : { type: options.type }),
-      limit,
-      cursor: options.cursor,
-    });
+    const page = await engine.jobs(asked);
     answer(cli, { jobs: page.jobs, next: page.next }, () => pageLines(page, cli.io.width()));
   });
 }

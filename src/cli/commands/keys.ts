@@ -1,13 +1,12 @@
 // fanfold keys: makes, lists, rotates and revokes the API keys of a tenant, with the database at hand.
-import type { Command } from "commander";
 import { scopes } from "../../core/api/endpoint.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
 import type { KeyPage, KeyRecord } from "../../engine/verbs/keys.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand, globals } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
-import { collect, momentOf, oneOf, wholeNumber } from "../terminal/options.js";
+import { checked, collect, momentOf, oneOf, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 
@@ -16,13 +15,10 @@ export function addKeys(cli: Cli): void {
     .command("keys")
     .summary("make, list, rotate and revoke API keys")
     .description("The API keys of a tenant. A key is shown once, when it is made; only a hash of it is kept.")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold keys create 'nightly import' --scope submit --scope read",
-        "fanfold keys rotate 7h3k9mpqrs2t --overlap 86400",
-        "fanfold keys revoke 7h3k9mpqrs2t --reason leaked",
-      ),
+    .examples(
+      "fanfold keys create 'nightly import' --scope submit --scope read",
+      "fanfold keys rotate 7h3k9mpqrs2t --overlap 86400",
+      "fanfold keys revoke 7h3k9mpqrs2t --reason leaked",
     );
   addList(cli, keys);
   addCreate(cli, keys);
@@ -30,20 +26,17 @@ export function addKeys(cli: Cli): void {
   addRevoke(cli, keys);
 }
 
-function addList(cli: Cli, keys: Command): void {
+function addList(cli: Cli, keys: CliCommand): void {
   keys
     .command("list", { isDefault: true })
     .summary("list keys, newest first")
     .description("Lists the tenant's keys, newest first.")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold keys list --tenant acme", "fanfold keys list --json | jq '.keys[].name'"))
-    .action(async (options: { limit?: string; cursor?: string }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
-      if (problems.length > 0) throw usage("these keys cannot be listed", { problems });
+    .pageOptions()
+    .examples("fanfold keys list --tenant acme", "fanfold keys list --json | jq '.keys[].name'")
+    .action(async (options: PageFlags) => {
+      const asked = checked("these keys cannot be listed", (problems) => pageOf(options, problems));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.keys.list({ limit, cursor: options.cursor ?? null });
+        const page = await engine.keys.list(asked);
         answer(cli, page, () => pageLines(page, cli.io.width()));
       });
     });
@@ -72,27 +65,24 @@ interface CreateFlags {
   by?: string;
 }
 
-function addCreate(cli: Cli, keys: Command): void {
+function addCreate(cli: Cli, keys: CliCommand): void {
   keys
     .command("create")
     .summary("make a key")
-    .description("Makes a key and prints it, once: the key on standard output, all else beside it.")
+    .description("Makes a key and prints it, once: the key on standard output, everything else on standard error.")
     .argument("<name>", "what it is for")
     .option(
       "--scope <scope>",
       `what it may do: ${scopes.join(", ")} or all; several with commas, or one by one`,
       collect,
     )
-    .option("--env <word>", "the second part of the key, to tell keys apart by sight (default: live)")
+    .option("--env <word>", "the second part of the key, so that people can distinguish keys by sight (default: live)")
     .option("--expires <moment>", "when it ends by itself, for example 2030-12-31T18:00:00Z (default: never)")
-    .option("--operator", "of whoever runs the service: may see to tenants and limits")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold keys create 'nightly import' --scope submit,read",
-        "KEY=$(fanfold keys create ops --scope all --operator)",
-      ),
+    .option("--operator", "an operator's key: may manage tenants and limits")
+    .actorOption()
+    .examples(
+      "fanfold keys create 'nightly import' --scope submit,read",
+      "KEY=$(fanfold keys create ops --scope all --operator)",
     )
     .action((name: string, flags: CreateFlags) => create(cli, name, flags));
 }
@@ -124,22 +114,19 @@ async function create(cli: Cli, name: string, { scope = [], env, expires, operat
   });
 }
 
-function addRotate(cli: Cli, keys: Command): void {
+function addRotate(cli: Cli, keys: CliCommand): void {
   keys
     .command("rotate")
     .summary("make a key that takes another's place")
     .description("Makes a key with the name and the scopes of another, which ends after the overlap.")
     .argument("<key>", "the key's id")
     .option("--overlap <seconds>", "how long both are valid, 0 to 2592000 (default 3600)")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText(
-      "after",
-      examples("fanfold keys rotate 7h3k9mpqrs2t", "fanfold keys rotate 7h3k9mpqrs2t --overlap 86400"),
-    )
+    .actorOption()
+    .examples("fanfold keys rotate 7h3k9mpqrs2t", "fanfold keys rotate 7h3k9mpqrs2t --overlap 86400")
     .action(async (key_id: string, flags: { overlap?: string; by?: string }) => {
-      const problems: Problem[] = [];
-      const overlap_s = wholeNumber("--overlap", flags.overlap, 0, 2_592_000, problems);
-      if (problems.length > 0) throw usage("this key cannot be rotated", { problems });
+      const overlap_s = checked("this key cannot be rotated", (problems) =>
+        wholeNumber("--overlap", flags.overlap, 0, 2_592_000, problems),
+      );
       await withSession(cli, async ({ engine }) => {
         const rotated = await engine.keys.rotate(key_id, { overlap_s, actor: flags.by ?? cli.io.user() });
         answer(cli, rotated, () => [rotated.new.key]);
@@ -151,15 +138,15 @@ function addRotate(cli: Cli, keys: Command): void {
     });
 }
 
-function addRevoke(cli: Cli, keys: Command): void {
+function addRevoke(cli: Cli, keys: CliCommand): void {
   keys
     .command("revoke")
     .summary("end a key now")
     .description("Ends a key now: within five seconds every server refuses it.")
     .argument("<key>", "the key's id")
-    .option("--reason <text>", "why; kept in the history")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText("after", examples("fanfold keys revoke 7h3k9mpqrs2t --reason leaked"))
+    .reasonOption()
+    .actorOption()
+    .examples("fanfold keys revoke 7h3k9mpqrs2t --reason leaked")
     .action(async (key_id: string, flags: { reason?: string; by?: string }) => {
       await withSession(cli, async ({ engine }) => {
         const revoked = await engine.keys.revoke(key_id, {

@@ -2,7 +2,7 @@
 
 import { type Problem, suggestion } from "../../core/errors/problems.js";
 import { type LimitsRecord, type LimitValues, limit_names } from "../../engine/verbs/limits.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { count } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
@@ -18,13 +18,10 @@ export function addLimits(cli: Cli): void {
     )
     .argument("[tenant]", "the tenant's id (default: --tenant, FANFOLD_TENANT or default)")
     .argument("[set...]", "set name=value …, where none lifts a limit")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold limits acme",
-        "fanfold limits acme set queued_tasks=100000 submits_per_s=50",
-        "fanfold limits acme set fan_out=none",
-      ),
+    .examples(
+      "fanfold limits acme",
+      "fanfold limits acme set queued_tasks=100000 submits_per_s=50",
+      "fanfold limits acme set fan_out=none",
     )
     .action((tenant: string | undefined, words: string[]) => limits(cli, tenant, words));
 }

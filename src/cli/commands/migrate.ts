@@ -6,7 +6,7 @@ import { session_bounds } from "../../engine/database/session_bounds.js";
 import { type CatalogState, catalogState } from "../../engine/schema/catalog_schema.js";
 import { judgeMigrations } from "../../engine/schema/diagnosis.js";
 import { migrate, schemaState } from "../../engine/schema/migrate.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { exit_codes } from "../terminal/failure.js";
 import { configOf, sayOpening } from "../terminal/session.js";
 
@@ -19,10 +19,7 @@ export function addMigrate(cli: Cli): void {
         "Needs a role that may create roles and schemas; run the workers with another one.",
     )
     .option("--status", "only say what is pending (exit 1 when something is)")
-    .addHelpText(
-      "after",
-      examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps"),
-    )
+    .examples("fanfold migrate --status", "fanfold migrate --database-url postgres://admin@db/maps")
     .action(async (options: { status?: boolean }) => {
       const config = configOf(cli);
       const opened = await openBare(cli, config);

@@ -1,11 +1,11 @@
 // fanfold pause and fanfold continue: a job, all that fit a filter, or a task type of this tenant, stands still for a while.
 import { printable } from "../../core/values/printable.js";
 import type { JobPauseReply, TypePauseReply } from "../../engine/verbs/operator.js";
-import { addFilterOption, type FilterFlags, onAllThatFit } from "../terminal/bulk.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { type FilterFlags, onAllThatFit } from "../terminal/bulk.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { tasks } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
-import { addVerbOptions, exactlyOne, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { exactlyOne, type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 
 interface PauseFlags extends VerbFlags, FilterFlags {
@@ -13,7 +13,7 @@ interface PauseFlags extends VerbFlags, FilterFlags {
 }
 
 export function addPause(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("pause")
     .summary("let a job, all that fit a filter, or a task type stand still")
     .description(
@@ -21,35 +21,31 @@ export function addPause(cli: Cli): void {
         "A paused job's deadline waits with it.",
     )
     .argument("[job]", "job id, or the first characters of it")
-    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
-  addVerbOptions(addFilterOption(command))
-    .addHelpText(
-      "after",
-      examples(
-        'fanfold pause 3f2a9c --reason "the disk is full"',
-        "fanfold pause --type raster.cog --dry-run",
-        "fanfold pause --filter label:team=hydro",
-        "fanfold continue 3f2a9c",
-      ),
+    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant")
+    .filterOption()
+    .verbOptions()
+    .examples(
+      'fanfold pause 3f2a9c --reason "the disk is full"',
+      "fanfold pause --type raster.cog --dry-run",
+      "fanfold pause --filter label:team=hydro",
+      "fanfold continue 3f2a9c",
     )
     .action((job: string | undefined, flags: PauseFlags) => change(cli, "pause", job, flags));
 }
 
 export function addContinue(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("continue")
     .summary("let what was paused go on")
     .description("Lets a paused job, or with --type a paused task type, go on.")
     .argument("[job]", "job id, or the first characters of it")
-    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant");
-  addVerbOptions(addFilterOption(command))
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold continue 3f2a9c",
-        "fanfold continue --type raster.cog --dry-run",
-        "fanfold continue --filter is:paused",
-      ),
+    .option("--type <task type>", "all tasks of this type, in all jobs of the tenant")
+    .filterOption()
+    .verbOptions()
+    .examples(
+      "fanfold continue 3f2a9c",
+      "fanfold continue --type raster.cog --dry-run",
+      "fanfold continue --filter is:paused",
     )
     .action((job: string | undefined, flags: PauseFlags) => change(cli, "continue", job, flags));
 }

@@ -3,7 +3,7 @@
 import { queues_api } from "../../core/api/queues.js";
 import { printable } from "../../core/values/printable.js";
 import type { QueueRecord } from "../../engine/verbs/queries.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count, seconds } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
 import { tableAndText } from "../terminal/summary.js";
@@ -16,7 +16,7 @@ export function addQueues(cli: Cli): void {
       "Lists the task types of which something waits, runs, is paused, or ran within the last 24 hours: what is due, what runs\n" +
         "later, how long the oldest waits, who serves it, and what ended per minute. Those that nothing is taken of come first.",
     )
-    .addHelpText("after", examples("fanfold queues", "fanfold queues --json | jq '.queues[] | select(.problem)'"))
+    .examples("fanfold queues", "fanfold queues --json | jq '.queues[] | select(.problem)'")
     .action(() =>
       withSession(cli, async ({ engine }) => {
         const { queues } = await engine.call(queues_api.list, {});

@@ -3,15 +3,14 @@
 import { NotFound } from "../../core/errors/errors.js";
 import { printable } from "../../core/values/printable.js";
 import type { RepairReply, RetriedTasks, SkipReply } from "../../engine/verbs/operator.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, globals } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import { type RepairFlags, repairTimeout, sayRepair } from "../terminal/repair.js";
 import { type Session, withSession } from "../terminal/session.js";
 import { leftLines, ordinalsOf } from "../terminal/task_ranges.js";
-import { addVerbOptions, exactlyOne, verbOptions } from "../terminal/verb.js";
+import { exactlyOne, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
-import { addWaitOptions } from "../terminal/wait.js";
 
 interface RetryFlags extends RepairFlags {
   stage?: string;
@@ -21,7 +20,7 @@ interface RetryFlags extends RepairFlags {
 }
 
 export function addRetry(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("retry")
     .summary("run a stage, an error group or a task again")
     .description(
@@ -35,35 +34,31 @@ export function addRetry(cli: Cli): void {
       "with --stage: only these of its tasks that failed, were skipped or never ran, e.g. 0-99,200",
     )
     .option("--group <signature>", "the failed tasks of this error group, as fanfold errors shows it")
-    .option("--task <task>", "this task, as fanfold tasks list shows it");
-  addWaitOptions(addVerbOptions(command))
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold retry 3f2a9c --stage publish --dry-run",
-        "fanfold retry 3f2a9c --stage tile --tasks 0-99,200",
-        "fanfold retry 3f2a9c --group 5be0a1c2d3e4 --wait",
-        'fanfold retry --task 17-0 --reason "the file was repaired"',
-      ),
+    .option("--task <task>", "this task, as fanfold tasks list shows it")
+    .verbOptions()
+    .waitOptions()
+    .examples(
+      "fanfold retry 3f2a9c --stage publish --dry-run",
+      "fanfold retry 3f2a9c --stage tile --tasks 0-99,200",
+      "fanfold retry 3f2a9c --group 5be0a1c2d3e4 --wait",
+      'fanfold retry --task 17-0 --reason "the file was repaired"',
     )
     .action((job: string | undefined, flags: RetryFlags) => retry(cli, job, flags));
   addRedo(cli);
 }
 
 function addRedo(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("redo")
     .summary("run a completed task again")
     .description(
       "Runs a completed task again, because what it delivered may be gone. A task of an ended job opens the job again, and " +
         "what follows the task runs too. A task that stands alone is queued again.",
     )
-    .argument("<task>", "task id, as fanfold tasks list shows it");
-  addWaitOptions(addVerbOptions(command))
-    .addHelpText(
-      "after",
-      examples("fanfold redo 17-0 --dry-run", 'fanfold redo 17-0 --reason "the file is gone" --wait'),
-    )
+    .argument("<task>", "task id, as fanfold tasks list shows it")
+    .verbOptions()
+    .waitOptions()
+    .examples("fanfold redo 17-0 --dry-run", 'fanfold redo 17-0 --reason "the file is gone" --wait')
     .action(async (task: string, flags: RepairFlags) => {
       const options = verbOptions(cli, flags);
       const timeout_s = repairTimeout("this cannot be run again", flags);

@@ -1,9 +1,8 @@
 // fanfold schedules set: everything that is wrong is found before the database is opened, as far as it can be, and told together.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { cronProblems } from "../../core/time/cron.js";
 import { missed_policies } from "../../core/time/schedule.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf } from "../terminal/options.js";
 import { gatherParameters } from "../terminal/parameters.js";
@@ -25,7 +24,7 @@ interface SetFlags {
   by?: string;
 }
 
-export function addSet(cli: Cli, schedules: Command): void {
+export function addSet(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("set")
     .summary("make a schedule, or replace it")
@@ -37,7 +36,10 @@ export function addSet(cli: Cli, schedules: Command): void {
     .argument("[pairs...]", "parameters as key=value")
     .option("--cron <pattern>", "minute, hour, day of month, month, day of week; a sixth field in front is seconds")
     .option("--time-zone <name>", "for example Europe/Zurich (default UTC)")
-    .option("--missed <policy>", "what becomes of times when nobody was there: skip, one (default) or all")
+    .option(
+      "--missed <policy>",
+      "times that passed while no scheduler ran: skip them, submit one job for all (one, the default), or one each (all)",
+    )
     .option("--description <text>", "what it is for")
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
     .option("--priority <number>", "of its jobs")
@@ -45,13 +47,10 @@ export function addSet(cli: Cli, schedules: Command): void {
     .option("--deadline <seconds>", "of its jobs")
     .option("--group <group>", "its jobs belong to this group")
     .option("--retry <settings>", "how failed tasks of its jobs are tried again: attempts=5,within_s=900")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText(
-      "after",
-      examples(
-        'fanfold schedules set morning hello_world n=3 --cron "30 6 * * 1-5" --time-zone Europe/Zurich',
-        'fanfold schedules set hourly file_digest folder=/data --cron "0 * * * *" --missed skip',
-      ),
+    .actorOption()
+    .examples(
+      'fanfold schedules set morning hello_world n=3 --cron "30 6 * * 1-5" --time-zone Europe/Zurich',
+      'fanfold schedules set hourly file_digest folder=/data --cron "0 * * * *" --missed skip',
     )
     .action((name: string, type: string, pairs: string[], flags: SetFlags) =>
       setSchedule(cli, name, type, pairs, flags),

@@ -1,14 +1,13 @@
 // fanfold schedules: jobs that the clock submits.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
 import type { ScheduleRecord, TickRecord } from "../../engine/verbs/schedule_records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
-import { wholeNumber } from "../terminal/options.js";
+import { checked, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { howToFollow, moment, momentIn, table } from "../terminal/summary.js";
-import { addVerbOptions, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 import { addSet } from "./schedule_set.js";
 
@@ -19,13 +18,10 @@ export function addSchedules(cli: Cli): void {
     .description(
       "Schedules: jobs that the clock submits. Workers look after them; each time gets its job exactly once.",
     )
-    .addHelpText(
-      "after",
-      examples(
-        'fanfold schedules set morning hello_world --cron "30 6 * * 1-5" --time-zone Europe/Zurich',
-        "fanfold schedules",
-        "fanfold schedules run morning",
-      ),
+    .examples(
+      'fanfold schedules set morning hello_world --cron "30 6 * * 1-5" --time-zone Europe/Zurich',
+      "fanfold schedules",
+      "fanfold schedules run morning",
     );
   addList(cli, schedules);
   addShow(cli, schedules);
@@ -38,29 +34,16 @@ export function addSchedules(cli: Cli): void {
   addDelete(cli, schedules);
 }
 
-interface PageFlags {
-  limit?: string;
-  cursor?: string;
-}
-
-function limitOf({ limit }: PageFlags, what: string): number {
-  const problems: Problem[] = [];
-  const number = wholeNumber("--limit", limit, 1, 1000, problems) ?? 20;
-  if (problems.length > 0) throw usage(`${what} cannot be listed`, { problems });
-  return number;
-}
-
-function addList(cli: Cli, schedules: Command): void {
+function addList(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("list", { isDefault: true })
     .summary("list schedules by name")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold schedules list", "fanfold schedules --json | jq '.schedules[].next_at'"))
+    .pageOptions()
+    .examples("fanfold schedules list", "fanfold schedules --json | jq '.schedules[].next_at'")
     .action(async (flags: PageFlags) => {
-      const limit = limitOf(flags, "schedules");
+      const asked = checked("schedules cannot be listed", (problems) => pageOf(flags, problems));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.schedules.list({ limit, cursor: flags.cursor ?? null });
+        const page = await engine.schedules.list(asked);
         answer(cli, page, () => listLines(page, cli.io.width()));
       });
     });
@@ -79,12 +62,12 @@ function* listLines({ schedules, next }: { schedules: ScheduleRecord[]; next: st
   if (next !== null) yield `more: add --cursor ${next}`;
 }
 
-function addShow(cli: Cli, schedules: Command): void {
+function addShow(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("show")
     .summary("show a schedule")
     .argument("<name>", "name of the schedule")
-    .addHelpText("after", examples("fanfold schedules show morning", "fanfold schedules show morning --json"))
+    .examples("fanfold schedules show morning", "fanfold schedules show morning --json")
     .action(async (name: string) => {
       await withSession(cli, async ({ engine }) => {
         const schedule = await engine.schedules.get(name);
@@ -118,7 +101,7 @@ function tickText({ tick_at, outcome, job_id, missed, reason }: TickRecord): str
   return [moment(tick_at), outcome, ...more.filter((text) => text !== "")].join("  ");
 }
 
-function addPreview(cli: Cli, schedules: Command): void {
+function addPreview(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("preview")
     .summary("show the next times of a schedule, or of a pattern")
@@ -126,12 +109,9 @@ function addPreview(cli: Cli, schedules: Command): void {
     .option("--cron <pattern>", "this pattern instead")
     .option("--time-zone <name>", "of the pattern (default UTC)")
     .option("--count <number>", "how many, 1 to 100 (default 5)")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold schedules preview morning",
-        'fanfold schedules preview --cron "0 0 L * *" --time-zone Europe/Zurich',
-      ),
+    .examples(
+      "fanfold schedules preview morning",
+      'fanfold schedules preview --cron "0 0 L * *" --time-zone Europe/Zurich',
     )
     .action(async (name: string | undefined, flags: { cron?: string; timeZone?: string; count?: string }) => {
       const problems: Problem[] = [];
@@ -152,18 +132,17 @@ function addPreview(cli: Cli, schedules: Command): void {
     });
 }
 
-function addTicks(cli: Cli, schedules: Command): void {
+function addTicks(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("ticks")
     .summary("list the times of a schedule and what became of them")
     .argument("<name>", "name of the schedule")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold schedules ticks morning"))
+    .pageOptions()
+    .examples("fanfold schedules ticks morning")
     .action(async (name: string, flags: PageFlags) => {
-      const limit = limitOf(flags, "these times");
+      const asked = checked("these times cannot be listed", (problems) => pageOf(flags, problems));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.schedules.ticks(name, { limit, cursor: flags.cursor ?? null });
+        const page = await engine.schedules.ticks(name, asked);
         answer(cli, page, () => [
           ...(page.ticks.length === 0 ? ["no time has come yet"] : page.ticks.map(tickText)),
           ...(page.next === null ? [] : [`more: add --cursor ${page.next}`]),
@@ -172,40 +151,38 @@ function addTicks(cli: Cli, schedules: Command): void {
     });
 }
 
-function addHolding(cli: Cli, schedules: Command, verb: "pause" | "continue"): void {
+function addHolding(cli: Cli, schedules: CliCommand, verb: "pause" | "continue"): void {
   const pauses = verb === "pause";
   const command = schedules
     .command(verb)
     .summary(pauses ? "submit nothing until it is continued" : "go on with the first time after now")
     .argument("<name>", "name of the schedule")
-    .option("--reason <text>", "why; kept in the history")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)");
-  command
-    .addHelpText("after", examples(`fanfold schedules ${verb} morning`))
-    .action(async (name: string, flags: VerbFlags) => {
-      const options = verbOptions(cli, flags);
-      await withSession(cli, async ({ engine: { schedules: all } }) => {
-        const reply = await (pauses ? all.pause(name, options) : all.continue(name, options));
-        const { changed, schedule } = reply;
-        const what = pauses ? "paused" : "goes on";
-        answer(cli, reply, () => [
-          changed ? `${what}  ${name}` : `nothing changed: ${name} is ${pauses ? "paused already" : "not paused"}`,
-          ...(pauses
-            ? [`  go on: fanfold schedules continue ${name}`]
-            : [`  next: ${momentIn(schedule.next_at, schedule.time_zone)}`]),
-        ]);
-      });
+    .reasonOption()
+    .actorOption();
+  command.examples(`fanfold schedules ${verb} morning`).action(async (name: string, flags: VerbFlags) => {
+    const options = verbOptions(cli, flags);
+    await withSession(cli, async ({ engine: { schedules: all } }) => {
+      const reply = await (pauses ? all.pause(name, options) : all.continue(name, options));
+      const { changed, schedule } = reply;
+      const what = pauses ? "paused" : "goes on";
+      answer(cli, reply, () => [
+        changed ? `${what}  ${name}` : `nothing changed: ${name} is ${pauses ? "paused already" : "not paused"}`,
+        ...(pauses
+          ? [`  go on: fanfold schedules continue ${name}`]
+          : [`  next: ${momentIn(schedule.next_at, schedule.time_zone)}`]),
+      ]);
     });
+  });
 }
 
-function addRun(cli: Cli, schedules: Command): void {
+function addRun(cli: Cli, schedules: CliCommand): void {
   schedules
     .command("run")
     .summary("submit its job now, whatever the clock says")
     .argument("<name>", "name of the schedule")
-    .option("--reason <text>", "why; kept in the history")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)")
-    .addHelpText("after", examples("fanfold schedules run morning"))
+    .reasonOption()
+    .actorOption()
+    .examples("fanfold schedules run morning")
     .action(async (name: string, flags: VerbFlags) => {
       const options = verbOptions(cli, flags);
       await withSession(cli, async ({ engine }) => {
@@ -218,13 +195,13 @@ function addRun(cli: Cli, schedules: Command): void {
     });
 }
 
-function addDelete(cli: Cli, schedules: Command): void {
-  const command = schedules
+function addDelete(cli: Cli, schedules: CliCommand): void {
+  schedules
     .command("delete")
     .summary("delete a schedule and its history; its jobs stay")
-    .argument("<name>", "name of the schedule");
-  addVerbOptions(command)
-    .addHelpText("after", examples('fanfold schedules delete morning --reason "nobody reads it"'))
+    .argument("<name>", "name of the schedule")
+    .verbOptions()
+    .examples('fanfold schedules delete morning --reason "nobody reads it"')
     .action(async (name: string, flags: VerbFlags) => {
       const options = verbOptions(cli, flags);
       await withSession(cli, async ({ engine: { schedules: all } }) => {

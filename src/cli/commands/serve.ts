@@ -3,7 +3,7 @@ import { package_version } from "../../config.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
 import { lease_limits } from "../../core/values/setting_values.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, globals } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import { wholeNumber } from "../terminal/options.js";
@@ -52,7 +52,7 @@ export function addServe(cli: Cli): void {
       "with --worker: what its isolated tasks may declare together (default: 75 % of this machine's)",
     );
   addWaitOption(command)
-    .addHelpText("after", examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker"))
+    .examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker")
     .action((options: ServeOptions) => serve(cli, options));
 }
 

@@ -3,12 +3,12 @@
 import { printable } from "../../core/values/printable.js";
 import type { SkippedTasks, SkipReply } from "../../engine/verbs/operator.js";
 import type { JobRecord, TaskRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { tasks as tasksText } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
 import { leftLines, ordinalsOf } from "../terminal/task_ranges.js";
-import { addVerbOptions, reasonOf, type VerbFlags, verbOptions } from "../terminal/verb.js";
+import { reasonOf, type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
 
 interface SkipFlags extends VerbFlags {
@@ -17,7 +17,7 @@ interface SkipFlags extends VerbFlags {
 }
 
 export function addSkip(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("skip")
     .summary("skip tasks, for a reason")
     .description(
@@ -26,15 +26,12 @@ export function addSkip(cli: Cli): void {
     )
     .argument("<task>", "task id, as fanfold tasks list shows it; with --tasks the id of the job")
     .option("--stage <stage>", "with --tasks: the stage, by name or number")
-    .option("--tasks <ordinals>", "these tasks of the stage, e.g. 0-99,200");
-  addVerbOptions(command)
-    .addHelpText(
-      "after",
-      examples(
-        'fanfold skip 17-3 --reason "the source is lost for good"',
-        "fanfold skip 17-3 --reason lost --dry-run",
-        'fanfold skip 3f2a9c --stage tile --tasks 0-99,200 --reason "outside the area"',
-      ),
+    .option("--tasks <ordinals>", "these tasks of the stage, e.g. 0-99,200")
+    .verbOptions()
+    .examples(
+      'fanfold skip 17-3 --reason "the source is lost for good"',
+      "fanfold skip 17-3 --reason lost --dry-run",
+      'fanfold skip 3f2a9c --stage tile --tasks 0-99,200 --reason "outside the area"',
     )
     .action((named: string, flags: SkipFlags) =>
       flags.tasks === undefined && flags.stage === undefined ? skip(cli, named, flags) : skipSome(cli, named, flags),

@@ -5,7 +5,7 @@ import { verdictOf } from "../../core/shown/verdict.js";
 import { printable, truncate } from "../../core/values/printable.js";
 import type { Why } from "../../engine/verbs/operator.js";
 import type { DeliverableRecord, JobRecord, OutcomeRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count } from "../terminal/figures.js";
 import type { Io } from "../terminal/io.js";
 import { withSession } from "../terminal/session.js";
@@ -22,7 +22,7 @@ export function addStatus(cli: Cli): void {
         "done next. Exits with 0 whatever it shows.",
     )
     .argument("<job>", "job id, or the first characters of it")
-    .addHelpText("after", examples("fanfold status 3f2a9c", "fanfold status 3f2a9c --json | jq .stages"))
+    .examples("fanfold status 3f2a9c", "fanfold status 3f2a9c --json | jq .stages")
     .action((job: string) => showStatus(cli, job));
 }
 

@@ -1,5 +1,6 @@
 // fanfold submit: one job in, and with --wait its end out.
 
+import { moment } from "../../core/api/fields.js";
 import { deadline_moments } from "../../core/declare/deadline.js";
 import type { Job } from "../../core/declare/declare.js";
 import { validateParameters } from "../../core/declare/parameters.js";
@@ -9,7 +10,7 @@ import { isTerminal } from "../../core/shown/statuses.js";
 import { printable } from "../../core/values/printable.js";
 import type { WouldSubmit } from "../../engine/verbs/dry_run.js";
 import type { SubmitReply } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, globals } from "../terminal/command.js";
 import { problemsOf, usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf, webhooksOf } from "../terminal/options.js";
@@ -18,9 +19,10 @@ import { gatherParameters } from "../terminal/parameters.js";
 import { registryOf, withSession } from "../terminal/session.js";
 import { howToFollow } from "../terminal/summary.js";
 import { shortId } from "../terminal/view.js";
-import { addWaitOptions, timeoutOf, type WaitFlags, waitForEnd } from "../terminal/wait.js";
+import { timeoutOf, type WaitFlags, waitForEnd } from "../terminal/wait.js";
 
 interface SubmitOptions extends WaitFlags {
+  at?: string;
   mode?: string;
   resume?: boolean;
   priority?: string;
@@ -40,13 +42,13 @@ interface SubmitOptions extends WaitFlags {
 }
 
 export function addSubmit(cli: Cli): void {
-  const command = cli.program
+  cli.program
     .command("submit")
     .summary("submit a job")
     .description("Submits a job. The same type with the same parameters is the same job: submitting twice is safe.")
     .argument("<type>", "job type, for example hello_world")
-    .argument("[pairs...]", "parameters as key=value; JSON values are taken as JSON, a.b=1 is nested");
-  addWaitOptions(command)
+    .argument("[pairs...]", "parameters as key=value; JSON values are taken as JSON, a.b=1 is nested")
+    .waitOptions()
     .option(
       "--mode <mode>",
       "reuse: the job there is, whatever its status (default); resume: that one, and it goes on if it did not end well; force: a new run",
@@ -57,9 +59,10 @@ export function addSubmit(cli: Cli): void {
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
     .option(
       "--deadline <seconds>",
-      "fail the job when it has not ended so long after its work started (default: its type's, else 7200)",
+      "fail the job if it has not ended this long after its work started (default: its type's, else 7200)",
     )
     .option("--deadline-from <moment>", "start (of its work, usual) or submit: what it waits counts too")
+    .option("--at <time>", "not before this time, for example 2030-01-31T08:00:00Z; until then it waits")
     .option("--no-deadline", "however long it takes")
     .option("--correlation-id <text>", "an id of yours, to find the job in logs and traces")
     .option("--depends-on <job>", "start when this job has ended well; may be repeated", collect)
@@ -76,21 +79,25 @@ export function addSubmit(cli: Cli): void {
       "how its failed tasks are tried again, whatever its stages say: attempts=5,base_s=1,cap_s=60,within_s=900, any of them",
     )
     .option("--dry-run", "only say what it would do, or why it would be refused")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold submit hello_world n=5 --wait",
-        "fanfold submit process_raster source=bronze:scenes/dem.tif collection=dem --wait",
-        "fanfold blueprints show process_raster        its parameters",
-        "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
-        "fanfold submit file_digest folder=/data/maps --resume --wait",
-        "fanfold submit hello_world n=5 --dry-run",
-        "fanfold submit hello_world n=9 --depends-on 3f2a9c --group night-7",
-        "fanfold submit file_digest --parameters @request.json --mode force --json",
-        "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
-      ),
+    .examples(
+      "fanfold submit hello_world n=5 --wait",
+      "fanfold submit process_raster source=bronze:scenes/dem.tif collection=dem --wait",
+      "fanfold blueprints show process_raster        its parameters",
+      "fanfold submit file_digest folder=/data/maps --label team=maps --priority 10",
+      "fanfold submit file_digest folder=/data/maps --resume --wait",
+      "fanfold submit hello_world n=5 --dry-run",
+      "fanfold submit hello_world n=9 --depends-on 3f2a9c --group night-7",
+      "fanfold submit file_digest --parameters @request.json --mode force --json",
+      "echo '{\"n\": 2}' | fanfold submit hello_world --parameters -",
     )
     .action((type: string, pairs: string[], options: SubmitOptions) => submit(cli, type, pairs, options));
+}
+
+function momentOf(text: string | undefined, problems: Problem[]): string | undefined {
+  const read = moment.safeParse(text);
+  if (text === undefined || read.success) return read.data;
+  problems.push({ path: "--at", problem: "is not a time with its offset", fix: "--at 2030-01-31T08:00:00Z" });
+  return undefined;
 }
 
 async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOptions): Promise<void> {
@@ -105,6 +112,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     labels: labelsOf(options.label, problems),
     deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
     deadline_from: oneOf("--deadline-from", options.deadlineFrom, deadline_moments, problems),
+    run_at: momentOf(options.at, problems),
     correlation_id: options.correlationId,
     on_dependency_failure: oneOf("--on-dependency-failure", options.onDependencyFailure, ["cancel", "run"], problems),
     require: oneOf("--require", options.require, ["success", "completed"], problems),

@@ -3,7 +3,7 @@
 import { printable } from "../../core/values/printable.js";
 import { Janitor, type Sweep } from "../../engine/upkeep/janitor.js";
 import { createLog } from "../../log.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { exit_codes } from "../terminal/failure.js";
 import { count } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
@@ -17,7 +17,7 @@ export function addSweep(cli: Cli): void {
       "Takes back the tasks of workers whose lease is over, ends what is past its deadline or time-out, and mends what is stuck.\n" +
         "Every worker does this every few seconds. Exits with 1 when a duty could not be done.",
     )
-    .addHelpText("after", examples("fanfold sweep", "fanfold sweep --json"))
+    .examples("fanfold sweep", "fanfold sweep --json")
     .action(() => sweep(cli));
 }
 

@@ -1,12 +1,11 @@
 // fanfold tasks show: one task, its attempts and what it said.
-import type { Command } from "commander";
 import { printable } from "../../core/values/printable.js";
 import type { AttemptRecord, TaskRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { withSession } from "../terminal/session.js";
 import { errorText, moment, resultText } from "../terminal/summary.js";
 
-export function addShow(cli: Cli, tasks: Command): void {
+export function addShow(cli: Cli, tasks: CliCommand): void {
   tasks
     .command("show")
     .summary("one task: parameters, result, attempts and logs")
@@ -15,7 +14,7 @@ export function addShow(cli: Cli, tasks: Command): void {
         "its signal, memory and last lines too) and the last lines it logged.",
     )
     .argument("<task>", "task id, as tasks list shows it")
-    .addHelpText("after", examples("fanfold tasks show 17-0", "fanfold tasks show 17-0 --json | jq .attempts"))
+    .examples("fanfold tasks show 17-0", "fanfold tasks show 17-0 --json | jq .attempts")
     .action(async (task_id: string) => {
       await withSession(cli, async ({ engine }) => {
         const task = await engine.task(task_id);

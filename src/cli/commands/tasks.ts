@@ -1,12 +1,11 @@
 // fanfold tasks: lone tasks (enqueue, cancel, reschedule), and the tasks of jobs (list).
-import type { Command } from "commander";
 import { retry_limits } from "../../core/declare/retry.js";
 import { type Problem, suggestion } from "../../core/errors/problems.js";
 import { task_statuses } from "../../core/shown/statuses.js";
 import type { TaskPage } from "../../engine/verbs/records.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
-import { momentOf, oneOf, positiveSeconds, priorityOf, retryOf, wholeNumber } from "../terminal/options.js";
+import { checked, momentOf, oneOf, positiveSeconds, priorityOf, retryOf, wholeNumber } from "../terminal/options.js";
 import { gatherParameters } from "../terminal/parameters.js";
 import { registryOf, withSession } from "../terminal/session.js";
 import { errorText, moment, table } from "../terminal/summary.js";
@@ -33,7 +32,7 @@ interface ListOptions {
   cursor?: string;
 }
 
-function addList(cli: Cli, tasks: Command): void {
+function addList(cli: Cli, tasks: CliCommand): void {
   tasks
     .command("list")
     .summary("list tasks")
@@ -42,12 +41,8 @@ function addList(cli: Cli, tasks: Command): void {
     .option("--stage <name>", "of this stage of the job")
     .option("--type <task type>", "of this task type")
     .option("--status <status>", `only these: ${task_statuses.join(", ")}`)
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText(
-      "after",
-      examples("fanfold tasks list --job 3f2a9c --status failed", "fanfold tasks list --type hello.greet --json"),
-    )
+    .pageOptions()
+    .examples("fanfold tasks list --job 3f2a9c --status failed", "fanfold tasks list --type hello.greet --json")
     .action((options: ListOptions) => listTasks(cli, options));
 }
 
@@ -91,7 +86,7 @@ interface EnqueueOptions {
   parameters?: string;
 }
 
-function addEnqueue(cli: Cli, tasks: Command): void {
+function addEnqueue(cli: Cli, tasks: CliCommand): void {
   tasks
     .command("enqueue")
     .summary("enqueue a task without a job")
@@ -100,7 +95,7 @@ function addEnqueue(cli: Cli, tasks: Command): void {
     .argument("[pairs...]", "parameters as key=value")
     .option("--key <text>", "idempotency key: the same key and body is the same task, another body is refused")
     .option("--at <moment>", "not before, for example 2030-12-31T18:00:00Z")
-    .option("--delay <seconds>", "not before so many seconds from now")
+    .option("--delay <seconds>", "start it this many seconds from now, or later")
     .option("--priority <number>", "higher runs first (default 0)")
     .option("--max-attempts <number>", "how often it is tried; short for --retry attempts=<number>")
     .option(
@@ -108,12 +103,9 @@ function addEnqueue(cli: Cli, tasks: Command): void {
       "how it is tried again when it fails: attempts=5,base_s=1,cap_s=60,within_s=900, any of them",
     )
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold tasks enqueue hello.greet number=7 --key greeting-7",
-        "fanfold tasks enqueue hello.greet number=1 --delay 60",
-      ),
+    .examples(
+      "fanfold tasks enqueue hello.greet number=7 --key greeting-7",
+      "fanfold tasks enqueue hello.greet number=1 --delay 60",
     )
     .action((type: string, pairs: string[], options: EnqueueOptions) => enqueue(cli, type, pairs, options));
 }
@@ -154,14 +146,14 @@ async function enqueue(cli: Cli, type: string, pairs: string[], options: Enqueue
   );
 }
 
-function addCancelTask(cli: Cli, tasks: Command): void {
+function addCancelTask(cli: Cli, tasks: CliCommand): void {
   tasks
     .command("cancel")
     .summary("cancel a lone task")
     .description("Cancels a task that stands alone. A task of a job is cancelled with its job: fanfold cancel.")
     .argument("<task>", "task id, as tasks list shows it")
     .option("--reason <text>", "kept with the task")
-    .addHelpText("after", examples("fanfold tasks cancel 17-0"))
+    .examples("fanfold tasks cancel 17-0")
     .action(async (task_id: string, options: { reason?: string }) => {
       await withSession(cli, async ({ engine }) => {
         const reply = await engine.cancelTask(task_id, options.reason);
@@ -172,21 +164,19 @@ function addCancelTask(cli: Cli, tasks: Command): void {
     });
 }
 
-function addReschedule(cli: Cli, tasks: Command): void {
+function addReschedule(cli: Cli, tasks: CliCommand): void {
   tasks
     .command("reschedule")
     .summary("move a waiting lone task to another time")
     .description("Moves a lone task that waits to another time.")
     .argument("<task>", "task id, as tasks list shows it")
     .argument("<moment>", "when, for example 2030-12-31T18:00:00Z")
-    .addHelpText("after", examples("fanfold tasks reschedule 17-0 2030-12-31T18:00:00Z"))
+    .examples("fanfold tasks reschedule 17-0 2030-12-31T18:00:00Z")
     .action(async (task_id: string, when: string) => {
-      const problems: Problem[] = [];
-      const run_at = momentOf("moment", when, problems);
-      if (run_at === undefined) throw usage("this task cannot be rescheduled", { problems });
+      const run_at = checked("this task cannot be rescheduled", (problems) => momentOf("moment", when, problems));
       await withSession(cli, async ({ engine }) => {
-        const reply = await engine.rescheduleTask(task_id, run_at);
-        answer(cli, reply, () => [`rescheduled  ${task_id}  to ${moment(run_at)}`]);
+        const reply = await engine.rescheduleTask(task_id, run_at!);
+        answer(cli, reply, () => [`rescheduled  ${task_id}  to ${moment(run_at!)}`]);
       });
     });
 }

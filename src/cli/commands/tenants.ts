@@ -1,10 +1,6 @@
-// fanfold tenants: who shares the service.
-import type { Command } from "commander";
-import type { Problem } from "../../core/errors/problems.js";
 import type { TenantPage } from "../../engine/verbs/tenants.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { wholeNumber } from "../terminal/options.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
+import { checked, type PageFlags, pageOf } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 
@@ -12,34 +8,28 @@ export function addTenants(cli: Cli): void {
   const tenants = cli.program
     .command("tenants")
     .summary("make, list and rename tenants")
-    .description("The tenants that share the service: each sees its own jobs, tasks and keys and nobody else's.")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold tenants create acme --name 'Acme Ltd.'",
-        "fanfold keys create first --tenant acme --scope all",
-        "fanfold limits acme set queued_tasks=100000",
-      ),
+    .description("The tenants that share the service: each sees only its own jobs, tasks and keys.")
+    .examples(
+      "fanfold tenants create acme --name 'Acme Ltd.'",
+      "fanfold keys create first --tenant acme --scope all",
+      "fanfold limits acme set queued_tasks=100000",
     );
   addList(cli, tenants);
   addCreate(cli, tenants);
   addRename(cli, tenants);
 }
 
-function addList(cli: Cli, tenants: Command): void {
+function addList(cli: Cli, tenants: CliCommand): void {
   tenants
     .command("list", { isDefault: true })
     .summary("list tenants by id")
     .description("Lists tenants by id.")
-    .option("--limit <number>", "at most so many, 1 to 1000 (default 20)")
-    .option("--cursor <cursor>", "go on where the last page ended")
-    .addHelpText("after", examples("fanfold tenants list", "fanfold tenants list --json | jq '.tenants[].tenant_id'"))
-    .action(async (options: { limit?: string; cursor?: string }) => {
-      const problems: Problem[] = [];
-      const limit = wholeNumber("--limit", options.limit, 1, 1000, problems) ?? 20;
-      if (problems.length > 0) throw usage("these tenants cannot be listed", { problems });
+    .pageOptions()
+    .examples("fanfold tenants list", "fanfold tenants list --json | jq '.tenants[].tenant_id'")
+    .action(async (options: PageFlags) => {
+      const asked = checked("these tenants cannot be listed", (problems) => pageOf(options, problems));
       await withSession(cli, async ({ engine }) => {
-        const page = await engine.tenants.list({ limit, cursor: options.cursor ?? null });
+        const page = await engine.tenants.list(asked);
         answer(cli, page, () => pageLines(page, cli.io.width()));
       });
     });
@@ -51,14 +41,14 @@ function* pageLines({ tenants, next }: TenantPage, width: number): Generator<str
   if (next !== null) yield `more: add --cursor ${next}`;
 }
 
-function addCreate(cli: Cli, tenants: Command): void {
+function addCreate(cli: Cli, tenants: CliCommand): void {
   tenants
     .command("create")
     .summary("make a tenant")
     .description("Makes a tenant. One that exists is left as it is.")
     .argument("<id>", "lower-case letters, digits, - and _; it stays")
     .option("--name <text>", "how people call it")
-    .addHelpText("after", examples("fanfold tenants create acme --name 'Acme Ltd.'"))
+    .examples("fanfold tenants create acme --name 'Acme Ltd.'")
     .action(async (tenant_id: string, { name = null }: { name?: string | null }) => {
       await withSession(cli, async ({ engine }) => {
         const tenant = await engine.tenants.create(tenant_id, { name, actor: cli.io.user() });
@@ -70,14 +60,14 @@ function addCreate(cli: Cli, tenants: Command): void {
     });
 }
 
-function addRename(cli: Cli, tenants: Command): void {
+function addRename(cli: Cli, tenants: CliCommand): void {
   tenants
     .command("rename")
     .summary("call a tenant something else")
     .description("Changes how people call a tenant. Its id stays.")
     .argument("<id>", "the tenant's id")
     .argument("<name>", "how people call it from now on")
-    .addHelpText("after", examples("fanfold tenants rename acme 'Acme Ltd.'"))
+    .examples("fanfold tenants rename acme 'Acme Ltd.'")
     .action(async (tenant_id: string, name: string) => {
       await withSession(cli, async ({ engine }) => {
         const tenant = await engine.tenants.rename(tenant_id, name, cli.io.user());

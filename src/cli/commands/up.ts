@@ -1,5 +1,4 @@
 // fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
-import type { Command } from "commander";
 import { package_version } from "../../config.js";
 import { Forbidden } from "../../core/errors/errors.js";
 import type { Problem } from "../../core/errors/problems.js";
@@ -7,7 +6,7 @@ import { printable } from "../../core/values/printable.js";
 import { lease_limits } from "../../core/values/setting_values.js";
 import { catalogState } from "../../engine/schema/catalog_schema.js";
 import type { Worker } from "../../worker/worker.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand, globals } from "../terminal/command.js";
 import { CliFailure, explain, explanationLines, usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import { wholeNumber } from "../terminal/options.js";
@@ -44,13 +43,13 @@ export interface UpMore {
   prepare(session: Session): Promise<(url: string) => Promise<{ document: object; lines: readonly string[] }>>;
 }
 
-export function addHttpOptions(command: Command): Command {
+export function addHttpOptions(command: CliCommand): CliCommand {
   return command
     .option("--host <address>", "answer HTTP on this address (default: FANFOLD_HOST or 127.0.0.1)")
     .option("--port <number>", "answer HTTP on this port, 0 for any (default: FANFOLD_PORT or 8080)");
 }
 
-export function addWaitOption(command: Command): Command {
+export function addWaitOption(command: CliCommand): CliCommand {
   const words = "wait so long for a database that is away (default: FANFOLD_WAIT_FOR_DATABASE_S or 60; 0: not at all)";
   return command.option("--wait-for-database <seconds>", words);
 }
@@ -72,13 +71,10 @@ export function addUp(cli: Cli): void {
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
   addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold up",
-        "fanfold up --port 8081",
-        "fanfold up --database-url postgres://localhost/maps --slots 32 --no-http",
-      ),
+    .examples(
+      "fanfold up",
+      "fanfold up --port 8081",
+      "fanfold up --database-url postgres://localhost/maps --slots 32 --no-http",
     )
     .action((options: UpOptions) => up(cli, options));
 }

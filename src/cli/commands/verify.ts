@@ -2,7 +2,7 @@
 
 import { printable } from "../../core/values/printable.js";
 import type { VerifyReport } from "../../engine/verbs/operator.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { exit_codes } from "../terminal/failure.js";
 import { count } from "../terminal/figures.js";
 import type { Io } from "../terminal/io.js";
@@ -19,7 +19,7 @@ export function addVerify(cli: Cli): void {
         "storage is there and is what was written. Changes nothing. Exits with 0 when all holds, with 1 on any difference.",
     )
     .argument("<job>", "job id, or the first characters of it")
-    .addHelpText("after", examples("fanfold verify 3f2a9c", "fanfold verify 3f2a9c --json | jq .problems"))
+    .examples("fanfold verify 3f2a9c", "fanfold verify 3f2a9c --json | jq .problems")
     .action((job: string) => verify(cli, job));
 }
 

@@ -1,8 +1,5 @@
-// fanfold watch: follows a job to its end.
-import type { Problem } from "../../core/errors/problems.js";
-import { type Cli, examples } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { positiveSeconds } from "../terminal/options.js";
+import type { Cli } from "../terminal/command.js";
+import { checked, positiveSeconds } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { waitForEnd } from "../terminal/wait.js";
 
@@ -17,18 +14,11 @@ export function addWatch(cli: Cli): void {
     )
     .argument("<job>", "job id, or the first characters of it")
     .option("--timeout <seconds>", "stop watching after that time (exit 124)")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold watch 3f2a9c",
-        "fanfold watch 3f2a9c --json | jq .status",
-        "fanfold watch 3f2a9c --timeout 600",
-      ),
-    )
+    .examples("fanfold watch 3f2a9c", "fanfold watch 3f2a9c --json | jq .status", "fanfold watch 3f2a9c --timeout 600")
     .action(async (job: string, options: { timeout?: string }) => {
-      const problems: Problem[] = [];
-      const timeout_s = positiveSeconds("--timeout", options.timeout, problems);
-      if (problems.length > 0) throw usage("this cannot be watched", { problems });
+      const timeout_s = checked("this cannot be watched", (problems) =>
+        positiveSeconds("--timeout", options.timeout, problems),
+      );
       await withSession(cli, async (session) => {
         cli.exit_code = await waitForEnd(cli, session, job, { timeout_s });
       });

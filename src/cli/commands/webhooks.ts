@@ -1,12 +1,11 @@
 // fanfold webhooks: who hears of outcomes (endpoints), what they were sent (deliveries), and sending it again (replay).
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
-import { type WebhookEvent, webhook_events } from "../../core/places/webhooks.js";
+import { job_events, type WebhookEvent, webhook_events } from "../../core/places/webhooks.js";
 import { printable } from "../../core/values/printable.js";
 import type { WebhookRecord, WebhookWithSecret } from "../../engine/verbs/webhooks.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
-import { collect, oneOf, wholeNumber } from "../terminal/options.js";
+import { checked, collect, oneOf, wholeNumber } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { addDeliveries, addDiscard, addReplay, addShowDelivery } from "./deliveries.js";
@@ -14,15 +13,12 @@ import { addDeliveries, addDiscard, addReplay, addShowDelivery } from "./deliver
 export function addWebhooks(cli: Cli): void {
   const webhooks = cli.program
     .command("webhooks")
-    .summary("tell other services how jobs ended")
+    .summary("notify other services when jobs end")
     .description("Endpoints that hear how jobs ended, what they were sent, and sending it again.")
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold webhooks create https://example.com/hook --event job.failed",
-        "fanfold webhooks deliveries --status failed",
-        "fanfold webhooks replay <delivery>",
-      ),
+    .examples(
+      "fanfold webhooks create https://example.com/hook --event job.failed",
+      "fanfold webhooks deliveries --status failed",
+      "fanfold webhooks replay <delivery>",
     );
   addCreate(cli, webhooks);
   addList(cli, webhooks);
@@ -64,15 +60,15 @@ function actorOf(cli: Cli, { by }: { by?: string }): { actor?: string } {
   return actor === null ? {} : { actor };
 }
 
-function addSettings(command: Command): Command {
+function addSettings(command: CliCommand): CliCommand {
   return command
-    .option("--event <event>", `hears of this, may be repeated (${webhook_events.join(", ")}); all`, collect)
+    .option("--event <event>", `hears of this, may be repeated (${webhook_events.join(", ")}); all of jobs`, collect)
     .option("--description <text>", "what it is for")
     .option("--timeout <seconds>", "how long it may take to answer, 1 to 30 (default 20)")
-    .option("--by <who>", "who asks; kept in the history");
+    .actorOption();
 }
 
-function addCreate(cli: Cli, webhooks: Command): void {
+function addCreate(cli: Cli, webhooks: CliCommand): void {
   addSettings(
     webhooks
       .command("create")
@@ -81,12 +77,9 @@ function addCreate(cli: Cli, webhooks: Command): void {
       .argument("<url>", "where to POST to")
       .option("--secret <name>", "secret://name of one the workers know, instead of a new one"),
   )
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold webhooks create https://example.com/hooks",
-        "fanfold webhooks create https://example.com/hooks --event job.failed --secret secret://billing_hook",
-      ),
+    .examples(
+      "fanfold webhooks create https://example.com/hooks",
+      "fanfold webhooks create https://example.com/hooks --event job.failed --secret secret://billing_hook",
     )
     .action(async (url: string, flags: SettingFlags & { secret?: string }) => {
       const settings = settingsOf(cli, flags, []);
@@ -111,12 +104,12 @@ function* secretLines({ secret, secrets }: WebhookWithSecret): Generator<string>
   }
 }
 
-function addList(cli: Cli, webhooks: Command): void {
+function addList(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("list", { isDefault: true })
     .summary("list endpoints")
     .description("Lists the endpoints of this tenant.")
-    .addHelpText("after", examples("fanfold webhooks list"))
+    .examples("fanfold webhooks list")
     .action(() =>
       withSession(cli, async ({ engine }) => {
         const endpoints = await engine.webhooks.list();
@@ -133,20 +126,22 @@ function* listLines(endpoints: readonly WebhookRecord[], width: number): Generat
   const rows = endpoints.map((one) => [
     one.endpoint_id,
     one.status,
-    one.events.length === webhook_events.length ? "all" : one.events.map((event) => event.slice(4)).join(","),
+    one.events.length === job_events.length && job_events.every((event) => one.events.includes(event))
+      ? "all of jobs"
+      : one.events.map((event) => event.replace(/^job\./, "")).join(","),
     printable(one.url, 200),
     printable(one.disabled_reason ?? "", 200),
   ]);
   yield* table(["ENDPOINT", "STATUS", "EVENTS", "URL", ""], rows, width);
 }
 
-function addShow(cli: Cli, webhooks: Command): void {
+function addShow(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("show")
     .summary("one endpoint")
     .description("One endpoint: its health, and until when its secrets are good.")
     .argument("<endpoint>", "its id, as webhooks list shows it")
-    .addHelpText("after", examples("fanfold webhooks show we_abcdefghijklmnop"))
+    .examples("fanfold webhooks show we_abcdefghijklmnop")
     .action((endpoint_id: string) =>
       withSession(cli, async ({ engine }) => {
         const found = await engine.webhooks.get(endpoint_id);
@@ -169,7 +164,7 @@ function* endpointLines(one: WebhookRecord): Generator<string> {
   yield `  what it was sent: fanfold webhooks deliveries --endpoint ${one.endpoint_id}`;
 }
 
-function addUpdate(cli: Cli, webhooks: Command): void {
+function addUpdate(cli: Cli, webhooks: CliCommand): void {
   addSettings(
     webhooks
       .command("update")
@@ -178,7 +173,7 @@ function addUpdate(cli: Cli, webhooks: Command): void {
       .argument("<endpoint>", "its id")
       .option("--url <url>", "where to POST to"),
   )
-    .addHelpText("after", examples("fanfold webhooks update we_abcdefghijklmnop --url https://example.com/new"))
+    .examples("fanfold webhooks update we_abcdefghijklmnop --url https://example.com/new")
     .action(async (endpoint_id: string, flags: SettingFlags) => {
       const settings = settingsOf(cli, flags, []);
       await withSession(cli, async ({ engine }) => {
@@ -189,7 +184,7 @@ function addUpdate(cli: Cli, webhooks: Command): void {
     });
 }
 
-function addSwitch(cli: Cli, webhooks: Command, verb: "enable" | "disable"): void {
+function addSwitch(cli: Cli, webhooks: CliCommand, verb: "enable" | "disable"): void {
   const enabled = verb === "enable";
   webhooks
     .command(verb)
@@ -200,9 +195,9 @@ function addSwitch(cli: Cli, webhooks: Command, verb: "enable" | "disable"): voi
         : "Disables an endpoint. What waits for it is discarded, and can be replayed later.",
     )
     .argument("<endpoint>", "its id")
-    .option("--reason <text>", "why; kept in the history")
-    .option("--by <who>", "who asks; kept in the history")
-    .addHelpText("after", examples(`fanfold webhooks ${verb} we_abcdefghijklmnop`))
+    .reasonOption()
+    .actorOption()
+    .examples(`fanfold webhooks ${verb} we_abcdefghijklmnop`)
     .action((endpoint_id: string, { reason, by }: { reason?: string; by?: string }) =>
       withSession(cli, async ({ engine }) => {
         const change = { enabled, reason, ...actorOf(cli, by === undefined ? {} : { by }) };
@@ -215,7 +210,7 @@ function addSwitch(cli: Cli, webhooks: Command, verb: "enable" | "disable"): voi
     );
 }
 
-function addRotate(cli: Cli, webhooks: Command): void {
+function addRotate(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("rotate")
     .summary("give an endpoint a new secret")
@@ -225,11 +220,11 @@ function addRotate(cli: Cli, webhooks: Command): void {
     .argument("<endpoint>", "its id")
     .option("--secret <name>", "secret://name of one the workers know, instead of a new one")
     .option("--overlap <seconds>", "how long the secrets before stay good (default 86400, a day)")
-    .addHelpText("after", examples("fanfold webhooks rotate we_abcdefghijklmnop --overlap 3600"))
+    .examples("fanfold webhooks rotate we_abcdefghijklmnop --overlap 3600")
     .action(async (endpoint_id: string, { secret, overlap }: { secret?: string; overlap?: string }) => {
-      const problems: Problem[] = [];
-      const overlap_s = wholeNumber("--overlap", overlap, 0, 2_592_000, problems);
-      if (problems.length > 0) throw usage("the secret cannot be rotated", { problems });
+      const overlap_s = checked("the secret cannot be rotated", (problems) =>
+        wholeNumber("--overlap", overlap, 0, 2_592_000, problems),
+      );
       await withSession(cli, async ({ engine }) => {
         const rotated = await engine.webhooks.rotate(endpoint_id, { secret, overlap_s, ...actorOf(cli, {}) });
         answer(cli, rotated, () => [`rotated  ${rotated.endpoint_id}`, ...secretLines(rotated)]);
@@ -237,13 +232,13 @@ function addRotate(cli: Cli, webhooks: Command): void {
     });
 }
 
-function addPing(cli: Cli, webhooks: Command): void {
+function addPing(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("ping")
     .summary("send something to try an endpoint out")
     .description("Sends an endpoint a delivery of the type webhook.ping.")
     .argument("<endpoint>", "its id")
-    .addHelpText("after", examples("fanfold webhooks ping we_abcdefghijklmnop"))
+    .examples("fanfold webhooks ping we_abcdefghijklmnop")
     .action((endpoint_id: string) =>
       withSession(cli, async ({ engine }) => {
         const delivery = await engine.webhooks.ping(endpoint_id, cli.io.user());
@@ -255,13 +250,13 @@ function addPing(cli: Cli, webhooks: Command): void {
     );
 }
 
-function addRemove(cli: Cli, webhooks: Command): void {
+function addRemove(cli: Cli, webhooks: CliCommand): void {
   webhooks
     .command("delete")
     .summary("delete an endpoint")
     .description("Deletes an endpoint and discards what waits for it. What it was sent stays on record.")
     .argument("<endpoint>", "its id")
-    .addHelpText("after", examples("fanfold webhooks delete we_abcdefghijklmnop"))
+    .examples("fanfold webhooks delete we_abcdefghijklmnop")
     .action((endpoint_id: string) =>
       withSession(cli, async ({ engine }) => {
         const reply = await engine.webhooks.remove(endpoint_id, cli.io.user());

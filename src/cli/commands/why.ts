@@ -2,7 +2,7 @@
 
 import { printable } from "../../core/values/printable.js";
 import type { Why } from "../../engine/verbs/operator.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count, seconds } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
 import { moment } from "../terminal/summary.js";
@@ -17,10 +17,7 @@ export function addWhy(cli: Cli): void {
         "itself, and the one command to run. Changes nothing; exits with 0 whatever it says.",
     )
     .argument("<id>", "job id or the first characters of it, or a task id such as 12-7")
-    .addHelpText(
-      "after",
-      examples("fanfold why 3f2a9c", "fanfold why 12-7", "fanfold why 3f2a9c --json | jq .evidence"),
-    )
+    .examples("fanfold why 3f2a9c", "fanfold why 12-7", "fanfold why 3f2a9c --json | jq .evidence")
     .action((id: string) => explainWhy(cli, id));
 }
 

@@ -2,7 +2,7 @@
 
 import { printable, truncate } from "../../core/values/printable.js";
 import type { GoneWorker, WorkerRecord } from "../../engine/verbs/queries.js";
-import { answer, type Cli, examples } from "../terminal/command.js";
+import { answer, type Cli } from "../terminal/command.js";
 import { count, seconds } from "../terminal/figures.js";
 import { withSession } from "../terminal/session.js";
 import { table } from "../terminal/summary.js";
@@ -15,7 +15,7 @@ export function addWorkers(cli: Cli): void {
       "Lists the workers that serve this tenant: what they run, how much of it, and when they were last heard of. One that serves\n" +
         "every tenant does not say on which machine it runs.",
     )
-    .addHelpText("after", examples("fanfold workers", "fanfold workers --json | jq '.workers[].types'"))
+    .examples("fanfold workers", "fanfold workers --json | jq '.workers[].types'")
     .action(() =>
       withSession(cli, async ({ engine }) => {
         const { workers, gone } = await engine.queries.workersAndGone({ everything: true });

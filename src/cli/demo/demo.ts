@@ -1,10 +1,9 @@
 // fanfold demo: from raw rasters to a searchable catalogue on the embedded database, with one scene broken on purpose. `demo up` serves
 // what it left, `demo files` is the small one without rasters.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { raster_engines } from "../../core/task/raster_settings.js";
 import { addHttpOptions, type UpOptions } from "../commands/up.js";
-import { type Cli, examples } from "../terminal/command.js";
+import type { Cli, CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { oneOf, wholeNumber } from "../terminal/options.js";
 import { addDemoFiles } from "./demo_files.js";
@@ -31,14 +30,11 @@ export function addDemo(cli: Cli): void {
     .option("--engine <name>", `which GDAL: ${raster_engines.join(", ")} (default: FANFOLD_RASTER_ENGINE or auto)`)
     .option("--scenes <number>", `how many scenes, 2 to 100 (default ${default_settings.scenes})`)
     .option("--size <pixels>", `a side of each, 64 to 4096 (default ${default_settings.size})`)
-    .addHelpText(
-      "after",
-      examples(
-        "fanfold demo",
-        "fanfold demo up                      the server on the same data",
-        "fanfold demo --scenes 36 --engine wasm",
-        "fanfold demo files ~/pictures        digests a folder instead: no rasters, no PostGIS",
-      ),
+    .examples(
+      "fanfold demo",
+      "fanfold demo up                      the server on the same data",
+      "fanfold demo --scenes 36 --engine wasm",
+      "fanfold demo files ~/pictures        digests a folder instead: no rasters, no PostGIS",
     )
     .action(async (word: string | undefined, flags: DemoFlags) => {
       if (word !== undefined) {
@@ -61,7 +57,7 @@ function settingsOf({ engine, scenes, size }: DemoFlags): DemoSettings {
   return wanted;
 }
 
-function addDemoUp(cli: Cli, demo: Command): void {
+function addDemoUp(cli: Cli, demo: CliCommand): void {
   const command = demo
     .command("up")
     .summary("a worker and the HTTP API on the demo's data")
@@ -70,7 +66,7 @@ function addDemoUp(cli: Cli, demo: Command): void {
         "been run. Each start makes a key of its own, which takes the place of the one before.",
     );
   addHttpOptions(command)
-    .addHelpText("after", examples("fanfold demo up", "fanfold demo up --port 8081"))
+    .examples("fanfold demo up", "fanfold demo up --port 8081")
     .action(async (options: UpOptions) => {
       const folder = demoFolder(cli);
       if (readNotes(folder) === null) cli.exit_code = await rasterDemo(cli, default_settings, { part_of_more: true });

@@ -4,11 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Command } from "commander";
 import { printable } from "../../core/values/printable.js";
 import type { JobRecord } from "../../engine/verbs/records.js";
 import type { Manifest } from "../../handlers/files/manifest.js";
-import { answer, type Cli, examples, globals } from "../terminal/command.js";
+import { answer, type Cli, type CliCommand, globals } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { bytes, count, rate, seconds } from "../terminal/figures.js";
 import { line, note } from "../terminal/io.js";
@@ -16,7 +15,7 @@ import { withSession } from "../terminal/session.js";
 import { exitCodeOf } from "../terminal/summary.js";
 import { sayEnd, workAndFollow } from "../terminal/wait.js";
 
-export function addDemoFiles(cli: Cli, demo: Command): void {
+export function addDemoFiles(cli: Cli, demo: CliCommand): void {
   demo
     .command("files")
     .summary("digest thousands of files, live")
@@ -25,7 +24,7 @@ export function addDemoFiles(cli: Cli, demo: Command): void {
         "(or in --data-dir, and kept there), shows it live and prints the manifest's summary.",
     )
     .argument("[folder]", "the folder to digest")
-    .addHelpText("after", examples("fanfold demo files", "fanfold demo files ~/pictures --data-dir .fanfold-files"))
+    .examples("fanfold demo files", "fanfold demo files ~/pictures --data-dir .fanfold-files")
     .action((folder?: string) => digestFolder(cli, folder));
 }
 

@@ -21,7 +21,11 @@ export async function loadRegistry(cwd: string, app: string | undefined): Promis
     });
   }
   const theirs = await importApp(file);
-  return createRegistry({ jobs: [...own.jobs, ...theirs.jobs], handlers: [...own.handlers, ...theirs.handlers] });
+  return createRegistry({
+    jobs: [...own.jobs, ...theirs.jobs],
+    handlers: [...own.handlers, ...theirs.handlers],
+    recipes: [...own.recipes, ...theirs.recipes],
+  });
 }
 
 async function importApp(file: string): Promise<Required<RegistryParts>> {
@@ -34,12 +38,13 @@ async function importApp(file: string): Promise<Required<RegistryParts>> {
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw usage(`${file} could not be loaded`, { why, next: "npx jiti <file> shows where it breaks" });
   }
-  const { jobs, handlers } = (exported ?? {}) as { jobs?: unknown; handlers?: unknown };
-  const next = "export default { jobs: [defineJob(…)], handlers: [defineHandler(…)] }";
-  if ((jobs === undefined && handlers === undefined) || !isListOrAbsent(jobs) || !isListOrAbsent(handlers)) {
-    throw usage(`the default export of ${file} is not { jobs: […], handlers: […] }`, { next });
+  const { jobs, handlers, recipes } = (exported ?? {}) as { jobs?: unknown; handlers?: unknown; recipes?: unknown };
+  const next = "export default { jobs: [defineJob(…)], handlers: [defineHandler(…)], recipes: [defineRecipe(…)] }";
+  const parts = [jobs, handlers, recipes];
+  if (parts.every((part) => part === undefined) || !parts.every(isListOrAbsent)) {
+    throw usage(`the default export of ${file} is not { jobs: […], handlers: […], recipes: […] }`, { next });
   }
-  return { jobs: jobs ?? [], handlers: handlers ?? [] } as Required<RegistryParts>;
+  return { jobs: jobs ?? [], handlers: handlers ?? [], recipes: recipes ?? [] } as Required<RegistryParts>;
 }
 
 function isListOrAbsent(value: unknown): boolean {

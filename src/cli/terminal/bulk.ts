@@ -1,5 +1,4 @@
 // A verb with --filter: all jobs that fit, each in a transaction of its own, newest first. Jobs submitted meanwhile are left alone.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { type BulkSum, type Refused, withPage } from "../../core/shown/bulk_sum.js";
 import { printable } from "../../core/values/printable.js";
@@ -36,10 +35,6 @@ const everything: Record<BulkAction, string> = {
   continue: "is:paused",
   resume: "status:failed,partial_success,cancelled",
 };
-
-export function addFilterOption(command: Command): Command {
-  return command.option("--filter <text>", "all jobs that fit instead of one; as fanfold jobs takes it");
-}
 
 export async function onAllThatFit(
   cli: Cli,

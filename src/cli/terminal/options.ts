@@ -4,6 +4,28 @@ import { priority_range } from "../../core/declare/names.js";
 import { type Retry, retryFromText } from "../../core/declare/retry.js";
 import { type Problem, quoted } from "../../core/errors/problems.js";
 import type { JobWebhook } from "../../core/places/webhooks.js";
+import { usage } from "./failure.js";
+
+/** Reads options; what is wrong with them is said all at once. */
+export function checked<T>(refusal: string, read: (problems: Problem[]) => T): T {
+  const problems: Problem[] = [];
+  const options = read(problems);
+  if (problems.length > 0) throw usage(refusal, { problems });
+  return options;
+}
+
+export interface PageFlags {
+  limit?: string;
+  cursor?: string;
+}
+
+export function pageOf(
+  { limit, cursor }: PageFlags,
+  problems: Problem[],
+  rows = 20,
+): { limit: number; cursor: string | undefined } {
+  return { limit: wholeNumber("--limit", limit, 1, 1000, problems) ?? rows, cursor };
+}
 
 export function wholeNumber(
   name: string,

@@ -49,7 +49,7 @@ function* repairLines(reply: RepairReply, verb: { done: string; would: string },
     count(again),
     count(at_most),
     count(kept),
-    follows ? "follows" : at_most + kept === 0 ? "not begun" : "",
+    follows ? (at_most === 0 ? "only if its input changes" : "follows") : at_most + kept === 0 ? "not begun" : "",
   ]);
   yield* table(["  NO", "STAGE", "AGAIN", "AT MOST", "KEPT", ""], rows, width);
   if (reply.dry_run) yield "  nothing was changed";

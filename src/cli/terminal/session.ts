@@ -93,7 +93,7 @@ export async function withSession<T>(
   const log = createLog({ level: options.log ? config.log_level : "silent", stream: lines });
   const { database_url, data_dir, storage_dir, zones, tenant, prepare, listen_url } = config;
   const patience = patienceOf(cli, options.waits === true ? config.wait_for_database_s : 0);
-  const { outbound, raster, leftovers_after_h, secret_keys, secrets_dir } = config;
+  const { outbound, raster, leftovers_after_h, uploads, secret_keys, secrets_dir } = config;
   const catalog =
     options.needs_catalog && database_url === undefined && config.catalog === "auto" ? "stac" : config.catalog;
   const opened = sayOpening(cli, config, catalog);
@@ -103,6 +103,7 @@ export async function withSession<T>(
     storage_dir,
     zones,
     leftovers_after_h,
+    uploads,
     tenant,
     prepare,
     listen_url,

@@ -1,5 +1,4 @@
 // What the operator's verbs share: who asks and why, and looking before acting.
-import type { Command } from "commander";
 import type { VerbOptions } from "../../engine/verbs/operator.js";
 import type { Cli } from "./command.js";
 import { usage } from "./failure.js";
@@ -8,13 +7,6 @@ export interface VerbFlags {
   reason?: string;
   dryRun?: boolean;
   by?: string;
-}
-
-export function addVerbOptions(command: Command): Command {
-  return command
-    .option("--reason <text>", "why; kept in the history")
-    .option("--dry-run", "only say what it would do")
-    .option("--by <who>", "who asks; kept in the history (default: your login on this machine)");
 }
 
 export function verbOptions(cli: Cli, { reason, dryRun, by }: VerbFlags): Required<VerbOptions> {

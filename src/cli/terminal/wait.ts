@@ -1,5 +1,4 @@
 // Waits for a job's end in this process, working on it where nobody else can, and words the end.
-import type { Command } from "commander";
 import type { Problem } from "../../core/errors/problems.js";
 import { isTerminal } from "../../core/shown/statuses.js";
 import type { Worker } from "../../worker/worker.js";
@@ -21,12 +20,6 @@ export interface WaitOptions {
 export interface WaitFlags {
   wait?: boolean;
   timeout?: string;
-}
-
-export function addWaitOptions(command: Command): Command {
-  return command
-    .option("-w, --wait", "follow the job to its end and exit with its outcome")
-    .option("--timeout <seconds>", "with --wait: stop waiting (exit 124); the job itself goes on");
 }
 
 export function timeoutOf({ wait, timeout }: WaitFlags, problems: Problem[], fix = "add --wait"): number | undefined {

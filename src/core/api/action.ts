@@ -15,5 +15,6 @@ export const action = z
     run_at: z.string().optional(),
     reason: z.string().optional(),
     memory: z.number().optional(),
+    request_id: z.string().optional(),
   })
   .meta({ id: "Action", description: "A next step as data: a verb, and what it is about" });

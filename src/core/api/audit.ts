@@ -1,6 +1,6 @@
 // Who did what, over HTTP. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { cursor, flag, job_id, limit, moment, record, time } from "./fields.js";
 
 export const deed = z
@@ -20,11 +20,10 @@ export const deed = z
   })
   .meta({ id: "Deed" });
 
+const endpoint = endpointsOf({ tag: "audit", scope: "admin" });
+
 export const audit_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/audit",
-    tag: "audit",
+  list: endpoint("GET /api/audit", {
     cli: "audit",
     sql: { name: "list_audit", request: true },
     long: true,
@@ -32,7 +31,6 @@ export const audit_api = {
     description:
       "What people and keys did, not what the engine did by itself. A page looks at a bounded number of events, so it may be " +
       "short, or empty, and have a `next` all the same. The last page has none.",
-    scope: "admin",
     query: z.strictObject({
       actor: z
         .string()

@@ -1,6 +1,6 @@
 // Blueprints over HTTP: those the service knows, and those a tenant saved as data. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, job_type, json, reason, record, time } from "./fields.js";
 
 const problem = z.object({ path: z.string(), problem: z.string(), fix: z.string() });
@@ -23,10 +23,10 @@ export const blueprint_record = z
         importance: z.string(),
       }),
     ),
-    version: z.int().nullable().describe("Of a saved one: one more for each change"),
+    version: z.int().nullable().describe("Saved blueprints only: goes up by one with each change"),
     saved_at: time.nullable(),
     saved_by: z.string().nullable(),
-    declaration: record.nullable().describe("Of a saved one: what was sent"),
+    declaration: record.nullable().describe("Saved blueprints only: the declaration as it was sent"),
   })
   .meta({ id: "Blueprint" });
 
@@ -35,7 +35,7 @@ const declaration = z
   .looseObject({
     description: json.optional().describe("What the job is for, in words"),
     parameters: json.optional().describe("JSON Schema of an object"),
-    identity: json.optional().describe("The parameters that tell two jobs apart; all when left out"),
+    identity: json.optional().describe("The parameters that make two jobs different; all when left out"),
     deadline_s: json
       .optional()
       .describe(
@@ -64,38 +64,25 @@ const declaration = z
     ],
   });
 
-const params = z.strictObject({ job_type });
+const endpoint = endpointsOf({ tag: "blueprints", scope: "read", params: { job_type } });
 
 export const blueprints_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/blueprints",
-    tag: "blueprints",
+  list: endpoint("GET /api/blueprints", {
     cli: "blueprints",
     summary: "The job types there are",
-    scope: "read",
     reply: z.object({ blueprints: z.array(blueprint_record) }),
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/blueprints/{job_type}",
-    tag: "blueprints",
+  get: endpoint("GET /api/blueprints/{job_type}", {
     cli: "blueprints show {job_type}",
     summary: "One job type: its parameters and stages",
-    scope: "read",
-    params,
     reply: blueprint_record,
   }),
-  save: endpoint({
-    method: "PUT",
-    path: "/api/blueprints/{job_type}",
-    tag: "blueprints",
+  save: endpoint("PUT /api/blueprints/{job_type}", {
     summary: "Save a job type as data",
     description:
       "The declaration of defineJob as JSON: `parameters` is a JSON Schema, plans and conditions are data. All problems are told " +
       "at once. Jobs that exist keep the blueprint they were submitted with.",
     scope: "admin",
-    params,
     body: declaration,
     reply: z.object({ blueprint: blueprint_record, changed: z.boolean(), warnings: z.array(problem) }),
     other_answers: {
@@ -106,25 +93,17 @@ export const blueprints_api = {
     },
     errors: [409],
   }),
-  validate: endpoint({
-    method: "POST",
-    path: "/api/blueprints/validate",
-    tag: "blueprints",
+  validate: endpoint("POST /api/blueprints/validate", {
     summary: "Say what saving would say, and save nothing",
-    scope: "read",
     body: declaration.safeExtend({ type: json.optional() }).meta({ id: "BlueprintToValidate" }),
     reply: z.object({ ok: z.boolean(), problems: z.array(problem), warnings: z.array(problem) }),
     repeatable: true,
   }),
-  remove: endpoint({
-    method: "DELETE",
-    path: "/api/blueprints/{job_type}",
-    tag: "blueprints",
+  remove: endpoint("DELETE /api/blueprints/{job_type}", {
     sql: "remove_blueprint",
     summary: "Remove a saved job type",
     description: "Jobs of it go on; there can be no new ones. Saving it again makes the next version.",
     scope: "admin",
-    params,
     body: z.strictObject({ reason, actor }).prefault({}),
     reply: z.object({ type: z.string(), changed: z.boolean() }),
     errors: [409],

@@ -1,10 +1,8 @@
 // A stage as a whole over HTTP: all its tasks as cells of a few bytes, and what is done about a selection of them. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { job_id, stage, told, verb } from "./fields.js";
 import { repaired } from "./operation_records.js";
-
-const of_stage = z.strictObject({ job_id, stage });
 
 const range = z
   .array(z.int().min(0).max(Number.MAX_SAFE_INTEGER))
@@ -30,14 +28,13 @@ const selected = {
 
 export const retried_tasks = repaired.extend(selected).meta({ id: "RetriedTasks" });
 export const skipped_tasks = z
-  .object({ job_id: z.string(), tasks: z.int().describe("So many are skipped"), ...selected, ...told })
+  .object({ job_id: z.string(), tasks: z.int().describe("How many tasks are skipped"), ...selected, ...told })
   .meta({ id: "SkippedTasks" });
 
+const endpoint = endpointsOf({ tag: "tasks", scope: "operate", params: { job_id, stage } });
+
 export const cells_api = {
-  read: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/stages/{stage}/cells",
-    tag: "tasks",
+  read: endpoint("GET /api/jobs/{job_id}/stages/{stage}/cells", {
     long: true,
     summary: "All tasks of a stage as cells of four bytes, for a heat map",
     description:
@@ -47,24 +44,18 @@ export const cells_api = {
       "per task up to 20,000; above that a cell stands for `tasks_per_cell` tasks and shows the worst of them. At most 150 KB. " +
       "With If-None-Match it is sent again only when something has changed; `fanfold/client` reads it with `cells`.",
     scope: "read",
-    params: of_stage,
     headers: z.object({ "if-none-match": z.string().optional() }),
     reply: z.unknown().describe("Header and columns"),
     media_type: "application/octet-stream",
     other_answers: { 304: { description: "As the ETag says" } },
   }),
-  retry: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/stages/{stage}/tasks/retry",
-    tag: "tasks",
+  retry: endpoint("POST /api/jobs/{job_id}/stages/{stage}/tasks/retry", {
     cli: "retry {job_id} --stage {stage} --tasks {ranges}",
     sql: { name: "retry_tasks", named: { status: "statuses" } },
     summary: "Run a selection of a stage's tasks again, and what follows them",
     description:
-      "Of an ended job: those of the ranges that failed, were skipped or never ran. All of them or none; `left` says what stays " +
+      "For an ended job: those of the ranges that failed, were skipped or never ran. All of them or none; `left` says what stays " +
       "as it is, and why.",
-    scope: "operate",
-    params: of_stage,
     body: verb.extend({
       ranges,
       status: z
@@ -77,18 +68,13 @@ export const cells_api = {
     reply: retried_tasks,
     errors: [409],
   }),
-  skip: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/stages/{stage}/tasks/skip",
-    tag: "tasks",
+  skip: endpoint("POST /api/jobs/{job_id}/stages/{stage}/tasks/skip", {
     cli: "skip {job_id} --stage {stage} --tasks {ranges}",
     sql: { name: "skip_tasks", named: { status: "statuses" } },
     summary: "Skip a selection of a stage's tasks: they count as done without a result",
     description:
       "Those of the ranges that wait, failed or never ran; with the status `processing`, those that run too. All of them or none; " +
       "`left` says what stays as it is, and why.",
-    scope: "operate",
-    params: of_stage,
     body: verb.extend({
       ranges,
       status: z

@@ -1,6 +1,6 @@
 // Configurations of connectors over HTTP, and the hosts they call. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, record, time } from "./fields.js";
 
 const connector = z
@@ -13,7 +13,6 @@ const name = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/)
   .describe("The name tasks give as `config`");
-const params = z.strictObject({ connector, name });
 
 const configuration = z.object({
   connector: z.string(),
@@ -36,58 +35,44 @@ const host = z.object({
   used_at: time,
 });
 
+const endpoint = endpointsOf({ tag: "connectors", scope: "read", params: { connector, name } });
+
 export const connectors_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/connectors",
-    tag: "connectors",
+  list: endpoint("GET /api/connectors", {
     cli: "connectors",
     sql: { name: "list_connectors", list: "connectors" },
     summary: "List the configurations of connectors",
     description: "They hold references to secrets (secret://name), never values.",
-    scope: "read",
     query: z.strictObject({ connector: connector.optional() }),
     reply: z.object({ connectors: z.array(configuration) }),
   }),
-  set: endpoint({
-    method: "PUT",
-    path: "/api/connectors/{connector}/{name}",
-    tag: "connectors",
+  set: endpoint("PUT /api/connectors/{connector}/{name}", {
     cli: "connectors set {connector} {name}",
     summary: "Write a configuration of a connector, new or in place of the old one",
     description:
       "Beside what the connector declares: `outbound` (a narrower policy), `limits` and `breaker`. What looks like a secret is " +
       "refused: keep it with the worker, and write secret://name.",
     scope: "admin",
-    params,
     body: z.strictObject({ config: record, actor }),
     body_limit: 128 * 1024,
     reply: configuration.extend({ warnings: z.array(z.string()) }),
     errors: [413, 422],
   }),
-  remove: endpoint({
-    method: "DELETE",
-    path: "/api/connectors/{connector}/{name}",
-    tag: "connectors",
+  remove: endpoint("DELETE /api/connectors/{connector}/{name}", {
     cli: "connectors remove {connector} {name}",
     sql: "remove_connector",
     summary: "Remove a configuration of a connector",
     description: "Tasks that name it fail from now on.",
     scope: "admin",
-    params,
     reply: z.object({ connector: z.string(), name: z.string(), removed: z.boolean() }),
     errors: [404],
   }),
-  hosts: endpoint({
-    method: "GET",
-    path: "/api/connector-hosts",
-    tag: "connectors",
+  hosts: endpoint("GET /api/connector-hosts", {
     cli: "connectors hosts",
     sql: { name: "list_hosts", list: "hosts" },
     summary: "What connectors have called lately, the troubled first",
     description:
       "A host, or a configuration whose calls share limits: calls under way, and whether the circuit is open.",
-    scope: "read",
     reply: z.object({ hosts: z.array(host) }),
   }),
 };

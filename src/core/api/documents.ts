@@ -1,22 +1,16 @@
 // The API's own description. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
+
+const endpoint = endpointsOf({ tag: "documents", scope: null });
 
 export const documents_api = {
-  openapi: endpoint({
-    method: "GET",
-    path: "/api/openapi.json",
-    tag: "documents",
+  openapi: endpoint("GET /api/openapi.json", {
     summary: "This API as an OpenAPI 3.1 document",
-    scope: null,
     reply: z.looseObject({ openapi: z.string() }),
   }),
-  docs: endpoint({
-    method: "GET",
-    path: "/api/docs",
-    tag: "documents",
+  docs: endpoint("GET /api/docs", {
     summary: "This API as a page to read",
-    scope: null,
     reply: z.string(),
     media_type: "text/html; charset=utf-8",
   }),

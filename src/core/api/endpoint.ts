@@ -16,11 +16,12 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type SqlFunction = string | SqlNamed;
 
 export interface SqlNamed {
+  /** In schema app, unless it names another: platform.get_request. */
   name: string;
   /** Fields that have another name in SQL; `limit` is `page_rows` everywhere. */
   named?: Readonly<Record<string, string>>;
   /** Arguments that no field gives, or that a field may leave out although the function has no default. */
-  also?: Readonly<Record<string, boolean | null>>;
+  also?: Readonly<Record<string, boolean | string | null>>;
   /** It takes them all in one argument, `request json`, where `limit` is `rows`. */
   request?: true;
   /** It returns a bare list, which the reply has under this name. */
@@ -97,53 +98,67 @@ export const default_body_values = 150_000;
 /** For those that take thousands of things at once. */
 export const bulk_body_values = 1_000_000;
 
-type Given<P, Q, B, R, S> = Pick<Endpoint, "method" | "path" | "tag" | "summary" | "scope"> &
-  Partial<
-    Pick<
-      Endpoint,
-      | "description"
-      | "operator"
-      | "headers"
-      | "body_limit"
-      | "body_values"
-      | "body_types"
-      | "status"
-      | "other_answers"
-      | "media_type"
-      | "errors"
-      | "loose"
-      | "repeatable"
-      | "long"
-      | "cli"
-    >
-  > & { params?: P; query?: Q; body?: B; reply: R; sql?: S };
+/** What the endpoints of one file share; each may say otherwise. */
+type Shared = Pick<Endpoint, "tag" | "scope"> & Partial<Pick<Endpoint, "operator" | "errors" | "long">>;
 
-export function endpoint<
-  R extends z.ZodType,
-  P extends Shape = typeof none,
-  Q extends Shape = typeof none,
-  B extends z.ZodType = z.ZodUndefined,
-  S extends SqlFunction | undefined = undefined,
->(given: Given<P, Q, B, R, S>): Endpoint<P, Q, B, R, S> {
-  return {
-    headers: null,
-    body_limit: default_body_limit,
-    body_values: default_body_values,
-    body_types: [],
-    status: 200,
-    other_answers: {},
-    media_type: "application/json",
-    errors: [],
-    loose: false,
-    repeatable: given.method !== "POST" && given.method !== "PATCH",
-    // What changes something may wait for a lock.
-    long: given.method !== "GET" && given.scope !== null,
-    cli: null,
-    ...given,
-    sql: given.sql as S,
-    params: (given.params ?? none) as P,
-    query: (given.query ?? none) as Q,
-    body: (given.body ?? null) as B | null,
+/** What an endpoint says of itself; method and path stand before it. */
+type Given<P, Q, B, R, S> = Pick<Endpoint, "summary"> &
+  Partial<Omit<Endpoint, "method" | "path" | "params" | "query" | "body" | "reply" | "sql">> & {
+    params?: P;
+    query?: Q;
+    body?: B;
+    reply: R;
+    sql?: S;
+  };
+
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+/** The fields that a path names in braces. */
+type PathParams<Path, Fields extends Record<string, z.ZodType>> = z.ZodObject<
+  Pick<Fields, NamesIn<Path> & keyof Fields>,
+  z.core.$strict
+>;
+
+/**
+ * How the endpoints of one file are declared: `endpoint("GET /api/jobs/{job_id}", { summary, reply, … })`. Of `params` each has those
+ * that its path names, unless it gives its own.
+ */
+export function endpointsOf<F extends Record<string, z.ZodType> = Record<never, never>>({
+  params: fields,
+  ...shared
+}: Shared & { params?: F }) {
+  return function endpoint<
+    R extends z.ZodType,
+    const H extends `${Method} /${string}`,
+    P extends Shape = PathParams<H, F>,
+    Q extends Shape = typeof none,
+    B extends z.ZodType = z.ZodUndefined,
+    S extends SqlFunction | undefined = undefined,
+  >(http: H, own: Given<P, Q, B, R, S>): Endpoint<P, Q, B, R, S> {
+    const given = { ...shared, ...own };
+    const [method, path] = http.split(" ") as [Method, string];
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, fields?.[name as string]]);
+    return {
+      method,
+      path,
+      headers: null,
+      body_limit: default_body_limit,
+      body_values: default_body_values,
+      body_types: [],
+      status: 200,
+      other_answers: {},
+      media_type: "application/json",
+      errors: [],
+      loose: false,
+      repeatable: method !== "POST" && method !== "PATCH",
+      // What changes something may wait for a lock.
+      long: method !== "GET" && given.scope !== null,
+      cli: null,
+      ...given,
+      sql: given.sql as S,
+      params: (given.params ?? z.strictObject(Object.fromEntries(named))) as P,
+      query: (given.query ?? none) as Q,
+      body: (given.body ?? null) as B | null,
+    };
   };
 }
 

@@ -56,11 +56,11 @@ export const retry = z
       .min(retry_limits.attempts.least)
       .max(retry_limits.attempts.most)
       .optional()
-      .describe("At most so many; without within_s this number alone decides"),
+      .describe("Attempts at most; without within_s this number alone decides"),
     base_s: wait("base_s").describe("The first wait; each is twice the one before. 1 when left out"),
     cap_s: wait("cap_s").describe("The longest wait; 60 when left out"),
     within_s: wait("within_s").describe(
-      "For so many seconds from the first failure on, waits and further attempts together; by what failed when left out",
+      "Seconds from the first failure in which it is tried again, waits included; when left out, the kind of failure decides",
     ),
   })
   .describe("How failed tasks are tried again; what is left out is decided by the stage, the handler, and what failed");

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { footprint_letters, footprint_states } from "../shown/footprints.js";
 import { stage_statuses } from "../shown/statuses.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { job_id, stage } from "./fields.js";
 
 /** More boxes than that come as a grid. */
@@ -34,7 +34,7 @@ const bins = z
     grid: z.object({
       west: z.number(),
       south: z.number(),
-      width: z.number().describe("Of a bin, in degrees"),
+      width: z.number().describe("The size of a bin, in degrees"),
       height: z.number(),
       columns: z.int(),
       rows: z.int(),
@@ -42,9 +42,7 @@ const bins = z
     column: z.array(z.int()),
     row: z.array(z.int()),
     counts: z.array(z.array(z.int())).describe(`Tasks in each bin, by state: ${footprint_states.join(", ")}`),
-    selected: z
-      .array(z.int())
-      .describe("Of the tasks in each bin, those that `selected` names; empty when it names none"),
+    selected: z.array(z.int()).describe("How many tasks of each bin `selected` names; empty when it names none"),
   })
   .describe("Only bins that hold something; a task is in the bin of the middle of its box");
 
@@ -56,11 +54,11 @@ export const footprints = z
     status: z.enum(stage_statuses),
     total: z.int().describe("Tasks of the stage; 0 until it is planned"),
     with_box: z.int().describe("Tasks that have a box, planned or in their result"),
-    planned: z.int().describe("Of these, planned"),
+    planned: z.int().describe("How many of these are planned"),
     unusable: z.int().describe("Boxes left out because they are none on the globe"),
     unread: z.int().describe("Results that have not been opened yet: ask again"),
     in_view: z.int().describe("Boxes that touch the view"),
-    extent: box.nullable().describe("Of all boxes"),
+    extent: box.nullable().describe("Bounds of all boxes"),
     counts: z.array(z.int()).describe(`Boxes by state: ${footprint_states.join(", ")}`),
     since: z.string().describe("Send it with the next call: boxes that are known are not sent again"),
     kind: z.enum(["boxes", "bins"]),
@@ -70,7 +68,7 @@ export const footprints = z
     states: z
       .string()
       .describe(
-        `Of each box, from the first on: ${footprint_letters} for ${footprint_states.join(", ")}; with how often it follows`,
+        `The state of each box, from the first on: ${footprint_letters} for ${footprint_states.join(", ")}; with how often it follows`,
       ),
     retried: z
       .array(z.array(z.int()).length(2))
@@ -83,37 +81,31 @@ export const footprints = z
   })
   .meta({ id: "Footprints" });
 
+const endpoint = endpointsOf({ tag: "tasks", scope: "read", params: { job_id } });
+
 export const footprints_api = {
-  footprints: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/footprints",
-    tag: "tasks",
+  footprints: endpoint("GET /api/jobs/{job_id}/footprints", {
     long: true,
     summary: "Where the tasks of a stage are on the globe, and how they stand",
     description:
       `The box that was planned for a task, else the \`bbox\` of its result. Up to ${most_boxes.toLocaleString("en")} come one by one; of ` +
       "more, a grid that counts them by status, unless `bbox` names a view that holds fewer.",
-    scope: "read",
-    params: z.strictObject({ job_id }),
     query: z.strictObject({
       stage,
       bbox: bbox.optional().describe("The view: west,south,east,north; only asked for where there are many boxes"),
       since: z.string().max(200).optional().describe("As the answer before has it"),
-      selected: ordinals.optional().describe("Tasks to be told apart: ordinals and ranges, the last one included"),
+      selected: ordinals
+        .optional()
+        .describe("Tasks to be shown as selected: ordinals and ranges, the last one included"),
     }),
     headers: z.object({ "if-none-match": z.string().optional() }),
     reply: footprints,
     other_answers: { 304: { description: "It is what If-None-Match names", headers: etag } },
     errors: [404],
   }),
-  within: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/footprints/tasks",
-    tag: "tasks",
+  within: endpoint("GET /api/jobs/{job_id}/footprints/tasks", {
     long: true,
     summary: "Which tasks of a stage touch an area",
-    scope: "read",
-    params: z.strictObject({ job_id }),
     query: z.strictObject({
       stage,
       bbox: bbox.describe("west,south,east,north; west > east crosses the antimeridian"),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { action } from "./action.js";
 import { group_id } from "./dependencies.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, dry_run, flag, limit, reason, record, shownName, time } from "./fields.js";
 
 const status = z.enum(["open", "completed", "partial_success", "failed", "cancelled"]);
@@ -43,32 +43,23 @@ const job = z.object({
   error: record.nullable(),
 });
 
-const params = z.strictObject({ group_id });
-const tag = "groups";
+const endpoint = endpointsOf({ tag: "groups", scope: "read", params: { group_id } });
 
 export const groups_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/groups",
-    tag,
-    scope: "read",
+  list: endpoint("GET /api/groups", {
     cli: "groups",
     sql: "list_groups",
     summary: "List groups, newest first",
     query: z.strictObject({ status: status.optional(), limit, cursor }),
     reply: z.object({ groups: z.array(group_record), next: z.string().nullable() }),
   }),
-  create: endpoint({
-    method: "PUT",
-    path: "/api/groups/{group_id}",
-    tag,
+  create: endpoint("PUT /api/groups/{group_id}", {
     scope: "submit",
     cli: "groups create {group_id}",
     summary: "Open a group before its first job",
     description:
       "A group also opens by itself when a job names it first. It ends once it is sealed and all its jobs have ended; with " +
       "`expected` it is sealed with the last of so many jobs.",
-    params,
     body: z
       .strictObject({
         name: shownName(200).nullable().optional(),
@@ -80,54 +71,36 @@ export const groups_api = {
     other_answers: { 201: { description: "It is new", schema: group_record } },
     errors: [409],
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/groups/{group_id}",
-    tag,
-    scope: "read",
+  get: endpoint("GET /api/groups/{group_id}", {
     cli: "groups show {group_id}",
     sql: "get_group",
     summary: "One group, with its counts",
-    params,
     reply: group_record,
     errors: [404],
   }),
-  seal: endpoint({
-    method: "POST",
-    path: "/api/groups/{group_id}/seal",
-    tag,
+  seal: endpoint("POST /api/groups/{group_id}/seal", {
     scope: "submit",
     cli: "groups seal {group_id}",
     sql: "seal_group",
     summary: "Let no more jobs join; it ends when all it has have ended",
-    params,
     body: z.strictObject({ actor }).prefault({}),
     reply: z.object({ changed: z.boolean(), group: group_record }),
     errors: [404],
     repeatable: true,
   }),
-  jobs: endpoint({
-    method: "GET",
-    path: "/api/groups/{group_id}/jobs",
-    tag,
-    scope: "read",
+  jobs: endpoint("GET /api/groups/{group_id}/jobs", {
     cli: "groups jobs {group_id}",
     sql: { name: "list_group_jobs", named: { open: "open_only" } },
     summary: "Its jobs, newest first",
-    params,
     query: z.strictObject({ open: flag.optional().describe("true: only those that have not ended"), limit, cursor }),
     reply: z.object({ jobs: z.array(job), next: z.string().nullable() }),
     errors: [404],
   }),
-  cancel: endpoint({
-    method: "POST",
-    path: "/api/groups/{group_id}/cancel",
-    tag,
+  cancel: endpoint("POST /api/groups/{group_id}/cancel", {
     scope: "operate",
     cli: "groups cancel {group_id}",
     summary: "Cancel its open jobs",
-    description: "Of very many it cancels as many as 20 seconds allow and says how many are left: call again.",
-    params,
+    description: "Cancels as many jobs as it can within 20 seconds and returns how many are left: call again.",
     body: z.strictObject({ reason, actor, dry_run }).prefault({}),
     reply: z.object({
       group_id: z.string(),

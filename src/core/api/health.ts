@@ -1,16 +1,14 @@
 // Is it alive, is it ready, is everything as it should be. Pure.
 import { z } from "zod";
 import { action } from "./action.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
+
+const endpoint = endpointsOf({ tag: "health", scope: null });
 
 export const health_api = {
-  health: endpoint({
-    method: "GET",
-    path: "/api/health",
-    tag: "health",
-    summary: "How the service is, for anybody",
+  health: endpoint("GET /api/health", {
+    summary: "How the service is; public",
     description: "degraded: it answers, but the database is away or old, the janitor is late, or no worker is live.",
-    scope: null,
     reply: z.object({
       status: z.enum(["ok", "degraded"]),
       version: z.string(),
@@ -20,30 +18,19 @@ export const health_api = {
       workers: z.object({ live: z.number().nullable() }),
     }),
   }),
-  live: endpoint({
-    method: "GET",
-    path: "/api/health/live",
-    tag: "health",
+  live: endpoint("GET /api/health/live", {
     summary: "The process works",
     description: "503 when it will not come back by itself; not while only the database is away.",
-    scope: null,
     reply: z.object({ status: z.literal("alive"), version: z.string() }),
     errors: [503],
   }),
-  ready: endpoint({
-    method: "GET",
-    path: "/api/health/ready",
-    tag: "health",
+  ready: endpoint("GET /api/health/ready", {
     summary: "Calls may be sent here",
     description: "503 while the database is away, its schema is not current, or the server is stopping.",
-    scope: null,
     reply: z.object({ status: z.literal("ready"), version: z.string() }),
     errors: [503],
   }),
-  preflight: endpoint({
-    method: "GET",
-    path: "/api/health/preflight",
-    tag: "health",
+  preflight: endpoint("GET /api/health/preflight", {
     summary: "Everything fanfold doctor finds, from the server's own point of view",
     scope: "admin",
     operator: true,

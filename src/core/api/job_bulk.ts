@@ -1,6 +1,6 @@
 // One verb for all jobs that fit a filter, page by page. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, dry_run, moment, reason, time } from "./fields.js";
 import { job_query_fields } from "./job_query.js";
 
@@ -10,23 +10,21 @@ export type BulkAction = (typeof bulk_actions)[number];
 const some = z.array(
   z.object({
     kind: z.string().describe("The code of the refusal"),
-    message: z.string().describe("What one of them was told"),
+    message: z.string().describe("The refusal of one of them"),
     jobs: z.int(),
     job_id: z.string().describe("One of them"),
   }),
 );
 
+const endpoint = endpointsOf({ tag: "operations", scope: "operate" });
+
 export const job_bulk_api = {
-  bulk: endpoint({
-    method: "POST",
-    path: "/api/jobs/bulk",
-    tag: "operations",
+  bulk: endpoint("POST /api/jobs/bulk", {
     summary: "Cancel, pause, continue or resume all jobs that fit a filter",
     description:
       "A dry run counts what would be touched and gives the moment `before` which those jobs were created. A real run touches at most " +
       "200 jobs a call, each by its own verb and in its own transaction, newest first, and gives `next`: send it as `cursor` until it is " +
       "null. Jobs created after the first call are left alone. Sent twice it touches nothing twice.",
-    scope: "operate",
     body: z.strictObject({
       action: z.enum(bulk_actions),
       filter: z.strictObject(job_query_fields).default({}).describe("As GET /api/jobs takes it"),
@@ -43,7 +41,7 @@ export const job_bulk_api = {
         .describe("These and no others, in place of a filter"),
       before: moment
         .optional()
-        .describe("Of the dry run: what was created later is left alone. A real run by a filter needs it"),
+        .describe("`before` of the dry run: jobs created later are left alone. Required for a real run by a filter"),
       dry_run,
       reason,
       actor,

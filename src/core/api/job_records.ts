@@ -57,7 +57,7 @@ const listed_progress = z
     ...counts,
     open_stages: z
       .array(z.object({ stage_id: z.int(), total: z.int(), ...counts }))
-      .describe("What the open ones contribute: the event stream tells how these change"),
+      .describe("What the open stages contribute; the event stream reports changes"),
   })
   .meta({ id: "ListedProgress" });
 
@@ -80,7 +80,7 @@ const next_retry = z
     gives_up_at: time.nullable().describe("When it is given up if it goes on failing; null: time is no limit"),
     error: task_error.nullable().describe("Why the attempt before failed"),
   })
-  .describe("Of the tasks that wait for another attempt the one that is due first; null: none waits");
+  .describe("When the first task that waits for another attempt is due; null: none waits");
 
 export const stage_record = z
   .object({
@@ -115,7 +115,7 @@ export const stage_record = z
       .object({
         count: z.int().nullable(),
         percent: z.number().nullable(),
-        allowed: z.int().nullable().describe("So many of its tasks may fail, once it is planned"),
+        allowed: z.int().nullable().describe("How many of its tasks may fail; known once it is planned"),
       })
       .nullable()
       .describe("How many failures it forgives; null: none"),
@@ -123,14 +123,11 @@ export const stage_record = z
     max_attempts: z
       .int()
       .nullable()
-      .describe("null: nobody gave a number, and what fails decides how long it is tried"),
+      .describe("null: no number was given; the kind of failure decides how long it is tried"),
     retry: retry.nullable().describe("What else it or its submit says about retries"),
     next_retry: next_retry.nullable(),
     timeout_s: z.int().nullable(),
-    rate_per_s: z
-      .number()
-      .nullable()
-      .describe("Tasks finished per second over the last minutes; null when that cannot be told"),
+    rate_per_s: z.number().nullable().describe("Tasks finished per second over the last minutes; null when unknown"),
     eta_s: z.number().nullable().describe("Seconds until the rest is done at that rate"),
     opened_at: time.nullable(),
     closed_at: time.nullable(),
@@ -200,10 +197,11 @@ export const job_record = z
     parameters: record,
     correlation_id: z.string().nullable(),
     group_id: z.string().nullable(),
-    waits_for: z.int().describe("So many of the jobs it depends on have not ended well"),
+    waits_for: z.int().describe("How many of the jobs it depends on have not ended well"),
     depends_on: z.array(dependency_record),
     deadline_at: time.nullable().describe("Null: none, or it does not count yet"),
     deadline_s: z.number().nullable().describe("Seconds that its work may take; null: however long it takes"),
+    run_at: time.nullable().describe("When it was asked to start; null: at once"),
     deadline_from: z.enum(deadline_moments).describe("What the deadline counts from"),
     deadline_left_s: z
       .number()
@@ -232,7 +230,7 @@ export const job_record = z
       .describe("Where the catalogue has what it made: a STAC search; null where there is no catalogue"),
     now: time,
     result: json.describe(
-      "Of the last stage, when that was one task; null when it is large: see GET /api/jobs/{job_id}/result",
+      "The result of the last stage if that was one task; null when it is large: see GET /api/jobs/{job_id}/result",
     ),
     result_spill: record.nullable(),
     stages: z.array(stage_record),

@@ -4,8 +4,21 @@ import { z } from "zod";
 import { deadline_moments } from "../declare/deadline.js";
 import { action } from "./action.js";
 import { dependency_options } from "./dependencies.js";
-import { bulk_body_values, endpoint } from "./endpoint.js";
-import { cursor, flag, job_id, job_type, json, labels, limit, priority, record, retry, time } from "./fields.js";
+import { bulk_body_values, endpointsOf } from "./endpoint.js";
+import {
+  cursor,
+  flag,
+  job_id,
+  job_type,
+  json,
+  labels,
+  limit,
+  moment,
+  priority,
+  record,
+  retry,
+  time,
+} from "./fields.js";
 import { job_query_fields } from "./job_query.js";
 import { job_record, job_status, listed_job } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
@@ -36,6 +49,7 @@ export const submit_options = z.strictObject({
     .describe(
       "What the deadline counts from: the start of its work (usual), or the submit, so that what it waits counts too",
     ),
+  run_at: moment.optional().describe("Not before this time: until then it waits. At once when left out, or past"),
   correlation_id: z.string().min(1).max(200).optional(),
   webhooks: job_webhooks.optional(),
   retry: retry.optional(),
@@ -66,14 +80,15 @@ const would_submit = z
     would: z
       .enum(["create", "reuse", "resume"])
       .describe("create: a new job, or one more run; reuse: the job there is stays as it is; resume: that job goes on"),
-    job_id: z.string().describe("Of the job there is, or would be"),
+    job_id: z.string().describe("The id of the job that exists, or would be made"),
     job_type: z.string(),
     run: z.int(),
     exists: z
       .object({ job_id: z.string(), run: z.int(), status: job_status, created_at: time, finished_at: time.nullable() })
       .nullable()
       .describe("The newest job with this content"),
-    waits_for: z.int().describe("So many of the jobs it depends on have not ended well yet"),
+    run_at: time.nullable().describe("When it is to start; null: at once"),
+    waits_for: z.int().describe("How many of the jobs it depends on have not ended well yet"),
     deadline_s: z.number().nullable(),
     deadline_from: z.enum(deadline_moments),
     parameters: record.describe("As they would be kept, with what was left out filled in"),
@@ -88,17 +103,17 @@ const would_submit = z
           after: z.array(z.int()),
           gate: z.string().nullable().describe("A person is asked this before it opens"),
           conditional: z.boolean().describe("Whether it runs is decided on the way"),
-          tasks: z.int().nullable().describe("null: only the run will tell"),
-          why: z.string().nullable().describe("Why that many, or why nobody knows yet"),
+          tasks: z.int().nullable().describe("null: known only when it runs"),
+          why: z.string().nullable().describe("Why that many, or why the number is not known yet"),
           served: z.boolean().describe("There is a live worker for its tasks"),
         }),
       )
-      .describe("Of a job that would be made"),
-    tasks: z.int().describe("Of the stages that tell how many they have"),
+      .describe("The stages of a job that would be made"),
+    tasks: z.int().describe("Tasks of the stages whose number is known"),
     resume: z
       .object({ from_stage: z.int(), again: z.int(), kept: z.int() })
       .nullable()
-      .describe("Of a job that would go on: tasks that run again, and those that are kept"),
+      .describe("For a job that would be resumed: tasks that run again, and tasks that are kept"),
     hint: z.string(),
   })
   .meta({ id: "WouldSubmit" });
@@ -115,7 +130,7 @@ const looked_at = {
   reply: job_record,
   other_answers: {
     202: {
-      description: "It is under way, and the caller asked to be told so",
+      description: "It is under way, and the caller asked for this status code",
       schema: job_record,
       headers: { "Retry-After": "Seconds after which to ask again" },
     },
@@ -124,17 +139,15 @@ const looked_at = {
 
 export type WouldSubmit = z.output<typeof would_submit>;
 
+const endpoint = endpointsOf({ tag: "jobs", scope: "read", params: { job_type, job_id } });
+
 export const jobs_api = {
-  submit: endpoint({
-    method: "POST",
-    path: "/api/jobs/submit/{job_type}",
-    tag: "jobs",
+  submit: endpoint("POST /api/jobs/submit/{job_type}", {
     cli: "submit {job_type}",
     long: false,
     summary: "Submit a job",
     description: `${by_content}\n\nA body without \`parameters\` may hold the parameters themselves beside the options: \`{"region_code": "CIV", "resume": true}\`.`,
     scope: "submit",
-    params: z.strictObject({ job_type }),
     query: z.strictObject({ resume: flag.optional().describe("true means mode resume") }),
     headers: z.object({
       traceparent: z.string().optional().describe("W3C trace context; what is malformed is ignored"),
@@ -155,20 +168,16 @@ export const jobs_api = {
     reply: submitted,
     status: 201,
     other_answers: {
-      200: { description: "It exists already; or what a dry run tells", schema: z.union([submitted, would_submit]) },
+      200: { description: "It exists already; or the result of a dry run", schema: z.union([submitted, would_submit]) },
     },
     errors: [404, 409, 422],
     // The same parameters are the same job, unless a new run is forced.
     repeatable: true,
   }),
-  submit_batch: endpoint({
-    method: "POST",
-    path: "/api/jobs/submit/{job_type}/batch",
-    tag: "jobs",
+  submit_batch: endpoint("POST /api/jobs/submit/{job_type}/batch", {
     summary: "Submit up to 1,000 jobs of one type",
     description: `All of them or none: one transaction. ${by_content}`,
     scope: "submit",
-    params: z.strictObject({ job_type }),
     headers: z.object({ traceparent: z.string().optional() }),
     body: z.strictObject({
       items: z
@@ -190,28 +199,21 @@ export const jobs_api = {
     errors: [404, 409, 422],
     repeatable: true,
   }),
-  status: endpoint({
-    method: "GET",
-    path: "/api/jobs/status/{job_id}",
+  status: endpoint("GET /api/jobs/status/{job_id}", {
     ...looked_at,
     cli: "status {job_id}",
     summary: "Everything about one job",
     description:
-      "With `status_code=true` a job that is under way is told as 202 with Retry-After, an ended one as 200. With `wait=true` " +
+      "With `status_code=true` a job that is under way is answered with 202 and Retry-After, an ended one with 200. With `wait=true` " +
       "the call is held until the job has ended, at most 25 s, and then answers in the same way.",
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}",
+  get: endpoint("GET /api/jobs/{job_id}", {
     ...looked_at,
     cli: "status {job_id}",
     summary: "Everything about one job, by its own address",
     description: "The same as `/api/jobs/status/{job_id}`.",
   }),
-  list: endpoint({
-    method: "GET",
-    path: "/api/jobs",
-    tag: "jobs",
+  list: endpoint("GET /api/jobs", {
     cli: "jobs",
     long: true,
     summary: "List and search jobs, newest first",
@@ -220,32 +222,27 @@ export const jobs_api = {
       "`next` all the same: `looked_back_to` says how far it looked. The last page has none. Status, type, id, group, correlation " +
       "id, paused, waiting and retrying are found by an index; labels, words, errors, priority and when it finished are looked for " +
       "among the jobs that remain.",
-    scope: "read",
     query: z.strictObject({
       ...job_query_fields,
-      progress: flag.optional().describe("true: tell how far the stages of each are, too"),
+      progress: flag.optional().describe("true: also return the progress of each job's stages"),
       limit,
       cursor,
     }),
     reply: z.object({
       jobs: z.array(listed_job),
       next: z.string().nullable(),
-      examined: z.int().describe("So many jobs were looked at for this page"),
+      examined: z.int().describe("How many jobs were examined for this page"),
       looked_back_to: time
         .nullable()
-        .describe("Of a page that ended before it was full: jobs created before this are yet to be looked at"),
+        .describe("Set when a page ended before it was full: jobs created before this are not examined yet"),
     }),
   }),
-  counts: endpoint({
-    method: "GET",
-    path: "/api/jobs/counts",
-    tag: "jobs",
+  counts: endpoint("GET /api/jobs/counts", {
     long: true,
     summary: "How many jobs there are in each status",
     description:
       "Takes the filter of the list. By type and status alone it is exact, but for more than 200,000 open jobs; any other filter is " +
       "held against at most 50,000 jobs of a kind. `at_least` names the statuses of which there may be more.",
-    scope: "read",
     query: z.strictObject(job_query_fields),
     reply: z.object({
       counts: z.object({
@@ -257,32 +254,23 @@ export const jobs_api = {
         cancelled: z.int(),
       }),
       at_least: z.array(job_status),
-      examined: z.int().describe("So many jobs were looked at"),
+      examined: z.int().describe("How many jobs were examined"),
       now: time.describe("When they were counted"),
     }),
   }),
-  facets: endpoint({
-    method: "GET",
-    path: "/api/jobs/facets",
-    tag: "jobs",
+  facets: endpoint("GET /api/jobs/facets", {
     sql: "job_facets",
     long: true,
     summary: "What a filter can be about: the types there are jobs of, and the labels of the newest 1,000",
-    scope: "read",
     reply: z.object({
       types: z.array(z.string()),
       labels: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
     }),
   }),
-  result: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/result",
-    tag: "jobs",
+  result: endpoint("GET /api/jobs/{job_id}/result", {
     long: true,
     summary: "The result of a job, up to 64 MiB",
     description: "That of its last stage, when that was one task; else null: read the results of tasks then.",
-    scope: "read",
-    params: z.strictObject({ job_id }),
     errors: [404, 413],
     reply: z.object({ job_id: z.string(), status: job_status, result: json }),
     other_answers: {

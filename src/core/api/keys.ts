@@ -1,6 +1,6 @@
 // API keys over HTTP. The whole key is in the answer that makes it and in no other. Pure.
 import { z } from "zod";
-import { endpoint, scopes } from "./endpoint.js";
+import { endpointsOf, scopes } from "./endpoint.js";
 import { actor, cursor, limit, reason, shownName, time } from "./fields.js";
 
 export const key_id = z
@@ -36,56 +36,40 @@ export const new_key = z.strictObject({
     .string()
     .regex(/^[a-z0-9]{1,16}$/)
     .default("live")
-    .describe("The second part of the key, to tell keys apart by sight"),
-  operator: z.boolean().default(false).describe("Of whoever runs the service; only operators make such keys"),
+    .describe("The second part of the key, so that people can distinguish keys by sight"),
+  operator: z.boolean().default(false).describe("An operator's key; only operators make such keys"),
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null).describe("null: never"),
   actor,
 });
 
+const endpoint = endpointsOf({ tag: "keys", scope: "admin", params: { key_id } });
+
 export const keys_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/keys",
-    tag: "keys",
+  list: endpoint("GET /api/keys", {
     cli: "keys",
     sql: "list_keys",
     summary: "List keys, newest first",
-    scope: "admin",
     query: z.strictObject({ limit, cursor }),
     reply: z.object({ keys: z.array(key_record), next: z.string().nullable() }),
   }),
-  create: endpoint({
-    method: "POST",
-    path: "/api/keys",
-    tag: "keys",
+  create: endpoint("POST /api/keys", {
     cli: "keys create {name}",
     summary: "Make a key",
-    scope: "admin",
     body: new_key,
     reply: created_key,
     status: 201,
     errors: [422],
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/keys/{key_id}",
-    tag: "keys",
+  get: endpoint("GET /api/keys/{key_id}", {
     sql: { name: "get_key", named: { key_id: "key" } },
     summary: "Look at a key",
-    scope: "admin",
-    params: z.strictObject({ key_id }),
     reply: key_record,
     errors: [404],
   }),
-  rotate: endpoint({
-    method: "POST",
-    path: "/api/keys/{key_id}/rotate",
-    tag: "keys",
+  rotate: endpoint("POST /api/keys/{key_id}/rotate", {
     cli: "keys rotate {key_id}",
     summary: "Make a key that takes another's place",
     description: "The new key has the name and the scopes of the old one, which ends after the overlap.",
-    scope: "admin",
-    params: z.strictObject({ key_id }),
     body: z.strictObject({
       overlap_s: z.int().min(0).max(2_592_000).default(3600).describe("How long both are valid"),
       expires_at: z.iso
@@ -99,15 +83,10 @@ export const keys_api = {
     status: 201,
     errors: [404, 409, 422],
   }),
-  revoke: endpoint({
-    method: "DELETE",
-    path: "/api/keys/{key_id}",
-    tag: "keys",
+  revoke: endpoint("DELETE /api/keys/{key_id}", {
     cli: "keys revoke {key_id}",
     summary: "End a key",
     description: "Refused at once by the server that answers this, and within five seconds by every other.",
-    scope: "admin",
-    params: z.strictObject({ key_id }),
     query: z.strictObject({ reason, actor }),
     reply: key_record,
     errors: [404],

@@ -1,6 +1,6 @@
 // What a tenant may use at most, over HTTP. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor } from "./fields.js";
 import { tenant_id } from "./tenants.js";
 
@@ -26,40 +26,29 @@ const limits_record = z.object({
   }),
 });
 
+const endpoint = endpointsOf({ tag: "limits", scope: "admin", params: { tenant_id } });
+
 export const limits_api = {
-  own: endpoint({
-    method: "GET",
-    path: "/api/limits",
-    tag: "limits",
+  own: endpoint("GET /api/limits", {
     cli: "limits",
     sql: "get_limits",
     summary: "What you may use at most, and what you use now",
     scope: "read",
     reply: limits_record,
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/limits/{tenant_id}",
-    tag: "limits",
+  get: endpoint("GET /api/limits/{tenant_id}", {
     cli: "limits {tenant_id}",
     sql: { name: "get_limits", named: { tenant_id: "tenant" } },
     summary: "What a tenant may use at most, and what it uses now",
-    scope: "admin",
     operator: true,
-    params: z.strictObject({ tenant_id }),
     reply: limits_record,
     errors: [404],
   }),
-  change: endpoint({
-    method: "PUT",
-    path: "/api/limits/{tenant_id}",
-    tag: "limits",
+  change: endpoint("PUT /api/limits/{tenant_id}", {
     cli: "limits {tenant_id} set",
     summary: "Change what a tenant may use at most",
     description: "What is named is set, null lifts it, and what is left out stays.",
-    scope: "admin",
     operator: true,
-    params: z.strictObject({ tenant_id }),
     body: z.strictObject({ ...limit_values.partial().shape, actor }),
     reply: limits_record,
     errors: [404],

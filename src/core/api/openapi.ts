@@ -32,13 +32,15 @@ const tags: Record<string, string> = {
   blueprints: "The job types there are, in code and as data",
   schedules: "Jobs that are submitted by the clock",
   groups: "Jobs that are waited for together",
+  platform: "Requests: one dataset in, several jobs, one answer out; datasets, their releases, and who approved them",
   webhooks: "Who hears how jobs end, and what was sent",
+  files: "Bring files into the zone bronze",
   stac: "The STAC catalogue of what jobs made: search it, open it, change it",
   stream: "What happens, as it happens",
   work: "For workers without access to the database",
   keys: "Who may call, and what for",
   limits: "How much a tenant may ask for",
-  tenants: "For whoever runs the service",
+  tenants: "For operators",
   health: "Is it alive, is it ready",
   documents: "This description",
 };
@@ -129,9 +131,7 @@ function operation(one: Endpoint, parts: Components, problem: Json): Json {
             required: !one.body.safeParse(undefined).success,
             description: `At most ${bytes(one.body_limit)}`,
             "x-limit-bytes": one.body_limit,
-            content: Object.fromEntries(
-              ["application/json", ...one.body_types].map((type) => [type, { schema: parts.of(one.body!, "input") }]),
-            ),
+            content: Object.fromEntries(bodyTypes(one).map((type) => [type, { schema: parts.of(one.body!, "input") }])),
           },
         }),
     responses: {
@@ -145,6 +145,11 @@ function operation(one: Endpoint, parts: Components, problem: Json): Json {
       ...Object.fromEntries(errorStatuses(one).map((status) => [status, refusal(status, problem)])),
     },
   };
+}
+
+/** A body of bytes is nothing else. */
+function bodyTypes({ body_types }: Endpoint): readonly string[] {
+  return body_types.includes("application/octet-stream") ? body_types : ["application/json", ...body_types];
 }
 
 function refusal(status: number, problem: Json): Json {

@@ -133,7 +133,7 @@ export const worker = z
     shared: z.boolean().describe("It serves every tenant"),
     status: z.enum(["live", "silent"]).describe("silent: its connection is gone, or more than a heartbeat is missing"),
     silent_s: z.int().nullable().describe("For how long it has been silent; null for one that is heard as usual"),
-    host: z.string().nullable().describe("Of a worker of the tenant's own"),
+    host: z.string().nullable().describe("Only for workers of the tenant's own"),
     pid: z.int().nullable(),
     version: z.string().nullable(),
     types: z.array(z.string()),

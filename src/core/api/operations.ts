@@ -1,7 +1,7 @@
 // What an operator does about a job, a task type or the whole. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
-import { job_id, limit, stage, task_type, told, verb } from "./fields.js";
+import { endpointsOf } from "./endpoint.js";
+import { job_id, limit, moment, priority, stage, task_type, time, told, verb } from "./fields.js";
 import { job_status } from "./job_records.js";
 import {
   alert,
@@ -15,7 +15,6 @@ import {
   worker,
 } from "./operation_records.js";
 
-const job = z.strictObject({ job_id });
 const pause_told = { paused: z.boolean(), queued: z.int().describe("Tasks that wait"), ...told };
 const job_paused = z.object({ job_id: z.string(), status: job_status, ...pause_told });
 const type_paused = z.object({ task_type: z.string(), ...pause_told });
@@ -26,16 +25,13 @@ const event_cursor = z
   .describe("`next` of the page before: the id of its last event");
 const required_reason = z.string().trim().min(1).max(1000).describe("Why, for the record");
 
+const endpoint = endpointsOf({ tag: "operations", scope: "operate", params: { job_id, stage, task_type } });
+
 export const operations_api = {
-  cancel: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/cancel",
-    tag: "operations",
+  cancel: endpoint("POST /api/jobs/{job_id}/cancel", {
     cli: "cancel {job_id}",
     sql: "cancel_job",
     summary: "Cancel a job",
-    scope: "operate",
-    params: job,
     body: verb.prefault({}),
     reply: z.object({
       job_id: z.string(),
@@ -47,154 +43,132 @@ export const operations_api = {
     errors: [409],
     repeatable: true,
   }),
-  pause: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/pause",
-    tag: "operations",
+  pause: endpoint("POST /api/jobs/{job_id}/pause", {
     cli: "pause {job_id}",
     sql: "pause_job",
     summary: "Pause a job: nothing of it is started, what runs may finish",
-    scope: "operate",
-    params: job,
     body: verb.prefault({}),
     reply: job_paused,
     errors: [409],
     repeatable: true,
   }),
-  continue: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/continue",
-    tag: "operations",
+  continue: endpoint("POST /api/jobs/{job_id}/continue", {
     cli: "continue {job_id}",
     sql: "continue_job",
     summary: "Let a paused job go on",
-    scope: "operate",
-    params: job,
     body: verb.prefault({}),
     reply: job_paused,
     errors: [409],
     repeatable: true,
   }),
-  resume: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/resume",
-    tag: "operations",
+  change: endpoint("POST /api/jobs/{job_id}/change", {
+    cli: "change {job_id}",
+    sql: "change_job",
+    summary: "Change the priority of a job, the attempts of its tasks, or when it starts",
+    description:
+      "Of a job that has not ended. Tasks in hand go on as they are. `run_at` is for a job that waits for its time; one that is past lets it " +
+      "start now.",
+    body: verb.extend({
+      priority: priority.optional(),
+      attempts: z.int().min(1).max(10_000).optional().describe("Of each task, at most"),
+      run_at: moment.optional().describe("Not before this time"),
+    }),
+    reply: z.object({
+      job_id: z.string(),
+      status: job_status,
+      priority: z.int(),
+      run_at: time.nullable(),
+      queued: z.int().describe("Tasks that wait"),
+      ...told,
+    }),
+    errors: [409],
+    repeatable: true,
+  }),
+  resume: endpoint("POST /api/jobs/{job_id}/resume", {
     cli: "resume {job_id}",
     sql: "resume_job",
     summary: "Let a job that did not end well go on, under the same id",
     description: "What completed stays; what failed, was cancelled or never ran runs again, and what follows it.",
-    scope: "operate",
-    params: job,
     body: verb.prefault({}),
     reply: repaired,
     errors: [409],
   }),
-  retry_stage: endpoint({
-    method: "POST",
-    path: "/api/jobs/retry-stage/{job_id}/{stage}",
-    tag: "operations",
+  retry_stage: endpoint("POST /api/jobs/retry-stage/{job_id}/{stage}", {
     cli: "retry {job_id} --stage {stage}",
     sql: "retry_stage",
     summary: "Run every task of a stage of an ended job again, and what follows it",
-    scope: "operate",
-    params: z.strictObject({ job_id, stage }),
     body: verb.prefault({}),
     reply: repaired,
     errors: [409],
   }),
-  retry_group: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/retry-group",
-    tag: "operations",
+  retry_group: endpoint("POST /api/jobs/{job_id}/retry-group", {
     cli: "retry {job_id} --group {signature}",
     sql: "retry_group",
     summary: "Run the tasks of one error group again, and what follows them",
-    scope: "operate",
-    params: job,
-    body: verb.extend({ signature: z.string().min(1).max(200).describe("Of GET /api/jobs/{job_id}/errors") }),
+    body: verb.extend({
+      signature: z
+        .string()
+        .min(1)
+        .max(200)
+        .describe("The signature of a group, as GET /api/jobs/{job_id}/errors returns it"),
+    }),
     reply: repaired,
     errors: [409],
   }),
-  approve: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/approve",
-    tag: "operations",
+  approve: endpoint("POST /api/jobs/{job_id}/approve", {
     cli: "approve {job_id}",
     sql: { name: "decide_gate", also: { stage: null, approved: true } },
     summary: "Approve a stage that waits for a person",
-    scope: "operate",
-    params: job,
     body: verb.extend({ stage: stage.optional() }).prefault({}),
     reply: decided,
     errors: [409],
     repeatable: true,
   }),
-  reject: endpoint({
-    method: "POST",
-    path: "/api/jobs/{job_id}/reject",
-    tag: "operations",
+  reject: endpoint("POST /api/jobs/{job_id}/reject", {
     cli: "reject {job_id}",
     sql: { name: "decide_gate", also: { stage: null, approved: false } },
     summary: "Reject a stage that waits for a person: it fails",
-    scope: "operate",
-    params: job,
     body: verb.extend({ stage: stage.optional(), reason: required_reason }),
     reply: decided,
     errors: [409],
     repeatable: true,
   }),
-  errors: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/errors",
-    tag: "operations",
+  errors: endpoint("GET /api/jobs/{job_id}/errors", {
     cli: "errors {job_id}",
     long: true,
     summary: "The failures of a job in groups, largest first",
     description:
-      "Of a stage with more than 20,000 failed tasks it looks at the first and the last 10,000, and tells the 200 largest groups: " +
+      "In a stage with more than 20,000 failed tasks it examines the first and the last 10,000, and returns the 200 largest groups: " +
       "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group tells how many " +
       "tasks a group has in all.",
     scope: "read",
-    params: job,
     reply: z.object({
       job_id: z.string(),
       failed: z.int().describe("Failed tasks of the job"),
-      looked_at: z.int().describe("So many of them were grouped"),
-      group_count: z.int().describe("In so many groups"),
+      looked_at: z.int().describe("How many of them were grouped"),
+      group_count: z.int().describe("How many groups there are"),
       groups: z.array(error_group),
     }),
   }),
-  why: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/why",
-    tag: "operations",
+  why: endpoint("GET /api/jobs/{job_id}/why", {
     cli: "why {job_id}",
     summary: "Why a job does not move, or ended as it did",
     scope: "read",
-    params: job,
     reply: why_record,
   }),
-  verify: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/verify",
-    tag: "operations",
+  verify: endpoint("GET /api/jobs/{job_id}/verify", {
     cli: "verify {job_id}",
     long: true,
     summary: "Prove the ledger of a job from its rows and files",
     scope: "read",
-    params: job,
     reply: verified,
   }),
-  events: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/events",
-    tag: "operations",
+  events: endpoint("GET /api/jobs/{job_id}/events", {
     cli: "events {job_id}",
     summary: "What happened to a job, oldest or newest first",
     description:
       "A page looks at a bounded number of events, so with kinds that are rare it may be short and have a `next` all the same.",
     scope: "read",
-    params: job,
     query: z.strictObject({
       limit,
       cursor: event_cursor,
@@ -213,36 +187,23 @@ export const operations_api = {
     }),
     reply: z.object({ job_id: z.string(), events: z.array(event), next: z.string().nullable() }),
   }),
-  pause_type: endpoint({
-    method: "POST",
-    path: "/api/task-types/{task_type}/pause",
-    tag: "operations",
+  pause_type: endpoint("POST /api/task-types/{task_type}/pause", {
     cli: "pause --type {task_type}",
     sql: "pause_type",
     summary: "Pause a task type: none of its tasks is started",
-    scope: "operate",
-    params: z.strictObject({ task_type }),
     body: verb.prefault({}),
     reply: type_paused,
     repeatable: true,
   }),
-  continue_type: endpoint({
-    method: "POST",
-    path: "/api/task-types/{task_type}/continue",
-    tag: "operations",
+  continue_type: endpoint("POST /api/task-types/{task_type}/continue", {
     cli: "continue --type {task_type}",
     sql: "continue_type",
     summary: "Let a paused task type go on",
-    scope: "operate",
-    params: z.strictObject({ task_type }),
     body: verb.prefault({}),
     reply: type_paused,
     repeatable: true,
   }),
-  alerts: endpoint({
-    method: "GET",
-    path: "/api/alerts",
-    tag: "operations",
+  alerts: endpoint("GET /api/alerts", {
     cli: "alerts",
     sql: { name: "list_alerts", named: { cursor: "before" } },
     summary: "What should not have happened and did, newest first",
@@ -250,14 +211,11 @@ export const operations_api = {
     query: z.strictObject({ limit, cursor: event_cursor }),
     reply: z.object({ alerts: z.array(alert), next: z.string().nullable() }),
   }),
-  workers: endpoint({
-    method: "GET",
-    path: "/api/workers",
-    tag: "operations",
+  workers: endpoint("GET /api/workers", {
     cli: "workers",
     summary: "The workers that serve this tenant, and those that have gone within the hour",
     description:
-      "Of a worker that serves every tenant neither its machine nor its memory is told, nor what it does for others, except to an operator's key.",
+      "A worker that serves every tenant is shown without its machine, its memory and its work for others, except to an operator's key.",
     scope: "read",
     reply: z.object({ workers: z.array(worker), gone: z.array(gone_worker) }),
   }),

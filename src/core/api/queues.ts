@@ -1,7 +1,7 @@
 // Queues: what waits of each task type, who serves it, and what was done of it in the last minutes. Pure.
 import { z } from "zod";
 import { action } from "./action.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { time } from "./fields.js";
 
 const points = z.array(z.int());
@@ -10,10 +10,10 @@ const looks = z.array(z.int().nullable());
 export const queue_history = z
   .object({
     from: time.describe("When the first point begins"),
-    step_s: z.int().describe("So long is a point; the last one is not over yet"),
+    step_s: z.int().describe("Seconds covered by each point; the last point is still growing"),
     completed: points.describe("Tasks that completed, counted exactly once"),
     failed: points.describe("Tasks that failed for good"),
-    queued: looks.describe("Tasks that waited when it was last looked; null where nobody looked"),
+    queued: looks.describe("Tasks that waited at the last measurement; null where none was made"),
     running: looks,
   })
   .meta({ id: "QueueHistory" });
@@ -23,7 +23,7 @@ export const queue = z
     task_type: z.string().describe("#plan and #plan:<job type> are the planning of stages"),
     due: z.int().describe("Tasks that wait and may run now"),
     later: z.int().describe("Tasks that run later: delayed, or between two attempts"),
-    retrying: z.int().describe("Of both: tasks that had an attempt before"),
+    retrying: z.int().describe("Part of both: tasks that had an attempt before"),
     running: z.int().describe("Tasks that workers hold"),
     oldest_at: time.nullable().describe("Since when the task that waits the longest is due"),
     oldest_job_id: z.string().nullable(),
@@ -48,17 +48,15 @@ export const queue = z
   })
   .meta({ id: "Queue" });
 
+const endpoint = endpointsOf({ tag: "operations", scope: "read" });
+
 export const queues_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/queues",
-    tag: "operations",
+  list: endpoint("GET /api/queues", {
     cli: "queues",
     sql: "list_queues",
     long: true,
     summary: "What waits of each task type, and what was done of it, problems first",
     description: "Task types of which something waits, runs, is paused, or ran within the last 24 hours.",
-    scope: "read",
     query: z.strictObject({
       minutes: z.coerce
         .number()
@@ -70,7 +68,7 @@ export const queues_api = {
     }),
     reply: z.object({
       queues: z.array(queue),
-      more: z.boolean().describe("There are more task types than are told"),
+      more: z.boolean().describe("There are more task types than this list has"),
     }),
   }),
 };

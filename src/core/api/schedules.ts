@@ -7,7 +7,7 @@ import { max_cron_characters } from "../time/cron.js";
 import { missed_policies } from "../time/schedule.js";
 import { action } from "./action.js";
 import { group_id } from "./dependencies.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, job_type, labels, limit, priority, reason, record, retry, shownLines, time } from "./fields.js";
 
 export const schedule_name = z
@@ -23,7 +23,7 @@ const cron = z
 const time_zone = z.string().min(1).max(64).describe("Name of a time zone, e.g. Europe/Zurich");
 const missed = z
   .enum(missed_policies)
-  .describe("What becomes of times at which nobody was there: none of them, one job for all, or each");
+  .describe("What happens to times that passed while no scheduler ran: no job, one job for all, or one for each");
 const description = shownLines(500).nullable().describe("What it is for");
 
 const options = z
@@ -53,14 +53,14 @@ const if_version = z
   .min(0)
   .max(2_147_483_647)
   .optional()
-  .describe("Only if this is its version; 0: only if there is none");
+  .describe("Change it only if this is its version; 0: only if it does not exist");
 
 const tick = z
   .object({
     tick_at: time,
     outcome: z.enum(["submitted", "failed", "missed"]),
     job_id: z.string().nullable(),
-    missed: z.int().describe("So many earlier times it stands for"),
+    missed: z.int().describe("How many earlier times it also stands for"),
     by_hand: z.boolean(),
     actor: z.string().nullable(),
     reason: z.string().nullable(),
@@ -98,19 +98,15 @@ export const schedule_record = z
   })
   .meta({ id: "Schedule" });
 
-const params = z.strictObject({ name: schedule_name });
 const verb = z.strictObject({ reason, actor }).prefault({});
 const changed = z.object({ changed: z.boolean(), schedule: schedule_record });
 const preview = z.object({ words: z.string(), next: z.array(time) });
 const count = z.coerce.number().int().min(1).max(100).default(5).describe("How many times");
-const tag = "schedules";
+
+const endpoint = endpointsOf({ tag: "schedules", scope: "read", params: { name: schedule_name } });
 
 export const schedules_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/schedules",
-    tag,
-    scope: "read",
+  list: endpoint("GET /api/schedules", {
     cli: "schedules",
     summary: "List schedules by name",
     query: z.strictObject({
@@ -120,47 +116,34 @@ export const schedules_api = {
         .min(0)
         .max(50)
         .default(0)
-        .describe("So many last times of each, and how their jobs stand"),
-      fires: z.coerce.number().int().min(0).max(10).default(0).describe("So many next times of each"),
+        .describe("How many past times to return for each, with the state of their jobs"),
+      fires: z.coerce.number().int().min(0).max(10).default(0).describe("How many coming times to return for each"),
       limit,
       cursor,
     }),
     reply: z.object({ schedules: z.array(schedule_record), next: z.string().nullable() }),
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/schedules/{name}",
-    tag,
-    scope: "read",
+  get: endpoint("GET /api/schedules/{name}", {
     cli: "schedules show {name}",
     summary: "One schedule",
-    params,
     reply: schedule_record,
     errors: [404],
   }),
-  put: endpoint({
-    method: "PUT",
-    path: "/api/schedules/{name}",
-    tag,
+  put: endpoint("PUT /api/schedules/{name}", {
     scope: "operate",
     cli: "schedules set {name} {job_type}",
     summary: "Make a schedule, or replace it",
     description:
       "Each time of the pattern gets one job, a run of its own, however many processes look after schedules. A fixed time " +
       "inside the gap of summer time comes at its end, one inside the overlap comes once.",
-    params,
     body: z.strictObject({ ...whole, if_version, actor }),
     reply: schedule_record,
     other_answers: { 201: { description: "It is new", schema: schedule_record } },
     errors: [409],
   }),
-  patch: endpoint({
-    method: "PATCH",
-    path: "/api/schedules/{name}",
-    tag,
+  patch: endpoint("PATCH /api/schedules/{name}", {
     scope: "operate",
     summary: "Change some of it and keep the rest",
-    params,
     body: z.strictObject({
       ...z.strictObject({ cron, time_zone, job_type, parameters, options, missed, description }).partial().shape,
       if_version,
@@ -169,53 +152,37 @@ export const schedules_api = {
     reply: schedule_record,
     errors: [404, 409],
   }),
-  delete: endpoint({
-    method: "DELETE",
-    path: "/api/schedules/{name}",
-    tag,
+  delete: endpoint("DELETE /api/schedules/{name}", {
     scope: "operate",
     cli: "schedules delete {name}",
     sql: "delete_schedule",
     summary: "Delete a schedule and its history; its jobs stay",
-    params,
     reply: z.object({ name: z.string(), deleted: z.boolean() }),
     errors: [404],
   }),
-  pause: endpoint({
-    method: "POST",
-    path: "/api/schedules/{name}/pause",
-    tag,
+  pause: endpoint("POST /api/schedules/{name}/pause", {
     scope: "operate",
     cli: "schedules pause {name}",
     summary: "Submit nothing until it is continued",
-    params,
     body: verb,
     reply: changed,
     errors: [404],
     repeatable: true,
   }),
-  continue: endpoint({
-    method: "POST",
-    path: "/api/schedules/{name}/continue",
-    tag,
+  continue: endpoint("POST /api/schedules/{name}/continue", {
     scope: "operate",
     cli: "schedules continue {name}",
     summary: "Go on with the first time after now",
     description: "Times that passed while it was paused are not made up for.",
-    params,
     body: verb,
     reply: changed,
     errors: [404],
     repeatable: true,
   }),
-  run: endpoint({
-    method: "POST",
-    path: "/api/schedules/{name}/run",
-    tag,
+  run: endpoint("POST /api/schedules/{name}/run", {
     scope: "submit",
     cli: "schedules run {name}",
     summary: "Submit its job now, whatever the clock says",
-    params,
     body: verb,
     reply: z.object({
       job_id: z.string(),
@@ -232,36 +199,22 @@ export const schedules_api = {
     status: 201,
     errors: [404, 409],
   }),
-  ticks: endpoint({
-    method: "GET",
-    path: "/api/schedules/{name}/ticks",
-    tag,
-    scope: "read",
+  ticks: endpoint("GET /api/schedules/{name}/ticks", {
     cli: "schedules ticks {name}",
     sql: "list_ticks",
     summary: "Its times and what became of them, newest first",
-    params,
     query: z.strictObject({ limit, cursor }),
     reply: z.object({ ticks: z.array(tick), next: z.string().nullable() }),
     errors: [404],
   }),
-  preview: endpoint({
-    method: "GET",
-    path: "/api/schedules/{name}/preview",
-    tag,
-    scope: "read",
+  preview: endpoint("GET /api/schedules/{name}/preview", {
     cli: "schedules preview {name}",
     summary: "Its next times",
-    params,
     query: z.strictObject({ count }),
     reply: preview,
     errors: [404],
   }),
-  previewPattern: endpoint({
-    method: "GET",
-    path: "/api/schedule-preview",
-    tag,
-    scope: "read",
+  previewPattern: endpoint("GET /api/schedule-preview", {
     summary: "The next times of a pattern, before a schedule is made of it",
     query: z.strictObject({ cron, time_zone: time_zone.default("UTC"), count }),
     reply: preview,

@@ -1,6 +1,6 @@
 // Signing in with a browser: a key, or a link that works once, becomes a cookie that scripts cannot read. Pure.
 import { z } from "zod";
-import { endpoint, scopes } from "./endpoint.js";
+import { endpointsOf, scopes } from "./endpoint.js";
 import { time } from "./fields.js";
 
 export const session_record = z.object({
@@ -12,54 +12,41 @@ export const session_record = z.object({
   scopes: z.array(z.enum(scopes)),
   operator: z.boolean(),
   expires_at: time.nullable().describe("When the browser is signed out; use moves it. null: the call came with a key"),
-  version: z.string().describe("Of the service"),
+  version: z.string().describe("Version of the service"),
   catalog: z.boolean().describe("Is there a catalogue?"),
 });
 
+const endpoint = endpointsOf({ tag: "sessions", scope: null });
+
 export const sessions_api = {
-  open: endpoint({
-    method: "POST",
-    path: "/api/session",
-    tag: "sessions",
+  open: endpoint("POST /api/session", {
     summary: "Sign in a browser",
     description:
       "With a key, or with the code of a link that signs in once. Sets a cookie; the session may do what its key may do at the time " +
       "of each call, except a worker's part. With the cookie, calls other than GET carry `x-fanfold-request: 1`.",
-    scope: null,
     body: z.strictObject({
       key: z.string().min(1).max(200).optional().describe("An API key"),
-      code: z.string().min(1).max(200).optional().describe("Of a link; one of the two"),
+      code: z.string().min(1).max(200).optional().describe("The code of a sign-in link; send either a key or a code"),
     }),
     body_limit: 4096,
     reply: session_record,
     status: 201,
     errors: [401, 403, 429],
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/session",
-    tag: "sessions",
+  get: endpoint("GET /api/session", {
     summary: "Who is signed in, and what they may do",
-    description: "Of the session's cookie, or of the credential that is sent.",
-    scope: null,
+    description: "The key behind the session's cookie or the credential that is sent.",
     reply: session_record,
     errors: [401, 403, 429],
   }),
-  end: endpoint({
-    method: "DELETE",
-    path: "/api/session",
-    tag: "sessions",
+  end: endpoint("DELETE /api/session", {
     summary: "Sign out",
     description: "Refused at once by the server that answers this, and within five seconds by every other.",
-    scope: null,
     reply: z.void(),
     status: 204,
     errors: [403],
   }),
-  link: endpoint({
-    method: "POST",
-    path: "/api/session/link",
-    tag: "sessions",
+  link: endpoint("POST /api/session/link", {
     summary: "Make a link that signs in once",
     description:
       "Good for ten minutes, with the rights of the key it was asked for with. A session makes no links. It leads to FANFOLD_PUBLIC_URL, or " +

@@ -1,7 +1,7 @@
 // The STAC API 1.0 with its extensions: sort, fields, filter (CQL2), query and transactions. What is in a search is checked by
 // whoever answers, for GET and POST alike. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { record } from "./fields.js";
 import {
   geo_json,
@@ -33,8 +33,6 @@ const unchanged = { 304: { description: "It is what If-None-Match names", header
 
 const collection_id = z.string().min(1).max(255).describe("The collection's id");
 const item_id = z.string().min(1).max(255).describe("The item's id");
-const in_collection = z.strictObject({ collection_id });
-const of_item = z.strictObject({ collection_id, item_id });
 
 const text = (most: number, description: string, ...examples: string[]) =>
   z.string().max(most).optional().describe(description).meta({ examples });
@@ -183,101 +181,74 @@ const written_collection = record.describe("A STAC collection, whole").meta({
   ],
 });
 
-const read = { tag: "stac", scope: "read", other_answers: unchanged, headers: conditional, errors: [404] } as const;
-const change = { tag: "stac", scope: "operate", errors: [404, 409, 412] } as const;
+const read = { other_answers: unchanged, headers: conditional, errors: [404] } as const;
+const change = { scope: "operate", errors: [404, 409, 412] } as const;
+
+const endpoint = endpointsOf({ tag: "stac", scope: "read", params: { collection_id, item_id } });
 
 export const stac_api = {
-  landing: endpoint({
+  landing: endpoint("GET /stac", {
     ...read,
-    method: "GET",
-    path: "/stac",
     summary: "The catalogue: what it can do, and where its parts are",
     description: "STAC API 1.0. What it can do is in `conformsTo`; every other call is found by `links`.",
     reply: stac_landing,
   }),
-  conformance: endpoint({
+  conformance: endpoint("GET /stac/conformance", {
     ...read,
-    method: "GET",
-    path: "/stac/conformance",
     summary: "What the catalogue conforms to",
     reply: z.looseObject({ conformsTo: z.array(z.string()) }),
   }),
-  api: endpoint({
-    method: "GET",
-    path: "/stac/api",
-    tag: "stac",
+  api: endpoint("GET /stac/api", {
     scope: null,
     summary: "The STAC part of this API as an OpenAPI 3.0 document",
     description: "For programs that read OpenAPI 3.0; the whole is /api/openapi.json.",
     reply: z.looseObject({ openapi: z.string() }),
     media_type: open_api_json,
   }),
-  queryables: endpoint({
+  queryables: endpoint("GET /stac/queryables", {
     ...read,
-    method: "GET",
-    path: "/stac/queryables",
     summary: "What filters may name in all collections, as JSON Schema",
     reply: stac_queryables,
     media_type: schema_json,
   }),
-  collections: endpoint({
+  collections: endpoint("GET /stac/collections", {
     ...read,
-    method: "GET",
-    path: "/stac/collections",
     summary: "The collections, page by page",
     query: z.strictObject(paged),
     reply: stac_collections,
   }),
-  collection: endpoint({
+  collection: endpoint("GET /stac/collections/{collection_id}", {
     ...read,
-    method: "GET",
-    path: "/stac/collections/{collection_id}",
     summary: "One collection",
-    params: in_collection,
     reply: stac_collection,
   }),
-  collection_queryables: endpoint({
+  collection_queryables: endpoint("GET /stac/collections/{collection_id}/queryables", {
     ...read,
-    method: "GET",
-    path: "/stac/collections/{collection_id}/queryables",
     summary: "What filters may name in this collection, as JSON Schema",
-    params: in_collection,
     reply: stac_queryables,
     media_type: schema_json,
   }),
-  items: endpoint({
+  items: endpoint("GET /stac/collections/{collection_id}/items", {
     ...read,
-    method: "GET",
-    path: "/stac/collections/{collection_id}/items",
     summary: "The items of a collection, page by page",
-    params: in_collection,
     query: searched,
     reply: stac_page,
     media_type: geo_json,
   }),
-  item: endpoint({
+  item: endpoint("GET /stac/collections/{collection_id}/items/{item_id}", {
     ...read,
-    method: "GET",
-    path: "/stac/collections/{collection_id}/items/{item_id}",
     summary: "One item",
-    params: of_item,
     reply: stac_item,
     media_type: geo_json,
   }),
-  search: endpoint({
+  search: endpoint("GET /stac/search", {
     ...read,
-    method: "GET",
-    path: "/stac/search",
     summary: "Search items",
     query: searched,
     reply: stac_page,
     media_type: geo_json,
   }),
-  search_post: endpoint({
-    method: "POST",
-    path: "/stac/search",
-    tag: "stac",
-    scope: "read",
+  search_post: endpoint("POST /stac/search", {
     errors: [404],
     repeatable: true,
     summary: "Search items, with the search in the body",
@@ -286,84 +257,64 @@ export const stac_api = {
     reply: stac_page,
     media_type: geo_json,
   }),
-  make_collection: endpoint({
+  make_collection: endpoint("POST /stac/collections", {
     ...change,
-    method: "POST",
-    path: "/stac/collections",
     status: 201,
     summary: "Make a collection",
     body: written_collection,
     other_answers: {},
     reply: stac_collection,
   }),
-  put_collection: endpoint({
+  put_collection: endpoint("PUT /stac/collections/{collection_id}", {
     ...change,
-    method: "PUT",
-    path: "/stac/collections/{collection_id}",
     summary: "Replace a collection; its items stay",
-    params: in_collection,
     headers: guarded,
     body: written_collection,
     reply: stac_collection,
   }),
-  remove_collection: endpoint({
+  remove_collection: endpoint("DELETE /stac/collections/{collection_id}", {
     ...change,
-    method: "DELETE",
-    path: "/stac/collections/{collection_id}",
     status: 204,
     summary: "Remove a collection and its items from the catalogue",
     description: "Files stay where they are: unpublish_raster removes catalogue, files and records together.",
-    params: in_collection,
     headers: guarded,
     reply: z.void(),
   }),
-  make_items: endpoint({
+  make_items: endpoint("POST /stac/collections/{collection_id}/items", {
     ...change,
-    method: "POST",
-    path: "/stac/collections/{collection_id}/items",
     status: 201,
     summary: `Add an item, or a FeatureCollection of up to ${max_items_of_call}`,
     description: "All of them or none. An id that is there already is 409.",
-    params: in_collection,
     body: written_item,
     body_types: [geo_json],
     body_limit: items_body_limit,
     reply: z.union([stac_item, stac_items]),
     media_type: geo_json,
   }),
-  put_item: endpoint({
+  put_item: endpoint("PUT /stac/collections/{collection_id}/items/{item_id}", {
     ...change,
-    method: "PUT",
-    path: "/stac/collections/{collection_id}/items/{item_id}",
     summary: "Replace an item",
-    params: of_item,
     headers: guarded,
     body: written_item,
     body_types: [geo_json],
     reply: stac_item,
     media_type: geo_json,
   }),
-  patch_item: endpoint({
+  patch_item: endpoint("PATCH /stac/collections/{collection_id}/items/{item_id}", {
     ...change,
-    method: "PATCH",
-    path: "/stac/collections/{collection_id}/items/{item_id}",
     summary: "Change parts of an item",
     description: "By JSON Merge Patch (RFC 7396): a field replaces that of the item, null removes it.",
-    params: of_item,
     headers: guarded,
     body: record.meta({ examples: [{ properties: { gsd: 10 } }] }),
     body_types: [merge_patch_json, geo_json],
     reply: stac_item,
     media_type: geo_json,
   }),
-  remove_item: endpoint({
+  remove_item: endpoint("DELETE /stac/collections/{collection_id}/items/{item_id}", {
     ...change,
-    method: "DELETE",
-    path: "/stac/collections/{collection_id}/items/{item_id}",
     status: 204,
     summary: "Remove an item from the catalogue",
     description: "Its files stay where they are: unpublish_raster removes catalogue, files and records together.",
-    params: of_item,
     headers: guarded,
     reply: z.void(),
   }),

@@ -1,6 +1,6 @@
 // The event stream. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { job_id } from "./fields.js";
 
 const position = z
@@ -55,17 +55,15 @@ export const streamed_end = z.object({
 });
 export type StreamedEnd = z.output<typeof streamed_end>;
 
+const endpoint = endpointsOf({ tag: "stream", scope: "read" });
+
 export const stream_api = {
-  stream: endpoint({
-    method: "GET",
-    path: "/api/stream",
-    tag: "stream",
+  stream: endpoint("GET /api/stream", {
     summary: "Follow what happens, as server-sent events",
     description:
       "`event:` is the kind (job.completed, stage.planned, …), `data:` its JSON, `id:` where to go on: send it as Last-Event-ID " +
       "and nothing is lost. `event: ready` comes first, with `job_id` its data tells the job's `status` and whether it has `ended`; `event: progress` tells counts of running stages at most four times a " +
       "second, `event: end` is the last one and says why. Lines that start with a colon are heartbeats.",
-    scope: "read",
     headers: z.object({ "last-event-id": position }),
     query: z.strictObject({ job_id: job_id.optional(), last_event_id: position }),
     reply: z

@@ -1,13 +1,12 @@
 // A task looked at closely: its logs page by page, one of its values as stored, and what it came from and led to. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { task_id, time } from "./fields.js";
 import { task_status } from "./task_records.js";
 
 export const log_levels = ["debug", "info", "warn", "error"] as const;
 export const task_values = ["parameters", "metadata", "result", "next_stage_params", "deliverables"] as const;
 
-const id = z.strictObject({ task_id });
 const line_id = z
   .string()
   .regex(/^\d{1,18}$/, "is not one of ours: pass `older` or `newer` of the page before, unchanged")
@@ -62,18 +61,15 @@ const link = z
   })
   .meta({ id: "LineageLink" });
 
+const endpoint = endpointsOf({ tag: "tasks", scope: "read", params: { task_id } });
+
 export const task_details_api = {
-  logs: endpoint({
-    method: "GET",
-    path: "/api/tasks/{task_id}/logs",
-    tag: "tasks",
+  logs: endpoint("GET /api/tasks/{task_id}/logs", {
     long: true,
     summary: "What a task logged, page by page",
     description:
       "Oldest first, and without `after` or `before` the newest page. Pass `older` as `before` for what came earlier, and `newer` as `after`, again " +
       "and again, for what is logged next. A page looks at 20,000 lines at most: with a text that few lines have it may be short and have `more`.",
-    scope: "read",
-    params: id,
     query: z.strictObject({
       attempt: z.coerce.number().int().min(1).max(32_767).optional(),
       level: z.enum(log_levels).optional().describe("At least so grave"),
@@ -96,28 +92,18 @@ export const task_details_api = {
       more: z.boolean(),
     }),
   }),
-  value: endpoint({
-    method: "GET",
-    path: "/api/tasks/{task_id}/value",
-    tag: "tasks",
+  value: endpoint("GET /api/tasks/{task_id}/value", {
     summary: "One value of a task as it is stored, as a file",
     description:
       "JSON in which every number is written as it was stored. A result that was too large for the database comes from storage.",
-    scope: "read",
-    params: id,
     query: z.strictObject({ of: z.enum(task_values) }),
     reply: z.unknown().describe("The value"),
     errors: [404],
   }),
-  lineage: endpoint({
-    method: "GET",
-    path: "/api/tasks/{task_id}/lineage",
-    tag: "tasks",
+  lineage: endpoint("GET /api/tasks/{task_id}/lineage", {
     sql: "task_lineage",
     long: true,
     summary: "Whose results a task was given, and which tasks take its own",
-    scope: "read",
-    params: id,
     reply: z.object({
       task_id: z.string(),
       job_id: z.string().nullable(),

@@ -35,7 +35,7 @@ export const task_with_result = task_summary
 export const worker_place = z
   .object({
     worker_id: z.string(),
-    shared: z.boolean().describe("It serves every tenant: where it runs is told only to whoever runs the service"),
+    shared: z.boolean().describe("It serves every tenant: where it runs is shown only to operators"),
     status: z.string().nullable().describe("live, stopped or lost; null: nothing is known of it any more"),
     host: z.string().nullable(),
     pid: z.int().nullable(),
@@ -73,7 +73,7 @@ export const attempt = z
       .describe("null: not known, of an attempt whose worker was lost or that was repaired away"),
     ended_at: time,
     retry_at: time.nullable(),
-    max_attempts: z.int().nullable().describe("Of how many it was one; null: their number is no limit"),
+    max_attempts: z.int().nullable().describe("How many attempts it has; null: their number is no limit"),
     gives_up_at: time.nullable().describe("When the task is given up if it goes on failing; null: time is no limit"),
   })
   .meta({ id: "Attempt" });
@@ -91,7 +91,7 @@ export const task_record = task_summary
     max_attempts: z
       .int()
       .nullable()
-      .describe("null: nobody gave a number, and what fails decides how long it is tried"),
+      .describe("null: no number was given; the kind of failure decides how long it is tried"),
     retry: retry.nullable().describe("What else its stage and its enqueue say about retries"),
     timeout_s: z.int().nullable(),
     parent: z.string().nullable(),
@@ -104,7 +104,7 @@ export const task_record = task_summary
         next_stage_params: z.int().nullable(),
         deliverables: z.int().nullable(),
       })
-      .describe("Of the values as JSON text"),
+      .describe("Size of the values as JSON text"),
     left_out: z.array(z.string()).describe("Values that are larger than `largest` and come as null"),
     worker: worker_place.nullable().describe("Who finished it, or has it"),
     running: running_attempt.nullable(),

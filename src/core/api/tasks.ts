@@ -1,7 +1,7 @@
 // Tasks over HTTP: those of jobs, and those that stand alone. Pure.
 import { z } from "zod";
 import { task_statuses } from "../shown/statuses.js";
-import { bulk_body_values, endpoint } from "./endpoint.js";
+import { bulk_body_values, endpointsOf } from "./endpoint.js";
 import { job_id, limit, moment, priority, record, retry, stage, task_id, task_type, told, verb } from "./fields.js";
 import { repaired, why_record } from "./operation_records.js";
 import { task_record, task_summary, task_with_result } from "./task_records.js";
@@ -36,14 +36,12 @@ const ordinals = {
 const page_note =
   "A page looks at a bounded number of tasks, so with a status that few tasks have it may be short and have a `next` all the same.";
 
-const id = z.strictObject({ task_id });
 const task_told = z.object({ task_id: z.string(), status: z.string(), ...told });
 
+const endpoint = endpointsOf({ tag: "tasks", scope: "read", params: { task_id, task_type, job_id } });
+
 export const tasks_api = {
-  enqueue: endpoint({
-    method: "POST",
-    path: "/api/tasks/enqueue/{task_type}",
-    tag: "tasks",
+  enqueue: endpoint("POST /api/tasks/enqueue/{task_type}", {
     cli: "tasks enqueue {task_type}",
     long: false,
     summary: "Enqueue a task that stands alone, or up to 5,000",
@@ -51,7 +49,6 @@ export const tasks_api = {
       "Give the fields of one task, or `items` with several: all of them or none. A body without `parameters` has none. For one " +
       "task the header Idempotency-Key may be sent instead of `idempotency_key`.",
     scope: "submit",
-    params: z.strictObject({ task_type }),
     headers: z.object({ "idempotency-key": z.string().min(1).max(1024).optional() }),
     body: z
       .strictObject({
@@ -72,49 +69,30 @@ export const tasks_api = {
     // Only with an idempotency key; the client asks for it to be tried again when it sent one.
     repeatable: false,
   }),
-  list: endpoint({
-    method: "GET",
-    path: "/api/tasks",
-    tag: "tasks",
+  list: endpoint("GET /api/tasks", {
     cli: "tasks list",
     summary: "List tasks that stand alone",
     description: page_note,
-    scope: "read",
     query: z.strictObject({ type: task_type.optional(), ...page_query }),
     reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
   }),
-  of_job: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/tasks",
-    tag: "tasks",
+  of_job: endpoint("GET /api/jobs/{job_id}/tasks", {
     cli: "tasks list --job {job_id}",
     summary: "List the tasks of a job",
     description: page_note,
-    scope: "read",
-    params: z.strictObject({ job_id }),
     query: z.strictObject({ stage: stage.optional(), ...ordinals, ...page_query }),
     reply: z.object({ tasks: z.array(task_summary), next: z.string().nullable() }),
   }),
-  with_results: endpoint({
-    method: "GET",
-    path: "/api/dbadmin/tasks/{job_id}",
-    tag: "tasks",
+  with_results: endpoint("GET /api/dbadmin/tasks/{job_id}", {
     summary: "List the tasks of a job with what they were given and what they produced",
     description: `A page ends early when it would be larger than 4 MB. ${page_note}`,
-    scope: "read",
-    params: z.strictObject({ job_id }),
     query: z.strictObject({ stage: stage.optional(), ...page_query }),
     reply: z.object({ job_id: z.string(), tasks: z.array(task_with_result), next: z.string().nullable() }),
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/tasks/{task_id}",
-    tag: "tasks",
+  get: endpoint("GET /api/tasks/{task_id}", {
     cli: "tasks show {task_id}",
     summary: "One task with its result, attempts and logs",
     description: "Numbers are written as they are stored, however long.",
-    scope: "read",
-    params: id,
     query: z.strictObject({
       largest: z.coerce
         .number()
@@ -126,84 +104,59 @@ export const tasks_api = {
     }),
     reply: task_record,
   }),
-  cancel: endpoint({
-    method: "POST",
-    path: "/api/tasks/{task_id}/cancel",
-    tag: "tasks",
+  cancel: endpoint("POST /api/tasks/{task_id}/cancel", {
     cli: "tasks cancel {task_id}",
     sql: "cancel_task",
     summary: "Cancel a task that stands alone",
     scope: "operate",
-    params: id,
     body: verb.prefault({}),
     reply: task_told,
     errors: [409],
     repeatable: true,
   }),
-  reschedule: endpoint({
-    method: "POST",
-    path: "/api/tasks/{task_id}/reschedule",
-    tag: "tasks",
+  reschedule: endpoint("POST /api/tasks/{task_id}/reschedule", {
     cli: "tasks reschedule {task_id} {run_at}",
     sql: "reschedule_task",
     summary: "Move a waiting task that stands alone to another time or priority",
     scope: "operate",
-    params: id,
     body: verb.extend({ run_at: moment, priority: priority.optional() }),
     reply: task_told.extend({ run_at: z.string(), priority: z.int() }),
     errors: [409],
     repeatable: true,
   }),
-  retry: endpoint({
-    method: "POST",
-    path: "/api/tasks/{task_id}/retry",
-    tag: "tasks",
+  retry: endpoint("POST /api/tasks/{task_id}/retry", {
     cli: "retry --task {task_id}",
     sql: "retry_task",
     summary: "Run a task that failed, was skipped or cancelled again",
     description: "One of a job opens the job again, with what follows the task.",
     scope: "operate",
-    params: id,
     body: verb.prefault({}),
     reply: z.union([task_told.extend({ again: z.int() }), repaired]),
     errors: [409],
   }),
-  redo: endpoint({
-    method: "POST",
-    path: "/api/tasks/{task_id}/redo",
-    tag: "tasks",
+  redo: endpoint("POST /api/tasks/{task_id}/redo", {
     cli: "redo {task_id}",
     sql: "redo_task",
     summary: "Run a completed task again, because what it delivered may be gone",
     description: "A task of an ended job opens the job again, with what follows the task.",
     scope: "operate",
-    params: id,
     body: verb.prefault({}),
     reply: z.union([task_told.extend({ again: z.int() }), repaired]),
     errors: [409],
   }),
-  skip: endpoint({
-    method: "POST",
-    path: "/api/tasks/{task_id}/skip",
-    tag: "tasks",
+  skip: endpoint("POST /api/tasks/{task_id}/skip", {
     cli: "skip {task_id}",
     sql: "skip_task",
     summary: "Skip a task: it counts as done without a result",
     scope: "operate",
-    params: id,
     body: verb.extend({ reason: z.string().trim().min(1).max(1000).describe("Why, for the record") }),
     reply: task_told,
     errors: [409],
     repeatable: true,
   }),
-  why: endpoint({
-    method: "GET",
-    path: "/api/tasks/{task_id}/why",
-    tag: "tasks",
+  why: endpoint("GET /api/tasks/{task_id}/why", {
     cli: "why {task_id}",
     summary: "Why a task does not move, or ended as it did",
-    scope: "read",
-    params: id,
     reply: why_record,
   }),
 };

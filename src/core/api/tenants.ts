@@ -1,6 +1,6 @@
 // Tenants over HTTP, for whoever runs the service. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, limit, shownName, time } from "./fields.js";
 import { created_key, new_key } from "./keys.js";
 
@@ -12,23 +12,17 @@ const name = shownName(200).nullable().describe("How people call it");
 
 const tenant_record = z.object({ tenant_id: z.string(), name: z.string().nullable(), created_at: time });
 const made_tenant = tenant_record.extend({ created: z.boolean() });
-const operators = { tag: "tenants", scope: "admin", operator: true } as const;
+const endpoint = endpointsOf({ tag: "tenants", scope: "admin", operator: true, params: { tenant_id } });
 
 export const tenants_api = {
-  list: endpoint({
-    ...operators,
-    method: "GET",
-    path: "/api/tenants",
+  list: endpoint("GET /api/tenants", {
     cli: "tenants",
     sql: "list_tenants",
     summary: "List tenants by id",
     query: z.strictObject({ limit, cursor }),
     reply: z.object({ tenants: z.array(tenant_record), next: z.string().nullable() }),
   }),
-  create: endpoint({
-    ...operators,
-    method: "POST",
-    path: "/api/tenants",
+  create: endpoint("POST /api/tenants", {
     cli: "tenants create {tenant_id}",
     sql: { name: "add_tenant", request: true },
     summary: "Make a tenant",
@@ -38,35 +32,23 @@ export const tenants_api = {
     other_answers: { 200: { description: "It exists already, and is unchanged", schema: made_tenant } },
     repeatable: true,
   }),
-  get: endpoint({
-    ...operators,
-    method: "GET",
-    path: "/api/tenants/{tenant_id}",
+  get: endpoint("GET /api/tenants/{tenant_id}", {
     sql: { name: "get_tenant", named: { tenant_id: "tenant" } },
     summary: "Look at a tenant",
-    params: z.strictObject({ tenant_id }),
     reply: tenant_record,
     errors: [404],
   }),
-  rename: endpoint({
-    ...operators,
-    method: "PATCH",
-    path: "/api/tenants/{tenant_id}",
+  rename: endpoint("PATCH /api/tenants/{tenant_id}", {
     cli: "tenants rename {tenant_id} {name}",
     sql: { name: "rename_tenant", request: true },
     summary: "Call a tenant something else",
-    params: z.strictObject({ tenant_id }),
     body: z.strictObject({ name, actor }),
     reply: tenant_record,
     errors: [404],
     repeatable: true,
   }),
-  create_key: endpoint({
-    ...operators,
-    method: "POST",
-    path: "/api/tenants/{tenant_id}/keys",
+  create_key: endpoint("POST /api/tenants/{tenant_id}/keys", {
     summary: "Make a key of a tenant: its first one, usually",
-    params: z.strictObject({ tenant_id }),
     body: new_key,
     reply: created_key,
     status: 201,

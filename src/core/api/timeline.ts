@@ -1,7 +1,7 @@
 // A job over time, over HTTP. Pure.
 import { z } from "zod";
 import { job_statuses, stage_statuses } from "../shown/statuses.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { flag, job_id, moment, stage, time } from "./fields.js";
 import { task_status, worker_place } from "./task_records.js";
 
@@ -26,7 +26,7 @@ const timeline_task = z.object({
   status: task_status,
   attempt: z.int().nullable(),
   ready: ms.nullable().describe("Since when it could run"),
-  run_at: ms.nullable().describe("Of one that waits: not before"),
+  run_at: ms.nullable().describe("When a waiting task may start at the earliest"),
   runs: z.array(run),
 });
 
@@ -51,7 +51,7 @@ const timeline_stage = z.object({
   bins: z
     .object({ started: counts, ended: counts, failed: counts })
     .nullable()
-    .describe("Of a stage that is not shown whole: tasks by 1/240 of the time from `from` to `to`"),
+    .describe("For a stage that is not shown whole: tasks by 1/240 of the time from `from` to `to`"),
   tasks: z.array(timeline_task),
 });
 
@@ -77,18 +77,15 @@ const path_step = z
   })
   .meta({ id: "PathStep" });
 
+const endpoint = endpointsOf({ tag: "jobs", scope: "read", params: { job_id } });
+
 export const timeline_api = {
-  of_job: endpoint({
-    method: "GET",
-    path: "/api/jobs/{job_id}/timeline",
-    tag: "jobs",
+  of_job: endpoint("GET /api/jobs/{job_id}/timeline", {
     long: true,
     summary: "When each task of a job waited, ran and was tried again, and the slowest path",
     description:
       "All tasks where they are few. Of a wide stage the slowest, the last to finish, the failed, the most often tried and those that run, with " +
       "`bins` for all of it. The slowest path is the chain of tasks that the job waited for: of each stage the one that finished last.",
-    scope: "read",
-    params: z.strictObject({ job_id }),
     query: z.strictObject({
       stage: stage.optional().describe("Only this one, by name or number; of the others the task they waited for"),
       from: moment.optional().describe("Tasks that ended since then; a closer look at a part"),

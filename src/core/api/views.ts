@@ -1,7 +1,7 @@
 // Saved views: filters of the jobs list under a name, shared by all of a tenant. Pure.
 import { z } from "zod";
 import { filter_limits, parseJobFilter } from "../shown/job_filter.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { shownName, time } from "./fields.js";
 
 const view_name = shownName(60)
@@ -22,24 +22,18 @@ const view = z
 /** What was saved before names were looked at can still be deleted. */
 const any_name = z.string().min(1).max(60).describe("The view's name");
 
+const endpoint = endpointsOf({ tag: "views", scope: "operate", params: { view_name } });
+
 export const views_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/views",
-    tag: "views",
+  list: endpoint("GET /api/views", {
     sql: { name: "list_views", list: "views" },
     summary: "The saved views of the jobs list, by name",
     scope: "read",
     reply: z.object({ views: z.array(view) }),
   }),
-  put: endpoint({
-    method: "PUT",
-    path: "/api/views/{view_name}",
-    tag: "views",
+  put: endpoint("PUT /api/views/{view_name}", {
     sql: { name: "put_view", named: { view_name: "name" } },
     summary: "Save a view, or replace it",
-    scope: "operate",
-    params: z.strictObject({ view_name }),
     body: z.strictObject({
       query: z
         .string()
@@ -55,13 +49,9 @@ export const views_api = {
     errors: [422],
     repeatable: true,
   }),
-  delete: endpoint({
-    method: "DELETE",
-    path: "/api/views/{view_name}",
-    tag: "views",
+  delete: endpoint("DELETE /api/views/{view_name}", {
     sql: { name: "delete_view", named: { view_name: "name" } },
     summary: "Delete a view",
-    scope: "operate",
     params: z.strictObject({ view_name: any_name }),
     reply: view,
   }),

@@ -1,6 +1,6 @@
 // How the whole service is, for whoever runs it, and what the janitor did for a tenant. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { limit, record, time } from "./fields.js";
 
 const event_cursor = z
@@ -22,13 +22,11 @@ const figures = z.object({
   dead_tuples: z.number().describe("Row versions that wait for vacuum, in all tables of ours"),
 });
 
+const endpoint = endpointsOf({ tag: "health", scope: "read" });
+
 export const vitals_api = {
-  read: endpoint({
-    method: "GET",
-    path: "/api/vitals",
-    tag: "health",
+  read: endpoint("GET /api/vitals", {
     summary: "Figures of the whole service: database, connections of this server, claims, the shares of tenants",
-    scope: "read",
     operator: true,
     query: z.strictObject({ minutes: z.coerce.number().int().min(1).max(1440).default(60) }),
     reply: z.object({
@@ -63,22 +61,19 @@ export const vitals_api = {
           z.object({ tenant_id: z.string(), due: z.int(), later: z.int(), oldest_s: z.number(), running: z.int() }),
         )
         .describe("What waits and runs, by tenant; the largest are named, the others are _other"),
-      claims_per_s: z.number().nullable().describe("Since the last look; null when nobody has looked yet"),
+      claims_per_s: z.number().nullable().describe("Since the last measurement; null before the second"),
       history: z.array(figures.extend({ at: time, claimed: z.number(), slots: z.int(), workers: z.int() })),
     }),
   }),
-  janitor: endpoint({
-    method: "GET",
-    path: "/api/janitor",
+  janitor: endpoint("GET /api/janitor", {
     tag: "operations",
     summary:
       "Whether dead workers, deadlines and stuck states are looked after, and what was done about this tenant's, newest first",
-    scope: "read",
     query: z.strictObject({ limit, cursor: event_cursor }),
     reply: z.object({
       last_run_at: time.nullable(),
       last_success_at: time.nullable(),
-      last_error: z.string().nullable().describe("For whoever runs the service"),
+      last_error: z.string().nullable().describe("For operators"),
       failing: z.boolean().describe("Its last round had an error"),
       age_s,
       late: z.boolean().describe("Nobody has done all its duties for two minutes"),

@@ -1,7 +1,7 @@
 // Webhooks and their deliveries over HTTP. Pure.
 import { z } from "zod";
 import { delivery_statuses, endpoint_id_pattern, webhook_events } from "../places/webhooks.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, dry_run, job_id, limit, reason, shownLines } from "./fields.js";
 
 const endpoint_id = z
@@ -21,7 +21,7 @@ const url = z
     "is not an http(s) address without user name or blanks",
   )
   .describe("Where to POST to");
-const events = z.array(z.enum(webhook_events)).max(10);
+const events = z.array(z.enum(webhook_events)).max(webhook_events.length);
 const secret_reference = z
   .string()
   .regex(
@@ -102,87 +102,58 @@ const delivery_try = z.object({
   body: z.string().nullable(),
 });
 
-const tag = "webhooks";
 const settings = {
   url,
   events: events.optional().describe("What it hears of; all when left out, [] for what jobs name it for"),
   description: shownLines(500).optional(),
   timeout_s: z.int().min(1).max(30).optional().describe("How long a receiver may take; 20 when left out"),
 };
-const of_one = z.strictObject({ endpoint_id });
-const of_delivery = z.strictObject({ delivery_id });
+
+const endpoint = endpointsOf({ tag: "webhooks", scope: "admin", params: { endpoint_id, delivery_id } });
 
 export const webhooks_api = {
-  create: endpoint({
-    method: "POST",
-    path: "/api/webhooks",
-    tag,
+  create: endpoint("POST /api/webhooks", {
     cli: "webhooks create {url}",
     summary: "Make a webhook endpoint; its secret is shown once",
-    scope: "admin",
     body: z.strictObject({ ...settings, secret: secret_reference.optional(), actor }),
     reply: with_secret.extend({ warnings }),
     status: 201,
     errors: [409, 422],
   }),
-  list: endpoint({
-    method: "GET",
-    path: "/api/webhooks",
-    tag,
+  list: endpoint("GET /api/webhooks", {
     cli: "webhooks",
     sql: { name: "list_webhooks", list: "endpoints" },
     summary: "List webhook endpoints",
-    scope: "admin",
     reply: z.object({ endpoints: z.array(webhook) }),
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/webhooks/{endpoint_id}",
-    tag,
+  get: endpoint("GET /api/webhooks/{endpoint_id}", {
     cli: "webhooks show {endpoint_id}",
     sql: "get_webhook",
     summary: "One webhook endpoint",
-    scope: "admin",
-    params: of_one,
     reply: webhook,
     errors: [404],
   }),
-  update: endpoint({
-    method: "PATCH",
-    path: "/api/webhooks/{endpoint_id}",
-    tag,
+  update: endpoint("PATCH /api/webhooks/{endpoint_id}", {
     cli: "webhooks update {endpoint_id}",
     summary: "Change a webhook endpoint, enable or disable it",
     description:
       "Disabling discards what waits for it. Enabling forgets its failures; what was discarded can be replayed.",
-    scope: "admin",
-    params: of_one,
     body: z.strictObject({ ...settings, url: url.optional(), enabled: z.boolean().optional(), reason, actor }),
     reply: webhook.extend({ warnings }),
     errors: [404],
     repeatable: true,
   }),
-  remove: endpoint({
-    method: "DELETE",
-    path: "/api/webhooks/{endpoint_id}",
-    tag,
+  remove: endpoint("DELETE /api/webhooks/{endpoint_id}", {
     cli: "webhooks delete {endpoint_id}",
     sql: "delete_webhook",
     summary: "Delete a webhook endpoint and discard what waits for it",
-    scope: "admin",
-    params: of_one,
     reply: z.object({ endpoint_id: z.string(), deleted: z.boolean(), discarded: z.int() }),
     errors: [404],
     repeatable: false,
   }),
-  rotate: endpoint({
-    method: "POST",
-    path: "/api/webhooks/{endpoint_id}/secret",
-    tag,
+  rotate: endpoint("POST /api/webhooks/{endpoint_id}/secret", {
     cli: "webhooks rotate {endpoint_id}",
     summary: "Give it a new secret; for a while deliveries are signed with both",
-    scope: "admin",
-    params: of_one,
     body: z.strictObject({
       secret: secret_reference.optional(),
       overlap_s: z.number().min(0).max(2_592_000).default(86_400).describe("How long the secrets before stay good"),
@@ -191,28 +162,19 @@ export const webhooks_api = {
     reply: with_secret,
     errors: [404, 409],
   }),
-  ping: endpoint({
-    method: "POST",
-    path: "/api/webhooks/{endpoint_id}/ping",
-    tag,
+  ping: endpoint("POST /api/webhooks/{endpoint_id}/ping", {
     cli: "webhooks ping {endpoint_id}",
     sql: "ping_webhook",
     summary: "Send it something to try it out with",
-    scope: "admin",
-    params: of_one,
     reply: delivery,
     status: 202,
     errors: [404, 409],
   }),
-  replay: endpoint({
-    method: "POST",
-    path: "/api/webhooks/{endpoint_id}/replay",
-    tag,
+  replay: endpoint("POST /api/webhooks/{endpoint_id}/replay", {
     cli: "webhooks replay --endpoint {endpoint_id}",
     sql: { name: "replay_deliveries", request: true },
     summary: "Send deliveries of a span of time again, oldest first",
     scope: "operate",
-    params: of_one,
     body: z.strictObject({
       from: z.iso.datetime({ offset: true }).optional(),
       to: z.iso.datetime({ offset: true }).optional(),
@@ -232,10 +194,7 @@ export const webhooks_api = {
 };
 
 export const deliveries_api = {
-  list: endpoint({
-    method: "GET",
-    path: "/api/deliveries",
-    tag,
+  list: endpoint("GET /api/deliveries", {
     cli: "webhooks deliveries",
     sql: "list_deliveries",
     summary: "List deliveries, newest first",
@@ -250,39 +209,27 @@ export const deliveries_api = {
     reply: z.object({ deliveries: z.array(delivery), next: z.string().nullable() }),
     errors: [404],
   }),
-  get: endpoint({
-    method: "GET",
-    path: "/api/deliveries/{delivery_id}",
-    tag,
+  get: endpoint("GET /api/deliveries/{delivery_id}", {
     cli: "webhooks delivery {delivery_id}",
     sql: "get_delivery",
     summary: "One delivery with its payload and every try",
     scope: "read",
-    params: of_delivery,
     reply: delivery.extend({ payload: z.string(), tries: z.array(delivery_try) }),
     errors: [404],
   }),
-  replay: endpoint({
-    method: "POST",
-    path: "/api/deliveries/{delivery_id}/replay",
-    tag,
+  replay: endpoint("POST /api/deliveries/{delivery_id}/replay", {
     cli: "webhooks replay {delivery_id}",
     sql: "replay_delivery",
     summary: "Send one delivery again: the same id and bytes, a new series of tries",
     scope: "operate",
-    params: of_delivery,
     reply: delivery,
     errors: [404, 409],
   }),
-  discard: endpoint({
-    method: "POST",
-    path: "/api/deliveries/{delivery_id}/discard",
-    tag,
+  discard: endpoint("POST /api/deliveries/{delivery_id}/discard", {
     cli: "webhooks discard {delivery_id}",
     sql: "discard_delivery",
     summary: "Give up a pending delivery",
     scope: "operate",
-    params: of_delivery,
     body: z.strictObject({ reason, actor }).default({}),
     reply: delivery,
     errors: [404, 409],

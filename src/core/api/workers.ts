@@ -1,6 +1,6 @@
 // What a worker does for the tenant, and who has gone. Pure.
 import { z } from "zod";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
 import { json, limit, time } from "./fields.js";
 
 export const worker_task = z
@@ -20,15 +20,13 @@ export const worker_task = z
   })
   .meta({ id: "WorkerTask" });
 
+const endpoint = endpointsOf({ tag: "operations", scope: "read" });
+
 export const workers_api = {
-  tasks: endpoint({
-    method: "GET",
-    path: "/api/workers/{worker_id}/tasks",
-    tag: "operations",
+  tasks: endpoint("GET /api/workers/{worker_id}/tasks", {
     sql: { name: "worker_tasks", named: { worker_id: "worker", limit: "most" } },
     summary: "What a worker holds of this tenant: what runs first, the longest first",
-    scope: "read",
-    params: z.strictObject({ worker_id: z.uuid().describe("As GET /api/workers tells it") }),
+    params: z.strictObject({ worker_id: z.uuid().describe("As GET /api/workers returns it") }),
     query: z.strictObject({ limit }),
     reply: z.object({
       worker_id: z.string(),

@@ -2,19 +2,17 @@
 // and goes by signatures too. Pure.
 import { z } from "zod";
 import { zone_names } from "../places/zones.js";
-import { endpoint } from "./endpoint.js";
+import { endpointsOf } from "./endpoint.js";
+
+const endpoint = endpointsOf({ tag: "stac", scope: "read" });
 
 export const zone_files_api = {
-  read: endpoint({
-    method: "GET",
-    path: "/assets/{zone}/{key}",
-    tag: "stac",
+  read: endpoint("GET /assets/{zone}/{key}", {
     summary: "Read a file that items of the catalogue name",
     description:
-      "The bytes of an asset, whole or by `Range`, with a strong `ETag`; HEAD tells of it without them. The key may have " +
+      "The bytes of an asset, whole or by `Range`, with a strong `ETag`; HEAD returns its headers only. The key may have " +
       "slashes in it. Needs a key with the scope read, or an address that was signed here, as the items of a search have it. " +
       "What lies in a bucket is answered with a redirect to an address that the store has signed.",
-    scope: "read",
     params: z.strictObject({
       zone: z.enum(zone_names).describe("The zone it lies in"),
       key: z.string().min(1).max(1024).describe("Its key within the zone, such as dem/scene-1/cog.tif"),

@@ -17,7 +17,7 @@ import { pathProblem } from "./json_path.js";
 import { nameProblem, taskTypeProblem } from "./names.js";
 import { type JsonSchema, parameterNames, readJsonSchema, readObjectSchema } from "./parameter_schema.js";
 import { type PlanData, readPlanData } from "./plan_data.js";
-import type { Report } from "./report.js";
+import { isRecord, type Report } from "./report.js";
 import { type Retry, readRetryOf } from "./retry.js";
 import { orderStages } from "./stage_order.js";
 
@@ -72,7 +72,7 @@ export const max_timeout_s = 2_147_483;
 const max_stages = 1000;
 const max_description = 4000;
 
-const max_gate_message = 1000;
+export const max_gate_message = 1000;
 /** Ten years. */
 const max_deadline_s = 315_360_000;
 
@@ -98,13 +98,13 @@ const stage_keys = [
 ];
 
 /** Never throws: a wrong declaration gives a blueprint nobody may use, and the reasons in the report. */
-export function buildJob(declaration: unknown, report: Report): BuiltJob {
+export function buildJob(declaration: unknown, report: Report, { is_sent = false } = {}): BuiltJob {
   const declared = report.record("", declaration, "Call defineJob({ type, stages: [ … ] }).") ?? {};
   report.unknownKeys(declared, job_keys);
   const malformed = nameProblem(declared.type);
   if (malformed !== null) report.add("type", malformed, 'Write e.g. "process_raster".');
   const schema = declared.parameters === undefined ? null : readObjectSchema(declared.parameters, report);
-  const code = { planners: new Map<string, Code>(), conditions: new Map<string, Code>() };
+  const code = { planners: new Map<string, Code>(), conditions: new Map<string, Code>(), is_sent };
   const blueprint: Blueprint = {
     type: typeof declared.type === "string" ? declared.type : "",
     description: readDescription(declared.description, report),
@@ -118,10 +118,11 @@ export function buildJob(declaration: unknown, report: Report): BuiltJob {
     ),
     stages: readStages(declared.stages, schema, code, report),
   };
-  return { blueprint, schema, ...code };
+  const { planners, conditions } = code;
+  return { blueprint, schema, planners, conditions };
 }
 
-function readDescription(description: unknown, report: Report): string | null {
+export function readDescription(description: unknown, report: Report): string | null {
   if (description === undefined || description === null) return null;
   if (typeof description === "string" && description.length <= max_description) return description;
   const problem = `must be text of at most ${max_description} characters`;
@@ -188,6 +189,8 @@ function isEmptyList(value: unknown): boolean {
 interface Codes {
   planners: Map<string, Code>;
   conditions: Map<string, Code>;
+  /** As data, by a caller: functions are those of workers, named by their hash. */
+  is_sent: boolean;
 }
 
 function readStage(value: unknown, position: number, schema: z.ZodObject | null, code: Codes, job: Report): Draft {
@@ -221,8 +224,8 @@ function readStage(value: unknown, position: number, schema: z.ZodObject | null,
     retry: readRetryOf(declared, report),
     importance: report.oneOf("importance", declared.importance, importances, "critical"),
     failure_budget: readBudget(declared.failure_budget, report),
-    when: readCondition(name, declared.when, code.conditions, report),
-    plan: readPlan(name, parallelism, declared.tasks, schema, code.planners, report),
+    when: readCondition(name, declared.when, code, report),
+    plan: readPlan(name, parallelism, declared.tasks, schema, code, report),
     description: readDescription(declared.description, report),
     on_task_failure: report.oneOf("on_task_failure", declared.on_task_failure, on_task_failures, "finish_stage"),
     gate: readGate(declared.gate, report),
@@ -259,10 +262,16 @@ function readGate(gate: unknown, report: Report): StageBlueprint["gate"] {
   return null;
 }
 
-function readCondition(
+/** Code of a worker, named by a hash of its text: a worker that registers the job type for planning has it. */
+function isElsewhere(value: unknown): value is { function: string } {
+  const { function: hash, ...others } = (isRecord(value) ? value : {}) as { function?: unknown };
+  return typeof hash === "string" && /^[0-9a-f]{12,64}$/.test(hash) && Object.keys(others).length === 0;
+}
+
+export function readCondition(
   stage: string,
   when: unknown,
-  conditions: Map<string, Code>,
+  { conditions, is_sent }: Codes,
   report: Report,
 ): StageBlueprint["when"] {
   if (when === undefined || when === null) return null;
@@ -270,6 +279,7 @@ function readCondition(
     conditions.set(stage, when);
     return { function: sourceHash(when) };
   }
+  if (is_sent && isElsewhere(when)) return { function: when.function };
   const found = pathProblem(when, true);
   if (found === null) return { path: when as string };
   report.add("when", found.problem, found.fix);
@@ -281,7 +291,7 @@ function readPlan(
   parallelism: Parallelism,
   tasks: unknown,
   schema: z.ZodObject | null,
-  planners: Map<string, Code>,
+  { planners, is_sent }: Codes,
   report: Report,
 ): StageBlueprint["plan"] {
   if (tasks === undefined || tasks === null) {
@@ -297,6 +307,7 @@ function readPlan(
     planners.set(stage, tasks);
     return { function: sourceHash(tasks) };
   }
+  if (is_sent && isElsewhere(tasks)) return { function: tasks.function };
   const known = schema === null ? null : parameterNames(schema);
   return readPlanData(tasks, report.at("tasks"), known === null || known.open ? null : known.names);
 }

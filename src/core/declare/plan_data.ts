@@ -57,8 +57,13 @@ export function readPlanData(
   return Object.fromEntries(kept) as unknown as PlanData;
 }
 
+export interface KnownNames {
+  used: number;
+  problem(name: string): { problem: string; fix: string } | null;
+}
+
 /** Which names a template may use, as far as they are known before a run. */
-class TemplateNames {
+class TemplateNames implements KnownNames {
   used = 0;
 
   constructor(
@@ -109,18 +114,18 @@ function checkObject(part: string, template: unknown, report: Report, names: Tem
   if (problems.length === 0) eachText(template, (text) => checkTemplate(part, text, report, names));
 }
 
-function eachText(value: unknown, visit: (text: string) => void): void {
+export function eachText(value: unknown, visit: (text: string) => void): void {
   if (typeof value === "string") visit(value);
   else if (typeof value === "object" && value !== null)
     for (const inner of Object.values(value)) eachText(inner, visit);
 }
 
-function isOneName(text: string): boolean {
+export function isOneName(text: string): boolean {
   return /^\{[^{}]+\}$/.test(text);
 }
 
 /** {{ and }} are braces; {name} is a name; a brace that stands alone is a mistake SQL would pass through as text. */
-function checkTemplate(part: string, template: string, report: Report, names: TemplateNames): void {
+export function checkTemplate(part: string, template: string, report: Report, names: KnownNames): void {
   for (const [piece, name] of template.matchAll(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g)) {
     if (piece === "{" || piece === "}") {
       report.add(

@@ -1,20 +1,24 @@
-// The jobs and handlers of one process. Everything that is wrong with any of them is told in one error, before anything
+// The jobs, handlers and recipes of one process. Everything that is wrong with any of them is told in one error, before anything
 // runs. Maps only: a job type may be called constructor or toString. Pure.
 
 import { DeclarationError, NotFound } from "../errors/errors.js";
 import { kindOf, type Problem, quoted, suggestion } from "../errors/problems.js";
 import { type Blueprint, default_timeout_s } from "./blueprint.js";
 import type { Handler, Job } from "./declare.js";
+import type { Recipe } from "./recipe.js";
+import { recipePlanner } from "./recipe_planner.js";
 import { isRecord, Report } from "./report.js";
 
 export interface Registry {
   readonly jobs: ReadonlyMap<string, Job>;
   readonly handlers: ReadonlyMap<string, Handler>;
+  readonly recipes: ReadonlyMap<string, Recipe>;
 }
 
 export interface RegistryParts {
   jobs?: readonly Job[];
   handlers?: readonly Handler[];
+  recipes?: readonly Recipe[];
 }
 
 /** Throws one DeclarationError with every problem there is. */
@@ -22,16 +26,24 @@ export function createRegistry(parts: RegistryParts): Registry {
   const problems: Problem[] = [];
   const report = new Report(problems, "createRegistry");
   const given = report.record("", parts, "Call createRegistry({ jobs: [ … ], handlers: [ … ] }).") ?? {};
-  report.unknownKeys(given, ["jobs", "handlers"]);
+  report.unknownKeys(given, ["jobs", "handlers", "recipes"]);
   const handlers = collect<Handler>("handler", "defineHandler", given.handlers, (handler) => handler.name, report);
   const declared = collect<Job>("job", "defineJob", given.jobs, (job) => job.type, report);
+  const recipes = collect<Recipe>("recipe", "defineRecipe", given.recipes, (recipe) => recipe.data_type, report);
   for (const job of declared.values()) checkHandlers(job, handlers, new Report(problems, `job ${job.type}`));
+  for (const recipe of recipes.values())
+    checkJobs(recipe, declared, new Report(problems, `recipe ${recipe.data_type}`));
   if (problems.length > 0) throw new DeclarationError(problems);
   const jobs = new Map([...declared].map(([type, job]) => [type, resolved(job, handlers)]));
-  return Object.freeze({ jobs, handlers });
+  // What of a recipe is code is asked of a worker that has it, as a task of a type of its own.
+  for (const recipe of recipes.values()) {
+    const planner = recipePlanner(recipe);
+    if (planner !== null) handlers.set(planner.name, planner);
+  }
+  return Object.freeze({ jobs, handlers, recipes });
 }
 
-function collect<Part extends Job | Handler>(
+function collect<Part extends Job | Handler | Recipe>(
   kind: Part["kind"],
   maker: string,
   list: unknown,
@@ -62,6 +74,14 @@ function checkHandlers(job: Job, handlers: ReadonlyMap<string, Handler>, report:
   for (const { name, task } of job.blueprint.stages) {
     if (task === "" || handlers.has(task)) continue;
     report.add(`stage ${name}`, `no handler is called ${quoted(task)}`, suggestion(task, handlers.keys()));
+  }
+}
+
+/** A recipe in code names jobs in code: one that is saved may not be there when it is needed. */
+function checkJobs({ recipe }: Recipe, jobs: ReadonlyMap<string, Job>, report: Report): void {
+  for (const { name, job } of recipe.jobs) {
+    if (job === "" || jobs.has(job)) continue;
+    report.add(`job ${name}`, `no job type is called ${quoted(job)}`, suggestion(job, jobs.keys()));
   }
 }
 

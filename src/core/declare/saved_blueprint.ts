@@ -1,4 +1,5 @@
-// A job type declared as data: read by the same code as defineJob, with a JSON Schema for its parameters and no functions. Pure.
+// A job type declared as data: read by the same code as defineJob, with a JSON Schema for its parameters; functions are named by a hash, and
+// run by workers that have them. Pure.
 
 import { type Problem, shorten } from "../errors/problems.js";
 import { type Blueprint, buildJob, default_timeout_s } from "./blueprint.js";
@@ -29,7 +30,9 @@ export function readDeclaration(
   const schema =
     given.parameters === undefined || given.parameters === null ? null : readJsonSchemaText(given.parameters, report);
   const { parameters: _, ...rest } = given;
-  const built = buildJob({ ...rest, type, ...(schema === null ? {} : { parameters: schema }) }, report);
+  const built = buildJob({ ...rest, type, ...(schema === null ? {} : { parameters: schema }) }, report, {
+    is_sent: true,
+  });
   const stages = built.blueprint.stages.map((stage) => ({
     ...stage,
     timeout_s: stage.timeout_s ?? handlers.get(stage.task)?.options.timeout_s ?? default_timeout_s,

@@ -12,6 +12,14 @@ export interface OrderedStage {
   report: Report;
 }
 
+/** What is ordered, and what it is a part of. */
+export interface OrderWords {
+  one: string;
+  whole: string;
+}
+
+const of_jobs: OrderWords = { one: "stage", whole: "job" };
+
 /** Positions in the list as it was declared. */
 export interface StagePosition {
   after: number[];
@@ -19,13 +27,16 @@ export interface StagePosition {
 }
 
 /** For every stage its place, and the positions in an order in which they can run. */
-export function orderStages(stages: readonly OrderedStage[]): { places: StagePosition[]; order: number[] } {
+export function orderStages(
+  stages: readonly OrderedStage[],
+  words: OrderWords = of_jobs,
+): { places: StagePosition[]; order: number[] } {
   const positions = new Map<string, number>();
   stages.forEach(({ name }, position) => {
     if (!positions.has(name)) positions.set(name, position);
   });
   const places = stages.map((stage, position) => {
-    const after = readAfter(stage, position, positions);
+    const after = readAfter(stage, position, positions, words);
     return { after, of: readOf(stage, after, positions) };
   });
   const edges = places.map(({ after }) => after);
@@ -33,25 +44,34 @@ export function orderStages(stages: readonly OrderedStage[]): { places: StagePos
   if (circle === null) return { places, order: topological(edges) };
   const names = circle.map((position) => stages[position]!.name).join(" → ");
   const first = stages[circle[0]!]!;
-  first.report.add("after", `makes a circle: ${names}`, "Remove one of these; no stage of a circle could ever start.");
+  first.report.add(
+    "after",
+    `makes a circle: ${names}`,
+    `Remove one of these; no ${words.one} of a circle could ever start.`,
+  );
   return { places, order: stages.map((_, position) => position) };
 }
 
-function readAfter(stage: OrderedStage, position: number, positions: ReadonlyMap<string, number>): number[] {
+function readAfter(
+  stage: OrderedStage,
+  position: number,
+  positions: ReadonlyMap<string, number>,
+  { one, whole }: OrderWords,
+): number[] {
   const { after, report } = stage;
   if (after === undefined) return position === 0 ? [] : [position - 1];
   if (!Array.isArray(after)) {
-    report.add("after", `must be a list of stage names, not ${quoted(after)}`, 'Write after: ["name"].');
+    report.add("after", `must be a list of ${one} names, not ${quoted(after)}`, 'Write after: ["name"].');
     return [];
   }
   const found = new Set<number>();
   for (const name of after as unknown[]) {
     const target = typeof name === "string" ? positions.get(name) : undefined;
     if (target === undefined) {
-      const fix = typeof name === "string" ? suggestion(name, positions.keys()) : "Name stages by their names.";
-      report.add("after", `${quoted(name)} is no stage of this job`, fix);
+      const fix = typeof name === "string" ? suggestion(name, positions.keys()) : `Name ${one}s by their names.`;
+      report.add("after", `${quoted(name)} is no ${one} of this ${whole}`, fix);
     } else if (target === position) {
-      report.add("after", "names the stage itself", "Name the stage it waits for.");
+      report.add("after", `names the ${one} itself`, `Name the ${one} it waits for.`);
     } else if (found.has(target)) {
       report.add("after", `names ${quoted(name)} twice`, "Name it once.");
     } else {

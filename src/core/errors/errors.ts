@@ -3,7 +3,7 @@
 import type { Action } from "../shown/action.js";
 import type { Category } from "../shown/statuses.js";
 import { type Failure, type FailureClass, failure_code, failureOf, readProperty } from "./failures.js";
-import { isMistake, readForeignError } from "./foreign_errors.js";
+import { category_rules, isMistake, readForeignError } from "./foreign_errors.js";
 import { formatProblems, type Problem } from "./problems.js";
 
 interface ErrorFacts {
@@ -292,7 +292,9 @@ export function classify(error: unknown): Failure {
     if (verdict !== null) return failureOf(error, verdict);
     cause = readProperty(cause, "cause");
   }
-  return failureOf(error, { category: "transient", code: isMistake(error) ? "bug" : "unexpected" });
+  const { mistakes, otherwise } = category_rules;
+  const { category, code } = isMistake(error) ? mistakes : otherwise;
+  return failureOf(error, { category, code });
 }
 
 function ownVerdict(error: FanfoldError): FailureClass {

@@ -3,10 +3,51 @@
 import { type FailureClass, readProperty } from "./failures.js";
 import { jsonPath, max_problems, type Problem, type Step } from "./problems.js";
 
+/**
+ * How an error that is not ours is classified, as data: workers in other languages read it from /api/work/protocol.json. Looked at in this
+ * order: its name, its HTTP status, its SQLSTATE, its errno; then its cause, to five levels. The first that says something decides.
+ */
+export const category_rules = {
+  names: { category: "transient", code: "timeout", are: ["AbortError", "TimeoutError"] },
+  http_status: {
+    code: "http_{status}",
+    throttled: [429],
+    /** Where the answer says when to come back; else transient. */
+    throttled_with_retry_after: [503],
+    transient: [408, 425],
+    transient_from: 500,
+    otherwise: "permanent",
+  },
+  sqlstate: {
+    code: "sqlstate_{sqlstate}",
+    transient_classes: ["08", "40", "53", "57", "58"],
+    /** lock_not_available: of a class that else lasts. */
+    transient: ["55P03"],
+    permanent_classes: ["22", "23", "42"],
+  },
+  /** The other side, the way to it, or this machine is short of something for now. Node, undici and most clients use these words. */
+  errno: {
+    code: "{errno}",
+    transient: `ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ESOCKETTIMEDOUT ECONNECTION ESOCKET
+      EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET EADDRNOTAVAIL ENOTCONN
+      ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ENODATA ESERVFAIL EREFUSED EDNS
+      EAGAIN EBUSY EMFILE ENFILE ENOBUFS ENOMEM EIO ESTALE EDEADLK ETXTBSY ENOSPC EDQUOT
+      UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET UND_ERR_CLOSED`.split(/\s+/),
+  },
+  /** Errors that only code makes: another attempt meets the same line. */
+  mistakes: {
+    category: "transient",
+    code: "bug",
+    names: "TypeError ReferenceError SyntaxError RangeError EvalError URIError AssertionError".split(" "),
+  },
+  otherwise: { category: "transient", code: "unexpected" },
+} as const;
+
 /** null when the error says nothing we know. */
 export function readForeignError(error: unknown): FailureClass | null {
   const name = readProperty(error, "name");
-  if (name === "AbortError" || name === "TimeoutError") return { category: "transient", code: "timeout" };
+  const { names } = category_rules;
+  if (names.are.some((one) => one === name)) return { category: names.category, code: names.code };
   if (name === "ZodError" || name === "$ZodError") {
     const issues = readProperty(error, "issues");
     if (Array.isArray(issues)) {
@@ -23,10 +64,13 @@ function httpVerdict(error: unknown): FailureClass | null {
   if (status === undefined) return null;
   const code = `http_${status}`;
   const retry_after_s = retryAfter(readProperty(error, "headers")) ?? retryAfter(readProperty(response, "headers"));
-  const asked_to_wait = status === 429 || (status === 503 && retry_after_s !== undefined);
+  const rules = category_rules.http_status;
+  const is_in = (statuses: readonly number[]) => statuses.includes(status);
+  const asked_to_wait =
+    is_in(rules.throttled) || (is_in(rules.throttled_with_retry_after) && retry_after_s !== undefined);
   if (asked_to_wait) return { category: "throttled", code, status, retry_after_s };
-  const passing = status === 408 || status === 425 || status >= 500;
-  return { category: passing ? "transient" : "permanent", code, status };
+  const passing = is_in(rules.transient) || status >= rules.transient_from;
+  return { category: passing ? "transient" : rules.otherwise, code, status };
 }
 
 function isErrorStatus(status: unknown): status is number {
@@ -57,10 +101,9 @@ function header(headers: unknown, name: string): string | undefined {
   }
 }
 
-const passing_classes: ReadonlySet<string> = new Set(["08", "40", "53", "57", "58"]);
-/** lock_not_available: of a class that else lasts. */
-const lock_timeout = "55P03";
-const lasting_classes: ReadonlySet<string> = new Set(["22", "23", "42"]);
+const passing_classes: ReadonlySet<string> = new Set(category_rules.sqlstate.transient_classes);
+const passing_sqlstates: ReadonlySet<string> = new Set(category_rules.sqlstate.transient);
+const lasting_classes: ReadonlySet<string> = new Set(category_rules.sqlstate.permanent_classes);
 
 function sqlVerdict(error: unknown): FailureClass | null {
   const sqlstate = readProperty(error, "code");
@@ -68,18 +111,11 @@ function sqlVerdict(error: unknown): FailureClass | null {
   if (typeof sqlstate !== "string" || !/^[0-9A-Z]{5}$/.test(sqlstate)) return null;
   const kind = sqlstate.slice(0, 2);
   const code = `sqlstate_${sqlstate.toLowerCase()}`;
-  if (passing_classes.has(kind) || sqlstate === lock_timeout) return { category: "transient", code, sqlstate };
+  if (passing_classes.has(kind) || passing_sqlstates.has(sqlstate)) return { category: "transient", code, sqlstate };
   return lasting_classes.has(kind) ? { category: "permanent", code, sqlstate } : null;
 }
 
-/** The other side, the way to it, or this machine is short of something for now. Node, undici and most clients use these words. */
-const passing_errnos: ReadonlySet<string> = new Set(
-  `ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ESOCKETTIMEDOUT ECONNECTION ESOCKET
-  EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET EADDRNOTAVAIL ENOTCONN
-  ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ENODATA ESERVFAIL EREFUSED EDNS
-  EAGAIN EBUSY EMFILE ENFILE ENOBUFS ENOMEM EIO ESTALE EDEADLK ETXTBSY ENOSPC EDQUOT
-  UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_SOCKET UND_ERR_CLOSED`.split(/\s+/),
-);
+const passing_errnos: ReadonlySet<string> = new Set(category_rules.errno.transient);
 
 function systemVerdict(error: unknown): FailureClass | null {
   const errno = readProperty(error, "code");
@@ -87,11 +123,9 @@ function systemVerdict(error: unknown): FailureClass | null {
   return { category: "transient", code: errno.toLowerCase() };
 }
 
-/** Errors that only code makes: another attempt meets the same line. What wraps a cause is not one of them. */
-const mistakes: ReadonlySet<string> = new Set(
-  "TypeError ReferenceError SyntaxError RangeError EvalError URIError AssertionError".split(" "),
-);
+const mistakes: ReadonlySet<string> = new Set(category_rules.mistakes.names);
 
+/** An error that only code makes. What wraps a cause is not one of them. */
 export function isMistake(error: unknown): boolean {
   const name = readProperty(error, "name");
   return typeof name === "string" && mistakes.has(name) && readProperty(error, "cause") === undefined;

@@ -3,7 +3,18 @@
 import { createHmac } from "node:crypto";
 import { Permanent } from "../errors/errors.js";
 
-export const webhook_events = ["job.completed", "job.partial_success", "job.failed", "job.cancelled"] as const;
+export const job_events = ["job.completed", "job.partial_success", "job.failed", "job.cancelled"] as const;
+export const request_events = [
+  "request.completed",
+  "request.partial_success",
+  "request.failed",
+  "request.cancelled",
+  "request.approval_wanted",
+  "request.approved",
+  "request.rejected",
+  "request.revoked",
+] as const;
+export const webhook_events = [...job_events, ...request_events] as const;
 export type WebhookEvent = (typeof webhook_events)[number];
 
 export const delivery_statuses = ["pending", "delivered", "failed", "discarded"] as const;

@@ -72,6 +72,12 @@ export function placeOfTenant(place: ZonePlace, tenant_id: string): ZonePlace {
   return { ...place, container: fill(place.container), prefix: fill(place.prefix) + own };
 }
 
+/** Hidden in a place: a part of a key never begins with a dot. */
+export function placeOfParts(place: ZonePlace): ZonePlace {
+  if (place.kind === "disk") return { kind: "disk", dir: `${place.dir.replace(/\/+$/, "")}/.uploads` };
+  return { ...place, prefix: `${place.prefix}.uploads/` };
+}
+
 export function formatPlace(place: ZonePlace): string {
   if (place.kind === "disk") return place.dir;
   const path =

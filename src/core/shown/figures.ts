@@ -8,6 +8,16 @@ export function tasks(n: number): string {
   return n === 1 ? "1 task" : `${count(n)} tasks`;
 }
 
+/** The stages behind those that run again, and how many of their tasks may run again with them. */
+export function whatFollows(stages: readonly { stage: string; at_most: number; follows: boolean }[]): string {
+  const following = stages.filter(({ follows }) => follows);
+  return following
+    .map(
+      ({ stage, at_most }) => `${stage} (${at_most === 0 ? "only if its input changes" : `at most ${tasks(at_most)}`})`,
+    )
+    .join(", ");
+}
+
 export function seconds(s: number): string {
   if (!Number.isFinite(s) || s < 0) return "?";
   if (s < 9.95) return `${s.toFixed(1)}s`;

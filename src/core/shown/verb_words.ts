@@ -12,6 +12,8 @@ import { jobs_api } from "../api/jobs.js";
 import { keys_api } from "../api/keys.js";
 import { limits_api } from "../api/limits.js";
 import { operations_api } from "../api/operations.js";
+import { recipes_api } from "../api/platform/recipes.js";
+import { requests_api } from "../api/platform/requests.js";
 import { queues_api } from "../api/queues.js";
 import { schedules_api } from "../api/schedules.js";
 import { tasks_api } from "../api/tasks.js";
@@ -50,6 +52,8 @@ export const verb_words = {
   ...wordsOf(views_api, "views."),
   ...wordsOf(blueprints_api, "blueprints."),
   ...wordsOf(groups_api, "groups."),
+  ...wordsOf(requests_api, "requests."),
+  ...wordsOf(recipes_api, "recipes."),
   ...wordsOf(schedules_api, "schedules."),
   ...wordsOf(webhooks_api, "webhooks."),
   ...wordsOf(deliveries_api, "deliveries."),

@@ -19,6 +19,8 @@ export interface Config {
   readonly zones: ZonesConfig;
   /** Files that attempts left behind are removed when they are so old. */
   readonly leftovers_after_h: number;
+  /** What clients may bring over HTTP: bytes of one file, and of all that a tenant has brought. */
+  readonly uploads: { readonly max_bytes: number; readonly tenant_bytes: number };
   /** Web pages of these origins may read files under /assets; "*": of any. */
   readonly cors_origins: readonly string[];
   readonly tenant: string;

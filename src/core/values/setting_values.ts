@@ -5,6 +5,7 @@ import { quoted, suggestion } from "../errors/problems.js";
 import { parseBlock } from "../places/addresses.js";
 import { type OutboundPolicy, policyProblems } from "../places/outbound.js";
 import { parseZonePlace } from "../places/zone_place.js";
+import type { AzureCredentials } from "./config_shape.js";
 
 /** The value, or what is wrong with the text. */
 export type Answer<T> = { value: T } | { problem: string; fix: string };
@@ -213,4 +214,19 @@ export function readPrepare(text: string): Answer<boolean | "auto"> {
   if (text === "auto") return { value: text };
   const answer = readSwitch(text);
   return "value" in answer ? answer : { ...answer, fix: "auto, on or off" };
+}
+
+/** The vendor's own names: what its tools read, we read. Kept nowhere else. */
+export function azureCredentials(env: Readonly<Record<string, string | undefined>>): AzureCredentials {
+  const text = (name: string) => env[name]?.trim() || undefined;
+  return {
+    connection_string: text("AZURE_STORAGE_CONNECTION_STRING"),
+    account_key: text("AZURE_STORAGE_KEY"),
+    sas_token: text("AZURE_STORAGE_SAS_TOKEN"),
+  };
+}
+
+/** 0 megabytes for all of a tenant: it may bring none. */
+export function uploadLimits(max_mb: number, tenant_mb: number): { max_bytes: number; tenant_bytes: number } {
+  return { max_bytes: max_mb * 1024 * 1024, tenant_bytes: tenant_mb * 1024 * 1024 };
 }

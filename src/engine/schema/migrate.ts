@@ -6,6 +6,7 @@ import { type CatalogChoice, type CatalogState, migrateCatalog } from "./catalog
 import {
   isLater,
   type Migration,
+  placeOf,
   readSchemaFolder,
   type SchemaFolder,
   type SqlFunction,
@@ -198,11 +199,13 @@ async function migrateInside(
   }
   const owner = await schemaOwner(tx, "app");
   for (const name of needed.vanished) {
-    await dropFunction(tx, "app", name);
+    const place = placeOf(name);
+    await dropFunction(tx, place.schema, place.name);
     await tx.sql`delete from app.schema_functions where name = ${name}`;
   }
   for (const one of needed.functions) {
-    await replaceFunction(tx, "app", one, owner);
+    const place = placeOf(one.name);
+    await replaceFunction(tx, place.schema, { ...one, name: place.name }, owner);
     await tx.sql`
       insert into app.schema_functions (name, hash, release) values (${one.name}, ${one.hash}, ${code.release})
       on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`;

@@ -60,11 +60,23 @@ export function isLater(a: string, b: string): boolean {
   return place !== -1 && left[place]! > right[place]!;
 }
 
+/** Functions of schema `platform` lie in a folder of that name, and carry it before their own: platform.submit. All others are app's. */
+function nameOf(file: string): string {
+  const name = basename(file, ".sql");
+  return file.startsWith("platform/") ? `platform.${name}` : name;
+}
+
+/** The schema of a function, and its name there. */
+export function placeOf(name: string): { schema: string; name: string } {
+  const dot = name.indexOf(".");
+  return dot === -1 ? { schema: "app", name } : { schema: name.slice(0, dot), name: name.slice(dot + 1) };
+}
+
 /** One file per name, in whatever folder below `part` it lies. In the order of names, which does not change when a file moves. */
 export async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
   const files = (await readdir(join(folder, part), { recursive: true }))
     .filter((file) => file.endsWith(".sql"))
-    .map((file) => ({ name: basename(file, ".sql"), path: `${part}/${file.replaceAll("\\", "/")}` }))
+    .map((file) => ({ name: nameOf(file.replaceAll("\\", "/")), path: `${part}/${file.replaceAll("\\", "/")}` }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return Promise.all(
     files.map(async ({ name, path }, position) => {

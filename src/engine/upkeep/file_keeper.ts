@@ -73,7 +73,11 @@ export class FileKeeper {
 
   async #sweepZone({ tenant_id, zone, after }: { tenant_id: string; zone: ZoneName; after: string | null }) {
     const options = { after, pages: PAGES, signal: this.#stop.signal };
-    const { found, after: next } = await this.#sweep.zone(tenant_id, zone, options);
+    // What lies in bronze is people's own: only what never became one of their files is ours to remove.
+    const { found, after: next } =
+      zone === "bronze"
+        ? await this.#sweep.uploads(tenant_id, options)
+        : await this.#sweep.zone(tenant_id, zone, options);
     // Once for each tenant: with the first part of its first zone.
     if (zone === "silver" && after === null) {
       found.push(...(await this.#sweep.results(tenant_id, { signal: this.#stop.signal })).found);

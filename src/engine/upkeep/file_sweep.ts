@@ -18,7 +18,7 @@ export interface Leftover {
   zone: ZoneName | "storage";
   key: string;
   bytes: number;
-  why: "unfinished" | "retracted" | "orphaned_result";
+  why: "unfinished" | "retracted" | "orphaned_result" | "abandoned_upload";
 }
 
 export interface FileSweepParts {
@@ -67,6 +67,30 @@ export class FileSweep {
       return ours
         .filter(({ key }) => gone.includes(key))
         .map(({ key, bytes }) => ({ tenant_id, zone, key, bytes, why: "unfinished" as const }));
+    });
+    if (options.dry_run !== true && store.kind === "disk") await removeOldPartials(store.place, new Date(this.#limit));
+    return swept;
+  }
+
+  /** Parts of uploads that nobody has gone on with, or that are over, of one tenant; such uploads end here. */
+  async uploads(tenant_id: string, options: SweepOptions = {}): Promise<Swept> {
+    const { zones, db } = this.parts;
+    const store = zones.parts("bronze", tenant_id);
+    const swept = await this.#pages(store, "", options, async (old) => {
+      const ids = [...new Set(old.map(({ key }) => key.split("/")[0]!).filter((id) => upload_id.test(id)))];
+      const known = JSON.stringify(ids);
+      const kept = await asked<string[]>(
+        db.sql`select app.expire_uploads(${tenant_id}::text, ${known}::text::json, ${options.dry_run === true}::boolean) as reply`,
+      );
+      return old
+        .filter(({ key }) => !kept.includes(key.split("/")[0]!))
+        .map(({ key, bytes }) => ({
+          tenant_id,
+          zone: "bronze" as const,
+          key,
+          bytes,
+          why: "abandoned_upload" as const,
+        }));
     });
     if (options.dry_run !== true && store.kind === "disk") await removeOldPartials(store.place, new Date(this.#limit));
     return swept;
@@ -178,5 +202,6 @@ export class FileSweep {
   }
 }
 
+const upload_id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** <stage>/<ordinal>/<attempt>-<claim>-<worker>-<random>.json */
 const spilled = /^(\d{1,18})\/(-?\d{1,18})\/\d+-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f-]{36}\.json$/;

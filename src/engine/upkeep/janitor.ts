@@ -185,6 +185,9 @@ export class Janitor {
         if (next === null) break;
       }
     });
+    await duty("mend_plans", async () => {
+      done.mended += await asked<number>(db.sql`select platform.mend_plans() as reply`);
+    });
     await duty("sweep_ready", async () => {
       for (let pages = 0; pages < most; pages++) {
         const page = tell(

@@ -38,8 +38,6 @@ export interface Round {
 
 /** How long it sleeps at most: a schedule made meanwhile must not wait long. */
 const LONGEST_MS = 5000;
-/** A role that may not submit jobs is given the right, or was not told the truth. */
-const AGAIN_MS = 300_000;
 const PAGE = 100;
 /** Pages of times for one schedule in one round; what is still due then has its turn in the next. */
 const PAGES_OF_ONE = 10;
@@ -90,15 +88,21 @@ export class Scheduler {
   async #turn(): Promise<void> {
     let pause_ms = LONGEST_MS * (0.75 + Math.random() * 0.5);
     try {
-      if (await this.#maySubmit()) {
-        const { taken, wait_s } = await this.round();
-        if (taken > 0) pause_ms = 50 * Math.random();
-        else if (wait_s !== null) pause_ms = Math.min(pause_ms, wait_s * 1000 + 50 * Math.random());
-      } else pause_ms = AGAIN_MS;
+      const jobs = await this.startDue();
+      const { taken, wait_s } = (await this.#maySubmit()) ? await this.round() : { taken: 0, wait_s: null };
+      if (taken + jobs.started > 0) pause_ms = 50 * Math.random();
+      for (const wait of [wait_s, jobs.wait_s]) {
+        if (wait !== null) pause_ms = Math.min(pause_ms, wait * 1000 + 50 * Math.random());
+      }
     } catch (error) {
       if (!this.stopped) this.parts.log.warn({ err: error }, "a round of the scheduler failed");
     }
     this.#after(pause_ms);
+  }
+
+  /** Jobs that were submitted for later and whose time has come. */
+  startDue(): Promise<{ started: number; wait_s: number | null }> {
+    return asked(this.db.sql`select app.start_due_jobs() as reply`);
   }
 
   /** Everything that is due now, once. */

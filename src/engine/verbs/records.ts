@@ -33,6 +33,8 @@ export interface SubmitOptions {
   deadline_s?: number | null;
   /** What the deadline counts from: the start of its work, or the submit, so that what it waits counts too. */
   deadline_from?: DeadlineFrom;
+  /** Not before this time. */
+  run_at?: Date | string | undefined;
   correlation_id?: string;
   /** The group the job belongs to; it opens when it is first named. */
   group_id?: string;

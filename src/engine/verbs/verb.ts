@@ -9,8 +9,10 @@ import { worded } from "./worded.js";
 /** The SQL types of arguments that are not text. A name has one type in every function. */
 const types: Readonly<Record<string, string>> = {
   approved: "boolean",
+  attempts: "integer",
   before: "bigint",
   dry_run: "boolean",
+  hours: "integer",
   minutes: "integer",
   most: "integer",
   open_only: "boolean",
@@ -93,12 +95,13 @@ function statement(name: string, names: readonly string[]): TemplateStringsArray
   const known = statements.get(key);
   if (known !== undefined) return known;
   const cast = (argument: string) => (sqlType(argument) === "json" ? "::text::json" : `::${sqlType(argument)}`);
+  const called = name.includes(".") ? name : `app.${name}`;
   const pieces = names.map((argument, place) => {
-    const before = place === 0 ? `select app.${name}(` : `${cast(names[place - 1]!)}, `;
+    const before = place === 0 ? `select ${called}(` : `${cast(names[place - 1]!)}, `;
     return `${before}${argument} => `;
   });
   const last = names.at(-1);
-  pieces.push(last === undefined ? `select app.${name}() as reply` : `${cast(last)}) as reply`);
+  pieces.push(last === undefined ? `select ${called}() as reply` : `${cast(last)}) as reply`);
   const strings = Object.assign(pieces, { raw: pieces });
   statements.set(key, strings);
   return strings;

@@ -1,6 +1,7 @@
 // The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
 import type { Blueprint } from "../../core/declare/blueprint.js";
+import type { RecipeData } from "../../core/declare/recipe.js";
 import type { Retry } from "../../core/declare/retry.js";
 import type { PreviousStage } from "../../core/task/previous.js";
 import type { Queryable } from "../database/database.js";
@@ -51,6 +52,10 @@ export interface ClaimRequest {
   known?: readonly number[];
   /** Tenants for whose locked rows it shall not wait. */
   no_wait?: readonly string[];
+  /** By tenant: tasks that the worker holds already. They count towards the tenant's share. */
+  holding?: Readonly<Record<string, number>>;
+  /** Tenants for which the worker makes a data plan: it takes no further ones of theirs. */
+  planning?: readonly string[];
   /** It takes only as many tasks of these types as fit into the room together, in MB. */
   memory?: { room: number; needs: Readonly<Record<string, number>> };
 }
@@ -67,6 +72,23 @@ export interface ClaimReply {
   shared?: boolean;
   /** With `memory`: types that have work due and found no room. */
   kept_out?: string[];
+}
+
+/** Of a worker over HTTP, for its tenant. */
+export interface ClaimForRequest {
+  worker_id: string;
+  limit: number;
+  /** At most so many of these types. */
+  per_type?: Readonly<Record<string, number>> | undefined;
+  known: readonly number[];
+  turns: Readonly<Record<string, number>>;
+}
+
+export interface ClaimForReply {
+  /** A stage whose plan is data: the server that asks carries it out, and asks again. */
+  plan: ClaimedBatch | null;
+  replies?: ClaimReply[];
+  turns?: Record<string, number>;
 }
 
 /**
@@ -183,6 +205,8 @@ export const worker_commands = {
   ...task_commands,
 
   /** The job types of this process, so that SQL can submit them by name. */
+  register_recipes: (db: Queryable, { recipes }: { recipes: readonly RecipeData[] }) =>
+    reply<number>(db.sql`select platform.register_recipes(${text(recipes)}::text::jsonb) as reply`),
   register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
     reply<number>(db.sql`select app.register_blueprints(${text(blueprints)}::text::jsonb) as reply`),
   register_worker: (db: Queryable, facts: WorkerFacts) =>
@@ -205,6 +229,16 @@ export const worker_commands = {
 
   claim: (db: Queryable, request: ClaimRequest) =>
     reply<ClaimReply>(db.sql`select app.claim(${text(request)}::text::json) as reply`),
+
+  /** As claim, of one type of which a single task probably waits; the request is for when it is otherwise. */
+  claim_hinted: (db: Queryable, task_type: string, request: ClaimRequest) =>
+    reply<ClaimReply>(
+      db.sql`select app.claim_hinted(${request.worker_id}::text::uuid, ${task_type}::text,
+        ${`{${request.known?.join() ?? ""}}`}::text::bigint[], ${text(request)}::text) as reply`,
+    ),
+
+  claim_for: (db: Queryable, request: ClaimForRequest) =>
+    reply<ClaimForReply>(db.sql`select app.claim_for(${text(request)}::text::json) as reply`),
 
   finish: (db: Queryable, { worker_id, claims, done, failed, logs = "[]", lock_ms }: FinishRequest) =>
     reply<FinishReply>(

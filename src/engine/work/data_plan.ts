@@ -23,9 +23,10 @@ const lasting = new Set(["bad_condition", "plan_too_large"]);
 /** Given up by the database: it took too long, or too much memory. The next attempt would, too. */
 const given_up = new Set(["57014", "53200"]);
 
-export async function planByData(parts: DataPlanParts, claim_id: number): Promise<void> {
+/** Gives how many tasks it made. */
+export async function planByData(parts: DataPlanParts, claim_id: number): Promise<number> {
   try {
-    await plan(parts, claim_id);
+    return await plan(parts, claim_id);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const { code, constraint = "", message } = error;
@@ -39,10 +40,10 @@ export async function planByData(parts: DataPlanParts, claim_id: number): Promis
   }
 }
 
-async function plan(parts: DataPlanParts, claim_id: number): Promise<void> {
+async function plan(parts: DataPlanParts, claim_id: number): Promise<number> {
   const { commands, store, worker_id, lock_ms, run } = parts;
-  const { needs } = await run((db) => commands.plan_stage(db, { worker_id, claim_id, lock_ms }));
-  if (!needs) return;
+  const { needs, total = 0 } = await run((db) => commands.plan_stage(db, { worker_id, claim_id, lock_ms }));
+  if (!needs) return total;
   const bytes = needs.reduce((sum, { s }) => sum + s.bytes, 0);
   if (bytes > LOADED_BYTES) {
     const size = `the results to plan from have ${bytes} bytes; the limit is ${LOADED_BYTES}`;
@@ -52,5 +53,6 @@ async function plan(parts: DataPlanParts, claim_id: number): Promise<void> {
   }
   const loaded: { o: number; r: unknown }[] = [];
   for (const { o, s } of needs) loaded.push({ o, r: JSON.parse((await store.get(s)).toString("utf8")) });
-  await run((db) => commands.plan_stage(db, { worker_id, claim_id, loaded, lock_ms }));
+  const planned = await run((db) => commands.plan_stage(db, { worker_id, claim_id, loaded, lock_ms }));
+  return planned.total ?? 0;
 }

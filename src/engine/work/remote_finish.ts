@@ -1,22 +1,24 @@
 // What a worker over HTTP says of a task's end, judged task by task and written in the columns the database reads. Pure.
-import { type FinishedTask, largest_result } from "../../core/api/work.js";
+
+import { largest_hand_over, largest_result } from "../../core/api/work/limits.js";
+import type { FinishedTask } from "../../core/api/work.js";
 import type { Retry } from "../../core/declare/retry.js";
 import { classify } from "../../core/errors/errors.js";
 import { type Failure, failure_code, failureOf, storableText } from "../../core/errors/failures.js";
 import { formatProblems } from "../../core/errors/problems.js";
+import type { Ref } from "../../core/places/store.js";
 import type { Deliverable } from "../../core/task/context.js";
 import { checkedDeliverable } from "../../core/task/deliverable.js";
 import { jsonProblems, result_limits } from "../../core/values/json_values.js";
 import type { FailedItem, FinishRequest } from "./commands.js";
 
-/** What a completed task may have besides: hand-over (n), deliverables (v). `i` is its position, from 1. */
+/** What a completed task may have besides: hand-over (n), its result's file (s), deliverables (v). `i` is its position, from 1. */
 interface DoneExtra {
   i: number;
   n?: unknown;
+  s?: Ref;
   v?: unknown;
 }
-
-const LARGEST_HAND_OVER = 256 * 1024;
 
 /** `retry`: what the handler says of another attempt. */
 type Failed = Failure & { retry?: Retry };
@@ -32,6 +34,11 @@ export interface TaskEnd {
   claim_id: number;
   attempt: number;
   item: EndItem;
+}
+
+/** The end of a task that fails here, whatever was told of it. */
+export function failedItem(task: FinishedTask, failure: Failure): EndItem {
+  return { done: false, duration_ms: Math.round(task.duration_ms), failure };
 }
 
 /** `problem`: why what was told cannot be stored, so that the task fails. */
@@ -63,16 +70,17 @@ function done(task: FinishedTask): { result: string; extra: Omit<DoneExtra, "i">
   const bytes = Buffer.byteLength(text);
   if (bytes > largest_result) {
     const size = `the result has ${bytes} bytes; the limit is ${largest_result}`;
-    return contract("result_too_large", `${size}: put the data into storage and return a reference`);
+    return contract("result_too_large", `${size}: spill it, or put the data into storage and return a reference`);
   }
   const extra: Omit<DoneExtra, "i"> = {};
+  if (task.spill !== undefined) extra.s = { store: "file", ...task.spill };
   if (next_stage_params !== null) {
     const size = Buffer.byteLength(JSON.stringify(next_stage_params));
     if (typeof next_stage_params !== "object" || Array.isArray(next_stage_params)) {
       return contract("bad_result", "next_stage_params must be an object");
     }
-    if (size > LARGEST_HAND_OVER) {
-      return contract("bad_result", `next_stage_params has ${size} bytes; the limit is ${LARGEST_HAND_OVER}`);
+    if (size > largest_hand_over) {
+      return contract("bad_result", `next_stage_params has ${size} bytes; the limit is ${largest_hand_over}`);
     }
     extra.n = next_stage_params;
   }
@@ -84,7 +92,7 @@ function done(task: FinishedTask): { result: string; extra: Omit<DoneExtra, "i">
   return { result: text, extra: Object.keys(extra).length === 0 ? null : extra };
 }
 
-function contract(code: string, message: string): Failure {
+export function contract(code: string, message: string): Failure {
   return failureOf({ message: storableText(message, 4000) }, { category: "contract", code });
 }
 

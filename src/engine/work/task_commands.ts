@@ -47,7 +47,8 @@ export const task_commands = {
       worker_id: string;
       claim_id: number;
       total: number;
-      task_bytes: number;
+      /** null: looked for. */
+      task_bytes: number | null;
       plan_hash: string | null;
       skip?: string | null;
       lock_ms?: LockMs;
@@ -70,7 +71,7 @@ export const task_commands = {
     ),
 
   predecessor: (db: Queryable, { stage_id, ordinal }: { stage_id: number; ordinal: number }) =>
-    reply<(StoredItem & { status: string; error: unknown }) | null>(
+    reply<(StoredItem & { stage_id: number; status: string; error: unknown }) | null>(
       db.sql`select app.predecessor(${stage_id}::bigint, ${ordinal}::bigint) as reply`,
     ),
 

@@ -19,7 +19,7 @@ export const webhookTell = defineHandler(
       endpoint: z
         .string()
         .regex(endpoint_id_pattern, "is not a webhook endpoint: we_…, as fanfold webhooks create told it")
-        .describe("Which of the tenant's webhook endpoints is told"),
+        .describe("Which of the tenant's webhook endpoints gets the message"),
       type: z
         .string()
         .max(63)

@@ -165,7 +165,7 @@ export const tile_fields = {
     .min(64)
     .max(100_000)
     .default(10_240)
-    .describe("a raster of at most so many times so many pixels becomes one COG, a larger one a grid of them"),
+    .describe("a raster of at most this many pixels in width and height becomes one COG, a larger one a grid of them"),
   tile_px: z
     .int()
     .min(256)
@@ -226,6 +226,13 @@ export const overwrite_field = {
     .enum(["refuse", "replace"])
     .default("refuse")
     .describe("when another job has made an item with the same id: refuse to run, or replace it and its files"),
+};
+
+export const register_field = {
+  register: z
+    .boolean()
+    .optional()
+    .describe("false: the COGs are made and nothing of them is in the catalogue; register_rasters adds them later"),
 };
 
 export const raster_settings = z.object({ ...source_fields, ...cog_fields, ...tile_fields });

@@ -118,7 +118,8 @@ ${calls.map((call) => article(call, document)).join("\n")}
 function article({ endpoint, operation }: Call, document: Json): string {
   const { method, path, summary, description, scope, operator, repeatable } = endpoint;
   const body = operation.requestBody;
-  const schema = body?.content["application/json"]?.schema;
+  // The first there is: JSON, or bytes.
+  const schema = Object.values(body?.content ?? {})[0]?.schema;
   const example = (schema?.examples as unknown[] | undefined)?.[0];
   const facts = [
     scope === null ? "no key needed" : `scope <b>${scope}</b>${operator ? ", operator" : ""}`,

@@ -5,6 +5,8 @@ import { package_version } from "../../config.js";
 import { documents_api } from "../../core/api/documents.js";
 import type { Endpoint } from "../../core/api/endpoint.js";
 import { openApi } from "../../core/api/openapi.js";
+import { upload_parts_api } from "../../core/api/uploads.js";
+import { upload_api } from "../../core/api/work/files.js";
 import { zone_files_api } from "../../core/api/zone_files.js";
 import { type Route, routes } from "../http/route.js";
 import { docsPage, own_address } from "../pages/docs_page.js";
@@ -14,7 +16,9 @@ const policy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function documentsRoutes(others: readonly Route[]): Route[] {
-  const described_elsewhere = [...Object.values(zone_files_api), ...Object.values(documents_api)];
+  const described_elsewhere = [zone_files_api, upload_parts_api, upload_api, documents_api].flatMap((api): Endpoint[] =>
+    Object.values(api),
+  );
   const endpoints: Endpoint[] = [...others.map(({ endpoint }) => endpoint), ...described_elsewhere];
   let document: { openapi: string } | undefined;
   let page: string | undefined;

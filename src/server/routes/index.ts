@@ -18,6 +18,8 @@ import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { releasesRoutes } from "./releases.js";
+import { requestsRoutes } from "./requests.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -25,6 +27,7 @@ import { streamRoutes } from "./stream.js";
 import { taskDetailsRoutes } from "./task_details.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { uploadsRoutes } from "./uploads.js";
 import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
@@ -45,10 +48,13 @@ export function allRoutes(): Route[] {
     ...taskDetailsRoutes(),
     ...blueprintsRoutes(),
     ...groupsRoutes(),
+    ...requestsRoutes(),
     ...schedulesRoutes(),
     ...streamRoutes(),
     ...workRoutes(),
     ...webhooksRoutes(),
+    ...uploadsRoutes(),
+    ...releasesRoutes(),
     ...assetsRoutes(),
     ...connectorsRoutes(),
     ...keysRoutes(),

@@ -100,6 +100,7 @@ function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, r
     given.filter(([name]) => option_names.has(name)),
   ) as z.output<typeof submit_options> & { dry_run?: boolean };
   const problems: Problem[] = [];
+  const old = readOldNames(others, problems);
   if (parameters !== undefined) {
     for (const name of Object.keys(others).slice(0, max_problems)) {
       const close = didYouMean(name, option_names);
@@ -111,16 +112,54 @@ function readSubmit({ parameters, ...beside }: BodyOf<typeof jobs_api.submit>, r
     }
   }
   const resumes = resume === true || resume_asked;
+  if (old.force && (resumes || (mode !== undefined && mode !== "force"))) {
+    problems.push({
+      path: "body.force_reprocess",
+      problem: "is true beside another mode",
+      fix: "Give one of the two.",
+    });
+  }
   if (resumes && mode !== undefined && mode !== "resume") {
     problems.push({ path: "body.mode", problem: `is ${mode}, and resume is true`, fix: "Give one of the two." });
   }
   if (problems.length > 0) throw new BadRequest("the request is not right", { problems });
   return {
     parameters: parameters ?? others,
-    mode: resumes ? ("resume" as const) : mode,
+    mode: resumes ? ("resume" as const) : old.force ? ("force" as const) : mode,
     dry_run: dry_run === true,
     options: options as Options,
   };
+}
+
+/**
+ * What submits of older systems say: reprocessing is understood, a receiver is answered with what to write instead. None of them becomes a
+ * parameter: a secret would be kept with those.
+ */
+function readOldNames(others: Record<string, unknown>, problems: Problem[]) {
+  const { webhook_url, webhook_secret, force_reprocess } = others;
+  for (const name of ["webhook_url", "webhook_secret", "force_reprocess"]) delete others[name];
+  if (webhook_secret !== undefined && webhook_secret !== null) {
+    problems.push({
+      path: "body.webhook_secret",
+      problem: "a secret is not sent with a job",
+      fix: 'POST /api/webhooks makes an endpoint and shows its secret once; name it: "webhooks": [{"endpoint": "we_…"}].',
+    });
+  }
+  if (webhook_url !== undefined && webhook_url !== null) {
+    problems.push({
+      path: "body.webhook_url",
+      problem: "is what older systems take: a receiver has a secret, so that it knows us",
+      fix: 'Write "webhooks": [{"url": "https://…", "secret": "secret://<name>"}], or {"endpoint": "we_…"} for one that POST /api/webhooks made.',
+    });
+  }
+  if (![undefined, null, true, false].includes(force_reprocess as boolean)) {
+    problems.push({
+      path: "body.force_reprocess",
+      problem: "is neither true nor false",
+      fix: 'Write "mode": "force".',
+    });
+  }
+  return { force: force_reprocess === true };
 }
 
 function underWay(reply: FastifyReply): void {

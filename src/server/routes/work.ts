@@ -1,29 +1,66 @@
 // The worker's verbs over HTTP. Whatever a worker names, it acts for the tenant of its key.
 import { performance } from "node:perf_hooks";
+import { protocol_document, protocol_version } from "../../core/api/work/protocol.js";
 import { work_api } from "../../core/api/work.js";
 import type { RemoteWork } from "../../engine/work/remote_work.js";
+import { sendZoneFile } from "../files/worker_files.js";
 import { type Call, routes } from "../http/route.js";
+import { sendFile } from "./assets.js";
 
 /** A hint may be lost: whoever waits looks this often all the same. */
 const LOOK_MS = 1_000;
 
 export const workRoutes = () =>
   routes(work_api, {
+    protocol: async ({ reply }) => {
+      reply.header("cache-control", "public, max-age=60");
+      return protocol_document;
+    },
     async register({ engine, body }) {
       const { worker_id, lease_s } = await engine.work.register(body);
-      return { worker_id, lease_s, heartbeat_s: lease_s / 3 };
+      return { worker_id, lease_s, heartbeat_s: lease_s / 3, protocol: protocol_version };
     },
     heartbeat: ({ engine, params, body }) => engine.work.heartbeat(params.worker_id, body),
     claim: (call) => claim(call),
-    finish: ({ engine, params, body }) => engine.work.finish(params.worker_id, body.tasks, body.logs),
+    finish: (call) => finish(call),
+    plan: ({ engine, params, body }) => engine.work.plans.page(params.worker_id, body),
+    plan_done: ({ engine, params, body }) => engine.work.plans.done(params.worker_id, body),
+    new_file: ({ engine, params, body }) => engine.work.files.begin(params.worker_id, body),
+    arrived: ({ engine, params, query }) => engine.work.files.arrived(params.worker_id, query),
+    list_files: ({ engine, params, query }) => engine.work.files.list(params.worker_id, query),
+    async stat_file({ engine, params, query }) {
+      return { stat: await engine.work.files.stat(params.worker_id, query) };
+    },
+    async read_file({ engine, params, query, request, reply }) {
+      const store = await engine.work.files.opened(params.worker_id, query);
+      await sendZoneFile(store, query, request, reply);
+    },
     release: ({ engine, params, body }) => engine.work.release(params.worker_id, body.tasks),
     logs: ({ engine, params, body }) => engine.work.writeLogs(params.worker_id, body.lines),
-    results: ({ engine, params, query }) => engine.work.results(params.worker_id, query),
+    results: ({ engine, params, query }) => engine.work.results.page(params.worker_id, query),
+    async spilled({ engine, params, query, request, reply }) {
+      const ref = await engine.work.results.spilled(params.worker_id, query);
+      await sendFile(engine, { name: "result.json", media_type: "application/json", ref }, request, reply);
+    },
     async predecessor({ engine, params, query }) {
-      return { predecessor: await engine.work.predecessor(params.worker_id, query.task_id) };
+      return { predecessor: await engine.work.results.predecessor(params.worker_id, query.task_id) };
     },
     stop: ({ engine, params }) => engine.work.stop(params.worker_id),
   });
+
+/** The tasks are finished whatever becomes of the claim: what goes wrong with that is told by the next. */
+async function finish({ engine, params, body, signal, service }: Call<typeof work_api.finish>) {
+  const { worker_id } = params;
+  const { work, log } = engine;
+  const told = await work.finish(worker_id, body.tasks, body.logs, () => service.catalogs.of(engine));
+  if (body.claim === undefined || signal.aborted || service.stopping.aborted) return { ...told, claim: null };
+  const claim = await work.claim(worker_id, body.claim).catch((error: unknown) => {
+    log.warn({ err: error, worker_id }, "a finish was taken, and the claim it came with was not");
+    return null;
+  });
+  if (claim !== null && signal.aborted) await giveBack(work, worker_id, claim);
+  return { ...told, claim };
+}
 
 type Claimed = Awaited<ReturnType<RemoteWork["claim"]>>;
 
@@ -51,10 +88,7 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
     const before = service.work_signal.now();
     const found = await work.claim(worker_id, body);
     if (found.tasks.length > 0) {
-      // Nobody is there any more to be told: they go to others now, and not after a third of a lease.
-      const back = found.tasks.map(({ task_id, claim_id }) => ({ task_id, claim_id, started: false }));
-      if (signal.aborted) await work.release(worker_id, back);
-      else if (found.tasks.length >= body.limit && types === null) await work.setIdle(worker_id, false);
+      if (signal.aborted) await giveBack(work, worker_id, found);
       return found;
     }
     const left_ms = until - performance.now();
@@ -66,4 +100,13 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
       types = await work.typesOf(worker_id);
     }
   }
+}
+
+/** Nobody is there any more to be told: the tasks go to others now, and not after a third of a lease. */
+async function giveBack(work: RemoteWork, worker_id: string, { tasks }: Claimed): Promise<void> {
+  if (tasks.length === 0) return;
+  await work.release(
+    worker_id,
+    tasks.map(({ task_id, claim_id }) => ({ task_id, claim_id, started: false })),
+  );
 }

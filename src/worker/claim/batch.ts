@@ -4,7 +4,7 @@
 /** What is waiting should start within this time. */
 export const AHEAD_MS = 1000;
 /** The same where jobs or tenants share the worker: what has just come waits behind all that is held. */
-export const SHARED_AHEAD_MS = 250;
+export const SHARED_AHEAD_MS = 100;
 /** A batch may be this many times the last one: no-op tasks reach the largest batch in three claims, surprises stay small. */
 const GROWTH = 8;
 /** A sample weighs at least this much, so that the estimate follows when a type's tasks change their nature. */

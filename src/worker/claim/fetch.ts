@@ -6,6 +6,7 @@ import type { ClaimedBatch, ClaimedStage, ClaimReply } from "../../engine/work/c
 import { fault } from "../../fault.js";
 import { answered } from "../finish/courier.js";
 import { sendTrouble, waitBeforeTry } from "../finish/trouble.js";
+import { PLANS_AT_ONCE } from "../life/connections.js";
 import { deepFreeze } from "../run/freeze.js";
 import type { Tallies } from "../stats.js";
 import { AHEAD_MS, type HandlerPace, msPerStart, newPace, SHARED_AHEAD_MS, wantedBatch } from "./batch.js";
@@ -15,6 +16,12 @@ import { Polling, type PollingParts } from "./polling.js";
 import { Surplus, type SurplusParts } from "./surplus.js";
 
 const KNOWN_STAGES = 16;
+/** What a claim may bring where tenants share the worker: while large parameters are read, nobody's tasks start. */
+const SHARED_BYTES = 1_048_576;
+/** There a claim is followed by a rest as long as it took, up to this: large tasks of one tenant leave half of the database's time to others. */
+const LONGEST_REST_MS = 100;
+/** The type under which stages wait whose plan is data. */
+const DATA_PLANS = "#plan";
 
 export interface FetcherParts extends SurplusParts, PollingParts {
   batch_max: number;
@@ -22,6 +29,8 @@ export interface FetcherParts extends SurplusParts, PollingParts {
   /** What is known about task types; outlives a registration. */
   paces: Map<string, HandlerPace>;
   tallies: Tallies;
+  /** Tenants whose next data plan is not to be claimed yet. */
+  resting(): Iterable<string>;
   /** The database has forgotten these claims: it gave out their numbers again. */
   onForgotten(claim_ids: number[]): void;
   /** Nothing to claim, nothing held. */
@@ -49,6 +58,7 @@ export class Fetcher {
   readonly surplus: Surplus;
   private failures = 0;
   private stopped = false;
+  private resting: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: FetcherParts) {
     this.polling = new Polling(parts, this);
@@ -74,28 +84,44 @@ export class Fetcher {
 
   /** Claims if there is room and reason to. Called after every start and end of a task, so the refusals come first. */
   readonly consider = (): void => {
-    if (this.claiming !== null || this.waiting || this.stopped) return;
+    if (this.claiming !== null || this.waiting || this.stopped || this.resting !== undefined) return;
     const { parts } = this;
     if (parts.finisher.full || parts.finisher.unanswered > 4 * parts.batch_max) return;
     const limit = this.wanted();
     if (limit === 0) return;
     this.again = false;
     this.polling.pause();
+    const began = performance.now();
     this.claiming = answered(parts, "claim", this.claim(limit)).then(
-      (found) => this.claimed(found),
+      (found) => {
+        if (parts.holdings.is_shared) this.rest(performance.now() - began);
+        this.claimed(found);
+      },
       (error: unknown) => this.claimFailed(error),
     );
   };
 
+  private rest(ms: number): void {
+    const over = () => {
+      this.resting = undefined;
+      this.consider();
+    };
+    this.resting = setTimeout(over, Math.min(ms, LONGEST_REST_MS)).unref();
+  }
+
   private wanted(): number {
     const { holdings, runner, slots, batch_max } = this.parts;
     const { last_batch } = this;
-    const running = runner.running.size;
+    const running = runner.occupied;
     const { queued } = holdings;
     const ms_per_start = this.expectedPace();
-    const ahead_ms = this.shared ? SHARED_AHEAD_MS : AHEAD_MS;
-    const load = { slots, batch_max, running, queued, ms_per_start, last_batch, ahead_ms };
+    const ahead_ms = this.shared || holdings.is_shared ? SHARED_AHEAD_MS : AHEAD_MS;
+    // What a tenant has just brought is spread over the workers: in each of them only some slots become free soon.
+    const most = holdings.is_shared && ms_per_start !== null && ms_per_start * slots > ahead_ms ? slots / 2 : batch_max;
+    const load = { slots, batch_max: Math.ceil(most), running, queued, ms_per_start, last_batch, ahead_ms };
     const hoped = wantedBatch({ ...load, youngest_ms: 0 });
+    // Another tenant's work may have come: it has a slot.
+    if (hoped === 0 && this.again && holdings.is_shared) return slots - running;
     if (hoped === 0 || running < slots) return hoped;
     return wantedBatch({ ...load, youngest_ms: runner.youngest(performance.now()) });
   }
@@ -116,13 +142,21 @@ export class Fetcher {
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number): Promise<"full" | "some" | "none"> {
     const { worker_id, db, commands, stats, memory, holdings, paces } = this.parts;
-    const types = memory.typesToClaim(this.parts.types, performance.now());
+    const room_for_plans = holdings.plans.size < PLANS_AT_ONCE;
+    const planning = [...Array.from(holdings.plans, ({ stage }) => stage.tenant_id), ...this.parts.resting()];
+    const types = memory
+      .typesToClaim(this.parts.types, performance.now())
+      .filter((type) => room_for_plans || type !== DATA_PLANS);
     const room = memory.roomFor(holdings.waiting(), paces, performance.now());
-    const request = { worker_id, types, limit, known: [...this.stages.keys()], memory: room, ...this.order.next };
+    const bytes = holdings.is_shared ? SHARED_BYTES : undefined;
+    const held = { known: [...this.stages.keys()], memory: room, holding: holdings.shares, planning, bytes };
+    const request = { worker_id, types, limit, ...held, ...this.order.next };
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
     let asked = hinted === null ? types : [hinted];
-    let reply = await commands.claim(db, { ...request, types: asked });
+    const is_short = hinted !== null && room?.needs[hinted] === undefined;
+    const first = { ...request, types: asked };
+    let reply = await (is_short ? commands.claim_hinted(db, hinted, first) : commands.claim(db, first));
     stats.claims++;
     // Another worker that was woken may have been quicker: then a look at everything decides whether to wait.
     if (hinted !== null && reply.claims.length === 0) this.again = true;
@@ -143,9 +177,9 @@ export class Fetcher {
     const { shared = false } = reply;
     if (shared && !this.shared) this.surplus.handBackShared();
     this.shared = shared;
-    const held = this.hold(reply);
-    if (held === 0) return "none";
-    return held < limit ? "some" : "full";
+    const count = this.hold(reply);
+    if (count === 0) return "none";
+    return count < limit ? "some" : "full";
   }
 
   private hold(reply: ClaimReply): number {
@@ -168,6 +202,7 @@ export class Fetcher {
       count += batch.tasks.length;
     }
     keepNewest(this.stages, KNOWN_STAGES);
+    this.parts.holdings.shareSlots(this.parts.slots, now);
     this.last_batch = count;
     this.last_mix = Array.from(mix, ([pace, tasks]) => ({ pace, count: tasks }));
     stats.claimed += count;
@@ -177,7 +212,7 @@ export class Fetcher {
 
   private holdClaim(batch: ClaimedBatch, stage: ClaimedStage, now: number, traced: boolean): HeldClaim {
     const { paces, tallies, memory, holdings } = this.parts;
-    const kind = batch.tasks[0]?.[0] === -1 ? "#plan" : stage.task_type;
+    const kind = batch.tasks[0]?.[0] === -1 ? DATA_PLANS : stage.task_type;
     const pace = paces.get(kind) ?? newPace();
     paces.set(kind, pace);
     const tally = tallies.of(kind);
@@ -255,6 +290,7 @@ export class Fetcher {
   /** Claims no more and hands back all that has not started; resolves when no claim is under way. */
   async stop(): Promise<void> {
     this.stopped = true;
+    clearTimeout(this.resting);
     this.polling.close();
     this.handBackAll();
     await this.claiming;

@@ -20,6 +20,8 @@ export class HeldClaim {
   traced = false;
   /** What each of its tasks needs of the worker's memory; 0 where it is no matter. */
   memory_mb = 0;
+  /** Counts what its tenant has here. */
+  tenant = new HeldOfTenant();
 
   constructor(
     batch: ClaimedBatch,
@@ -35,6 +37,43 @@ export class HeldClaim {
     this.end = batch.tasks.length;
     this.open = batch.tasks.length;
   }
+
+  get is_plan(): boolean {
+    return this.tasks[0]?.[0] === -1;
+  }
+
+  get is_data_plan(): boolean {
+    return this.is_plan && this.stage.planner === "data";
+  }
+}
+
+/** For so long after its last claim a tenant is one of those that share the worker. */
+const LATELY_MS = 5000;
+
+/** What this worker holds of one tenant. */
+export class HeldOfTenant {
+  /** When something of it was last claimed. */
+  claimed_at = Number.NEGATIVE_INFINITY;
+  /** Tasks that take a slot. */
+  running = 0;
+  /** Tasks that have not started. */
+  queued = 0;
+  readonly queue: HeldClaim[] = [];
+
+  /** The first claim whose next task may start. */
+  first(mayStart: (claim: HeldClaim) => boolean): HeldClaim | undefined {
+    const { queue } = this;
+    for (let at = 0; ; ) {
+      const claim = queue[at];
+      if (claim === undefined) return undefined;
+      if (claim.next >= claim.end) {
+        // Let go at once: in a busy queue, which is never empty, the parameters of a whole stage would stay in memory.
+        if (at === 0) queue.shift();
+        else queue.splice(at, 1);
+      } else if (mayStart(claim)) return claim;
+      else at++;
+    }
+  }
 }
 
 const always = () => true;
@@ -43,73 +82,139 @@ export class Holdings {
   readonly claims = new Map<number, HeldClaim>();
   /** Tasks that have not started. */
   queued = 0;
-  private readonly queue: HeldClaim[] = [];
+  /** Data plans that wait or are made; the database makes them, and they take no slot. */
+  readonly plans = new Set<HeldClaim>();
+  /** Slots that one tenant may have. */
+  private most = Number.POSITIVE_INFINITY;
+  private readonly tenants = new Map<string, HeldOfTenant>();
+  private readonly waiting_plans = new HeldOfTenant();
 
   add(claim: HeldClaim): void {
+    const { tenant_id } = claim.stage;
+    let tenant = claim.is_data_plan ? this.waiting_plans : this.tenants.get(tenant_id);
+    if (tenant === undefined) {
+      tenant = new HeldOfTenant();
+      this.tenants.set(tenant_id, tenant);
+    }
+    if (claim.is_data_plan) this.plans.add(claim);
+    tenant.claimed_at = claim.claimed_at;
+    claim.tenant = tenant;
     this.claims.set(claim.claim_id, claim);
-    this.queue.push(claim);
-    this.queued += claim.end - claim.next;
+    tenant.queue.push(claim);
+    this.count(claim, claim.end - claim.next);
   }
 
-  /** The first claim whose next task may start; the caller moves `next`. */
-  first(mayStart: (claim: HeldClaim) => boolean = always): HeldClaim | undefined {
-    for (let at = 0; ; ) {
-      const claim = this.queue[at];
-      if (claim === undefined) return undefined;
-      if (claim.next >= claim.end) {
-        // Let go at once: in a busy queue, which is never empty, the parameters of a whole stage would stay in memory.
-        if (at === 0) this.queue.shift();
-        else this.queue.splice(at, 1);
-      } else if (mayStart(claim)) return claim;
-      else at++;
+  /**
+   * While several tenants share the worker, none of them has its last slots, a quarter of all: the next task of another starts at once
+   * instead of waiting until one of the first ends.
+   */
+  shareSlots(slots: number, now: number): void {
+    for (const [tenant_id, { running, queued, claimed_at }] of this.tenants) {
+      if (running + queued === 0 && now - claimed_at > LATELY_MS) this.tenants.delete(tenant_id);
     }
+    this.most = this.is_shared ? slots - Math.floor(slots / 4) : slots;
   }
 
-  /** What waits, claim by claim, in starting order. */
+  get is_shared(): boolean {
+    return this.tenants.size > 1;
+  }
+
+  private count(claim: HeldClaim, more: number): void {
+    this.queued += more;
+    claim.tenant.queued += more;
+  }
+
+  /**
+   * The claim whose next task starts: a data plan, or, where a slot is free, the first that may start of the tenant with the fewest
+   * slots, so that nobody waits here behind what another tenant has piled up. The caller takes it with `start`.
+   */
+  first(has_slot = true, mayStart: (claim: HeldClaim) => boolean = always): HeldClaim | undefined {
+    if (this.waiting_plans.queued > 0) return this.waiting_plans.first(always);
+    if (!has_slot) return undefined;
+    let first: HeldClaim | undefined;
+    for (const tenant of this.tenants.values()) {
+      if (tenant.running >= this.most || (first !== undefined && tenant.running > first.tenant.running)) continue;
+      const claim = tenant.first(mayStart);
+      if (claim === undefined) continue;
+      if (first === undefined || tenant.running < first.tenant.running || claim.claim_id < first.claim_id)
+        first = claim;
+    }
+    return first;
+  }
+
+  /** The next task of a claim takes a slot, which `end` gives back. */
+  start(claim: HeldClaim): ClaimedTask {
+    claim.tenant.running++;
+    this.count(claim, -1);
+    return claim.tasks[claim.next++]!;
+  }
+
+  end(claim: HeldClaim): void {
+    claim.tenant.running--;
+  }
+
+  /** By tenant: tasks that run or wait. */
+  get shares(): Record<string, number> {
+    const shares: Record<string, number> = {};
+    for (const [tenant_id, { running, queued }] of this.tenants)
+      if (running + queued > 0) shares[tenant_id] = running + queued;
+    return shares;
+  }
+
+  /** What waits, claim by claim, in starting order within a tenant. */
   *waiting(): Generator<{ claim: HeldClaim; count: number }> {
-    for (const claim of this.queue) {
-      if (claim.next < claim.end) yield { claim, count: claim.end - claim.next };
+    for (const { queue } of [this.waiting_plans, ...this.tenants.values()]) {
+      for (const claim of queue) if (claim.next < claim.end) yield { claim, count: claim.end - claim.next };
     }
   }
 
-  /** Takes the last `count` tasks out of the local queue, to be handed back. */
+  /** Takes `count` tasks out of the local queue, to be handed back: the last ones of the tenant that has the most. */
   takeFromEnd(count: number): ReleaseItem[] {
     const items: ReleaseItem[] = [];
-    for (let at = this.queue.length - 1; at >= 0 && count > 0; at--) {
-      const claim = this.queue[at]!;
-      const take = Math.min(count, claim.end - claim.next);
-      if (take <= 0) continue;
-      const ordinals = claim.tasks.slice(claim.end - take, claim.end).map((task) => task[0]);
-      claim.end -= take;
-      this.queued -= take;
-      count -= take;
-      items.push({ c: claim.claim_id, o: ordinals });
+    const tenants = [this.waiting_plans, ...this.tenants.values()].sort((a, b) => b.queued - a.queued);
+    for (const { queue } of tenants) {
+      for (let at = queue.length - 1; at >= 0 && count > 0; at--) {
+        const claim = queue[at]!;
+        const take = Math.min(count, claim.end - claim.next);
+        if (take <= 0) continue;
+        count -= take;
+        items.push(this.take(claim, take));
+      }
     }
     return items;
   }
 
+  private take(claim: HeldClaim, count: number): ReleaseItem {
+    const o = claim.tasks.slice(claim.end - count, claim.end).map((task) => task[0]);
+    claim.end -= count;
+    this.count(claim, -count);
+    return { c: claim.claim_id, o };
+  }
+
   /** Takes all of a claim that has not started out of the local queue, to be handed back. */
   takeRest(claim: HeldClaim): ReleaseItem {
-    const o = claim.tasks.slice(claim.next, claim.end).map((task) => task[0]);
-    claim.end = claim.next;
-    this.queued -= o.length;
-    return { c: claim.claim_id, o };
+    return this.take(claim, claim.end - claim.next);
   }
 
   /** The database knows what became of `count` tasks of this claim. */
   settle(claim: HeldClaim, count: number): void {
     claim.open -= count;
-    if (claim.open <= 0) this.claims.delete(claim.claim_id);
+    if (claim.open <= 0) this.forget(claim);
   }
 
   lose(claim_id: number): HeldClaim | undefined {
     const claim = this.claims.get(claim_id);
     if (claim === undefined) return undefined;
     claim.lost = true;
-    this.queued -= claim.end - claim.next;
+    this.count(claim, claim.next - claim.end);
     claim.end = claim.next;
-    this.claims.delete(claim_id);
+    this.forget(claim);
     return claim;
+  }
+
+  private forget(claim: HeldClaim): void {
+    this.claims.delete(claim.claim_id);
+    this.plans.delete(claim);
   }
 
   loseAll(): void {

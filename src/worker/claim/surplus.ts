@@ -27,7 +27,7 @@ export class Surplus {
     const count = surplus({
       slots,
       queue: this.queue(),
-      running: runner.running.size,
+      running: runner.occupied,
       // Neither counts before the tasks themselves have waited: they may have come after the last start.
       since_start_ms: Math.min(now - runner.last_start_at, now - oldest),
       youngest_ms: now - oldest >= AHEAD_MS ? runner.youngest(now) : 0,

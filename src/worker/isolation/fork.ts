@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fault } from "../../fault.js";
 
 /** Compiled or as it was written: it lies beside this file and has the same ending. */
 export const entry = fileURLToPath(new URL(`./child_main${extname(import.meta.url)}`, import.meta.url));
@@ -23,6 +24,7 @@ export function forkChild({ module, memory_mb, node_args, env, uid, words = [] }
   // Of two such flags the last one counts: the worker's own heap limit is not the child's.
   const flags = [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args];
   const [program = "", ...args] = [...words, process.execPath, ...flags, entry, module, String(process.pid)];
+  void fault("fork");
   return spawn(program, args, {
     // Both drop the worker's groups as well.
     uid,

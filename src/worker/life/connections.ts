@@ -13,20 +13,40 @@ const LISTEN_AGAIN_MS = 5_000;
 const PATIENCE_MS = 5000;
 
 /** A stage of ten million tasks takes a minute to plan, and all claims and finishes would wait behind it. */
-const PLANS_AT_ONCE = 2;
+export const PLANS_AT_ONCE = 2;
 const PLANS_KEPT_MS = 10_000;
+/** How long a tenant rests, by what its plan has taken. */
+const RESTS = 3;
+const LONGEST_REST_MS = 5_000;
 
 /**
  * Where plans that are data are made: on connections of their own, one plan of a tenant at a time, so that there is room for another's.
- * Opened when there is one to make, and closed when there has been none for a while.
+ * Opened when there is one to make, and closed when there has been none for a while. While tenants share the worker, a tenant whose plan
+ * was made rests: a plan is the database's work alone, and without rests one tenant's plans would have a processor of it for themselves.
  */
 export class Plans {
   private db: Database | undefined;
   private timer: NodeJS.Timeout | undefined;
   private under_way = 0;
   private readonly last = new Map<string, Promise<void>>();
+  private readonly rests = new Map<string, NodeJS.Timeout>();
 
   constructor(private readonly open: () => Database) {}
+
+  /** Tenants whose next plan is not to be claimed yet. */
+  get resting(): Iterable<string> {
+    return this.rests.keys();
+  }
+
+  /** `took_ms`: what its last plan has taken. `wake` is called when the tenant has rested. */
+  rest(tenant: string, took_ms: number, wake: () => void): void {
+    clearTimeout(this.rests.get(tenant));
+    const over = () => {
+      this.rests.delete(tenant);
+      wake();
+    };
+    this.rests.set(tenant, setTimeout(over, Math.min(took_ms * RESTS, LONGEST_REST_MS)).unref());
+  }
 
   async take<T>(tenant: string, work: (db: Database) => Promise<T>): Promise<T> {
     clearTimeout(this.timer);
@@ -50,6 +70,7 @@ export class Plans {
 
   async close(): Promise<void> {
     clearTimeout(this.timer);
+    for (const timer of this.rests.values()) clearTimeout(timer);
     const { db } = this;
     this.db = undefined;
     // The embedded database has one session, and that is the engine's to close.

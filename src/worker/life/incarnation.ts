@@ -79,6 +79,8 @@ export async function startIncarnation(shared: WorkerShared, former: string | nu
     const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
     const blueprints = [...engine.registry.jobs.values()].map(({ blueprint }) => blueprint);
     await engine.worker_commands.register_blueprints(connections.heartbeat, { blueprints });
+    const recipes = [...engine.registry.recipes.values()].map(({ recipe }) => recipe);
+    if (recipes.length > 0) await engine.worker_commands.register_recipes(connections.heartbeat, { recipes });
     const incarnation = new Incarnation(shared, worker_id, connections, registered.lease_s, sent_at);
     await incarnation.listen();
     return incarnation;
@@ -186,6 +188,7 @@ export class Incarnation {
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
       hears: () => connections.hears,
+      resting: () => connections.plans.resting,
       onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
@@ -215,6 +218,8 @@ export class Incarnation {
     this.sweep_timer = undefined;
     const now = performance.now();
     this.runner.sweep(now);
+    this.holdings.shareSlots(this.shared.settings.slots, now);
+    if (this.holdings.queued > 0) this.runner.pump();
     // No hint comes when something was cancelled.
     if (!this.connections.hears) this.heartbeat.atLeastEvery(DEAF_BEAT_MS);
     if (!this.leaving.has_begun) this.fetcher.surplus.handBack(now);

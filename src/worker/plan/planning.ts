@@ -6,6 +6,7 @@ import type { Registry } from "../../core/declare/registry.js";
 import { Throttled, Transient } from "../../core/errors/errors.js";
 import type { JobFacts, PlanContext } from "../../core/task/context.js";
 import { sourceHash } from "../../core/values/ids.js";
+import type { Database } from "../../engine/database/database.js";
 import { planByData } from "../../engine/work/data_plan.js";
 import { fault } from "../../fault.js";
 import { sendTrouble } from "../finish/trouble.js";
@@ -39,12 +40,16 @@ export async function planStage(parts: PlanningParts, ctx: TaskContext): Promise
   parts.onPlanned();
 }
 
-function planFromData({ worker_id, commands, plans }: PlanningParts, ctx: TaskContext): Promise<void> {
-  const { storage: store, claim } = ctx;
-  return planByData(
-    { worker_id, commands, store, lock_ms: LOCK_MS, run: (verb) => plans.take(ctx.tenant_id, verb) },
-    claim.claim_id,
-  );
+async function planFromData(parts: PlanningParts, ctx: TaskContext): Promise<void> {
+  const { worker_id, commands, plans, holdings, onPlanned } = parts;
+  const { storage: store, claim, tenant_id } = ctx;
+  const began = performance.now();
+  const run = <T>(verb: (db: Database) => Promise<T>) => plans.take(tenant_id, verb);
+  try {
+    await planByData({ worker_id, commands, store, lock_ms: LOCK_MS, run }, claim.claim_id);
+  } finally {
+    if (holdings.is_shared) plans.rest(tenant_id, performance.now() - began, onPlanned);
+  }
 }
 
 async function planByFunction(parts: PlanningParts, ctx: TaskContext): Promise<void> {

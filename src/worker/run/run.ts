@@ -48,6 +48,8 @@ export class Runner {
   last_start_at = performance.now();
   private readonly ends: TaskEnds;
   private turn_ends_at = 0;
+  /** Data plans among those that run: they take no slot. */
+  private plans = 0;
   private pumping = false;
   private closed = false;
 
@@ -55,13 +57,18 @@ export class Runner {
     this.ends = new TaskEnds(parts);
   }
 
+  /** Slots that are taken. */
+  get occupied(): number {
+    return this.running.size - this.plans;
+  }
+
   /** Starts tasks while there are slots; called whenever a task arrives or ends, or its result has been stored. */
   readonly pump = (): void => {
     if (this.pumping || this.closed) return;
     const { holdings, slots, finisher } = this.parts;
     this.pumping = true;
-    while (this.running.size < slots && !finisher.full) {
-      const claim = holdings.first(this.mayStart);
+    while (!finisher.full) {
+      const claim = holdings.first(this.occupied < slots, this.mayStart);
       if (claim === undefined) break;
       const now = performance.now();
       if (this.turn_ends_at === 0) {
@@ -85,10 +92,10 @@ export class Runner {
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
-    const ctx = new TaskContext(parts.services, claim, claim.tasks[claim.next++]!, now);
-    parts.holdings.queued--;
+    const ctx = new TaskContext(parts.services, claim, parts.holdings.start(claim), now);
     this.running.add(ctx);
-    this.last_start_at = now;
+    if (claim.is_data_plan) this.plans++;
+    else this.last_start_at = now;
     let returned: unknown;
     try {
       if (claim.traced) ctx.trace = new AttemptTrace(ctx);
@@ -189,6 +196,8 @@ export class Runner {
 
   private free(ctx: TaskContext): void {
     this.running.delete(ctx);
+    if (ctx.claim.is_data_plan) this.plans--;
+    this.parts.holdings.end(ctx.claim);
     if (this.closed) this.empty.look();
     else this.pump();
   }

@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { type Scene, syntheticScene } from "../../../src/cli/demo/terrain.js";
 import { openRasterEngine } from "../../../src/handlers/raster/gdal/engine_choice.js";
 import type { GdalEngine } from "../../../src/handlers/raster/gdal/gdal_engine.js";
+import { atFileEnd } from "../../file_end.js";
 import { systemGdal } from "../../gdal_bin.js";
 
 export const gdal = await systemGdal();
@@ -27,18 +28,20 @@ export function withBothEngines(title: string, tests: (name: "wasm" | "gdal") =>
   describe.skipIf(!gdal.available)(name, () => tests("gdal"));
 }
 
-let folder = "";
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fanfold-raster-"));
+let folder: Promise<string> | null = null;
+atFileEnd(async () => {
+  const made = folder;
+  folder = null;
+  if (made !== null) await rm(await made, { recursive: true, force: true });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let files = 0;
 
 /** A name for a file in a folder where nothing else is. */
 export async function newPath(name: string): Promise<string> {
-  files++;
-  const own = join(folder, String(files));
+  const number = ++files;
+  folder ??= mkdtemp(join(tmpdir(), "fanfold-raster-"));
+  const own = join(await folder, String(number));
   await mkdir(own);
   return join(own, name);
 }

@@ -4,6 +4,7 @@ import { useLocation } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { type CellStatus, type Cells, cell_codes, tasksOfCell } from "../../../../src/core/shown/cells.js";
+import { tasks } from "../../../../src/core/shown/figures.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
 import {
@@ -25,7 +26,7 @@ import { type Colouring, type Colours, colourings } from "./palette.js";
 import { TaskTable } from "./task_table.js";
 import { useCells } from "./use_cells.js";
 import { VerbsBar } from "./verbs_bar.js";
-import { cellText, lookedAt, summaryOf, tasksWord } from "./words.js";
+import { cellText, lookedAt, summaryOf } from "./words.js";
 import "./heat.css";
 
 type Job = ReplyOf<typeof jobs_api.status>;
@@ -174,7 +175,7 @@ function Heat({ job, cells, read_at, refetch }: HeatProps) {
       </div>
       {(is_bin || cells.sampled !== null) && (
         <p className="muted heat-note">
-          Each cell stands for {tasksWord(tasks_per_cell)} and shows the worst of them.
+          Each cell stands for {tasks(tasks_per_cell)} and shows the worst of them.
           {cells.sampled !== null &&
             ` Durations, attempts and workers are those of ${cells.sampled} tasks of each cell; what failed, waits or runs is complete.`}
         </p>
@@ -221,7 +222,7 @@ function AsTable(props: { job_id: string; cells: Cells; ranges: readonly Range[]
   const { job_id, cells, ranges, size } = props;
   const [shown, setShown] = useState(false);
   const failed = cells.counts.failed;
-  const what = size > 0 ? `the ${tasksWord(size)} selected` : `the ${tasksWord(failed)} that failed`;
+  const what = size > 0 ? `the ${tasks(size)} selected` : `the ${tasks(failed)} that failed`;
   if (size === 0 && failed === 0) return null;
   return (
     <details className="heat-table" open={shown} onToggle={({ currentTarget }) => setShown(currentTarget.open)}>

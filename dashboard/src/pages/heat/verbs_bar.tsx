@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { cells_api } from "../../../../src/core/api/cells.js";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import { tasks as tasksWord, whatFollows } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -10,7 +11,7 @@ import { announce, Button, Count, copyText, download, Safe, VerbDialog } from ".
 import { csvText } from "./csv.js";
 import { type HeatTask, readTasks } from "./hover_card.js";
 import { firstOf, most_ranges, pagesOf, selectionCommands } from "./ranges.js";
-import { lookedAt, tasksWord } from "./words.js";
+import { lookedAt } from "./words.js";
 
 type Retried = ReplyOf<typeof cells_api.retry>;
 type Skipped = ReplyOf<typeof cells_api.skip>;
@@ -131,7 +132,7 @@ function idsOf(stage_id: number, { ranges }: Selection): string[] {
 function RetryTold({ answer }: { answer: Retried }) {
   const { again, touched, left, dry_run, stages } = answer;
   const asked = Object.values(touched).reduce((sum, n) => sum + n, 0);
-  const behind = stages.filter(({ follows }) => follows);
+  const behind = whatFollows(stages);
   return (
     <>
       <p>
@@ -140,12 +141,7 @@ function RetryTold({ answer }: { answer: Retried }) {
         {again > asked &&
           ` ${tasksWord(again - asked)} that never ran ${again - asked === 1 ? "runs" : "run"} too: the stage cannot end without.`}
       </p>
-      {behind.length > 0 && (
-        <p>
-          Then what follows: {behind.map(({ stage, at_most }) => `${stage} (at most ${tasksWord(at_most)})`).join(", ")}
-          .
-        </p>
-      )}
+      {behind !== "" && <p>Then what follows: {behind}.</p>}
       <Left left={left} />
     </>
   );

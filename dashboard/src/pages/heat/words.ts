@@ -6,7 +6,7 @@ import {
   durationOf,
   tasksOfCell,
 } from "../../../../src/core/shown/cells.js";
-import { count } from "../../../../src/core/shown/figures.js";
+import { count, tasks } from "../../../../src/core/shown/figures.js";
 
 const words: Record<CellStatus, string> = {
   none: "nothing",
@@ -34,16 +34,12 @@ export function countsOf({ counts }: Pick<Cells, "counts">): { status: Exclude<C
     .reverse();
 }
 
-export function tasksWord(n: number): string {
-  return n === 1 ? "1 task" : `${count(n)} tasks`;
-}
-
 export function summaryOf(cells: Cells): string {
   const { stage, total, tasks_per_cell } = cells;
-  const parts = countsOf(cells).map(({ status, tasks }) => `${count(tasks)} ${lookedAt(status)}`);
+  const parts = countsOf(cells).map((one) => `${count(one.tasks)} ${lookedAt(one.status)}`);
   const binned =
     tasks_per_cell === 1 ? "one cell each" : `${count(tasks_per_cell)} to a cell, which shows the worst of them`;
-  return `Stage ${stage}: ${tasksWord(total)}, ${binned}. ${parts.join(", ")}.`;
+  return `Stage ${stage}: ${tasks(total)}, ${binned}. ${parts.join(", ")}.`;
 }
 
 /** One cell, for whoever hears it. */

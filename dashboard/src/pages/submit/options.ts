@@ -22,7 +22,7 @@ export const retry_schema = {
     attempts: {
       type: "integer",
       ...range("attempts"),
-      description: "At most so many; without within_s this number alone decides",
+      description: "Attempts at most; without within_s this number alone decides",
     },
     base_s: {
       type: "number",
@@ -61,6 +61,7 @@ export const options_schema = {
         "What the deadline counts from: the start of its work, or the submit, so that what it waits counts too",
       default: "start",
     },
+    run_at: { type: "string", format: "date-time", description: "Not before this time; at once when left out" },
     correlation_id: { type: "string", maxLength: 200, description: "An id of yours, to find it in logs and traces" },
     group_id: {
       type: "string",

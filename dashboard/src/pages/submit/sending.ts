@@ -29,6 +29,7 @@ export function submitLines(
     deadline: word("deadline_s"),
     "no-deadline": given.deadline_s === null,
     "deadline-from": word("deadline_from"),
+    at: word("run_at"),
     "correlation-id": word("correlation_id"),
     group: word("group_id"),
     "on-dependency-failure": word("on_dependency_failure"),

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { tasks } from "../../../../src/core/shown/figures.js";
+import { tasks, whatFollows } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { shown, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
@@ -65,13 +65,7 @@ function Again({ verb, task, onClose }: Parts & { verb: Verb }) {
           {answer.dry_run ? "It would run " : "It runs "}
           {tasks(answer.again)} again
           {"stages" in answer && answer.stages.some(({ follows }) => follows) && (
-            <>
-              , and what follows it:{" "}
-              {answer.stages
-                .filter(({ follows }) => follows)
-                .map(({ stage, at_most }) => `${stage} (at most ${tasks(at_most)})`)
-                .join(", ")}
-            </>
+            <>, and what follows it: {whatFollows(answer.stages)}</>
           )}
           .
         </>

@@ -8,7 +8,7 @@ import type { Finding } from "../../../geo/raster.js";
 import { makeCollection } from "../../stac/make_collection.js";
 import { refuseTakenIds } from "../../stac/taken_items.js";
 import type { RasterPlan, ValidatedRaster } from "../facts.js";
-import { collection_fields, overwrite_field, tile_fields } from "../settings.js";
+import { collection_fields, overwrite_field, register_field, tile_fields } from "../settings.js";
 import { itemIdsOf } from "./cog_tasks.js";
 import { planOf } from "./plan_tiles.js";
 
@@ -33,6 +33,7 @@ const parameters = z.object({
   ...collection_fields,
   ...tile_fields,
   ...overwrite_field,
+  ...register_field,
 });
 
 export const rasterCheckAlike = defineHandler(
@@ -51,7 +52,7 @@ export const rasterCheckAlike = defineHandler(
     const { collection } = given;
     const plans = rasters.map((raster) => planOf(raster, { ...given, item_id: raster.item_id }));
     await refuseTakenIds(ctx, given, plans.flatMap(itemIdsOf));
-    const collection_created = await makeCollection(ctx, given);
+    const collection_created = given.register !== false && (await makeCollection(ctx, given));
     return {
       plans,
       source_count,

@@ -1,11 +1,11 @@
-// raster.plan_tiles: what a checked raster becomes: one COG or a grid of them. Makes the collection if it is not there, and refuses
-// before any work what would replace the items of another job.
+// raster.plan_tiles: what a checked raster becomes: one COG or a grid of them. Makes the collection if it is not there and items are to
+// be registered, and refuses before any work what would replace the items of another job.
 import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
 import { makeCollection } from "../../stac/make_collection.js";
 import { refuseTakenIds } from "../../stac/taken_items.js";
 import type { RasterPlan, ValidatedRaster } from "../facts.js";
-import { collection_fields, overwrite_field, source_ref, stac_id, tile_fields } from "../settings.js";
+import { collection_fields, overwrite_field, register_field, source_ref, stac_id, tile_fields } from "../settings.js";
 import { itemIdOf } from "../source/item_ids.js";
 import { itemIdsOf, tilesOf } from "./cog_tasks.js";
 
@@ -24,6 +24,7 @@ const parameters = z.object({
   ...collection_fields,
   ...tile_fields,
   ...overwrite_field,
+  ...register_field,
 });
 
 export const rasterPlanTiles = defineHandler(
@@ -35,7 +36,7 @@ export const rasterPlanTiles = defineHandler(
     const plan = planOf(raster, { ...given, item_id: given.item_id ?? itemIdOf(given.source) });
     const { tiles, columns, rows } = tilesOf(plan);
     await refuseTakenIds(ctx, given, itemIdsOf(plan));
-    const collection_created = await makeCollection(ctx, given);
+    const collection_created = given.register !== false && (await makeCollection(ctx, given));
     return { plan, tile_count: tiles.length, columns, rows, collection, collection_created };
   },
 );

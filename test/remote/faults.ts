@@ -1,0 +1,155 @@
+// What may happen to a worker over HTTP, and what must hold all the same: nothing lost, nothing done twice that counts, nothing visible that no finish
+// has named. The scenarios know nothing of the worker but its command; the handlers it must have are those of worker_main.ts.
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { FileSweep } from "../../src/engine/upkeep/file_sweep.js";
+import { Zones, zonesBelow } from "../../src/storage/zones.js";
+import { type RemoteHouse, type RemoteScene, until } from "./house.js";
+
+type Scenario = (house: RemoteHouse, kind: string) => Promise<void>;
+
+const items = (count: number, more: Record<string, unknown> = {}) =>
+  Array.from({ length: count }, (_, n) => ({ n, ...more }));
+const sumOf = (count: number) => (count * (count - 1)) / 2;
+
+/** The job is completed, every task of it exactly once, and what was made of them is right. */
+async function whole(scene: RemoteScene, job_id: string, count: number): Promise<void> {
+  expect(await scene.ended(job_id)).toMatchObject({ status: "completed", result: { sum: sumOf(count), count } });
+  const [row] = await scene.house.database.db.sql<{ done: number; others: number }>`
+    select count(*) filter (where r.status = 'completed')::integer as done, count(*) filter (where r.status <> 'completed')::integer as others
+      from app.results r join app.stages s on s.stage_id = r.stage_id
+     where s.tenant_id = ${scene.tenant} and s.job_id = ${job_id}`;
+  expect(row).toEqual({ done: count + 1, others: 0 });
+}
+
+/** Those that run on their own way, and hold up nobody else. */
+export const alone: Record<string, Scenario> = {
+  async "kill -9 of a worker in the middle of tasks"(house, kind) {
+    const scene = await house.scene("kill");
+    const first = scene.worker(kind);
+    const job_id = await scene.submit("fault.step", items(24, { ms: 150 }));
+    await scene.noted("end", 4);
+    await first.kill();
+    const second = scene.worker(kind);
+    await whole(scene, job_id, 24);
+    expect(await second.stop()).toBe(0);
+    // Only what the dead one had in hand ran again.
+    const ends = scene.notes().filter(({ what }) => what === "end");
+    expect(ends.length).toBeLessThanOrEqual(24 + 4);
+  },
+
+  async "SIGSTOP of a worker past its lease"(house, kind) {
+    const scene = await house.scene("stop");
+    const first = scene.worker(kind);
+    const gate = join(house.dir, `${scene.tenant}.gate`);
+    const job_id = await scene.submit("fault.hold", items(4, { gate }));
+    const [held] = await scene.noted("start", 4);
+    first.signal("SIGSTOP");
+    const second = scene.worker(kind);
+    await until("another worker has the tasks", () => scene.notes().filter(({ pid }) => pid !== held!.pid).length >= 4);
+    first.signal("SIGCONT");
+    // Thawed, it knows by its own clock that nothing is its own any more.
+    await scene.noted("stopped", 4);
+    await writeFile(gate, "");
+    await whole(scene, job_id, 4);
+    const ends = scene.notes().filter(({ what, pid }) => what === "end" && pid === held!.pid);
+    expect(ends).toEqual([]);
+    expect(await first.stop()).toBe(0);
+    expect(await second.stop()).toBe(0);
+  },
+
+  async "the network between worker and server is cut past the lease"(house, kind) {
+    const scene = await house.scene("cut");
+    const worker = scene.worker(kind);
+    const job_id = await scene.submit("fault.step", items(24, { ms: 200 }));
+    await scene.noted("end", 4);
+    scene.way.cut();
+    await until("the worker is declared lost", async () => {
+      const [row] = await house.database.db.sql<{ n: number }>`
+        select count(*)::integer as n from app.workers where tenant_id = ${scene.tenant} and status = 'lost'`;
+      return (row?.n ?? 0) > 0;
+    });
+    scene.way.heal();
+    await whole(scene, job_id, 24);
+    expect(await worker.stop()).toBe(0);
+  },
+
+  async "a task is cancelled, and another runs into its time-out"(house, kind) {
+    const scene = await house.scene("cancel");
+    const worker = scene.worker(kind);
+    const gate = join(house.dir, `${scene.tenant}.never`);
+    const job_id = await scene.submit("fault.hold", items(1, { gate }));
+    await scene.noted("start", 1);
+    await scene.call("POST", `/api/jobs/${job_id}/cancel`, {});
+    await scene.noted("stopped", 1);
+    expect(await scene.ended(job_id)).toMatchObject({ status: "cancelled" });
+    const late = await scene.submit("fault.hold", items(1, { gate }), { timeout_s: 1, max_attempts: 1 });
+    expect(await scene.ended(late)).toMatchObject({ status: "failed" });
+    await scene.noted("stopped", 2);
+    const { tasks } = await scene.call("GET", `/api/jobs/${late}/tasks?limit=10`);
+    expect(tasks[0].error).toMatchObject({ code: "timeout", category: "transient" });
+    expect(await worker.stop()).toBe(0);
+  },
+
+  async "kill -9 between the upload and the finish"(house, kind) {
+    const scene = await house.scene("upload");
+    const first = scene.worker(kind);
+    const gate = join(house.dir, `${scene.tenant}.gate`);
+    const job_id = await scene.submit("fault.publish", items(1, { gate, bytes: 20_000_000 }));
+    const [left] = await scene.noted("uploaded", 1);
+    await first.kill();
+    const file = join(house.dir, "zones", "silver", `tenant-${scene.tenant}`, left!.key!);
+    expect(existsSync(file)).toBe(true);
+    const second = scene.worker(kind);
+    await scene.noted("uploaded", 2);
+    expect(await seen(scene)).toEqual([]);
+    await writeFile(gate, "");
+    await whole(scene, job_id, 1);
+    const [, kept] = await scene.noted("uploaded", 2);
+    expect(await seen(scene)).toEqual([kept!.key]);
+    expect(kept!.key).not.toBe(left!.key);
+    const now = () => Date.now() + 25 * 3_600_000;
+    const swept = await new FileSweep({
+      db: house.database.db,
+      zones: new Zones(zonesBelow(join(house.dir, "zones"))),
+      log: scene.engine.log,
+      now,
+    }).zone(scene.tenant, "silver");
+    expect(swept.found.map(({ key }) => key)).toEqual([left!.key]);
+    expect(existsSync(file)).toBe(false);
+    expect(await seen(scene)).toEqual([kept!.key]);
+    expect(await second.stop()).toBe(0);
+  },
+};
+
+/** Those that take what all others stand on. */
+export const together: Record<string, Scenario> = {
+  async "kill -9 of the server, and another in its place"(house, kind) {
+    const scene = await house.scene("server");
+    const worker = scene.worker(kind);
+    const job_id = await scene.submit("fault.step", items(24, { ms: 100 }));
+    await scene.noted("end", 4);
+    await house.killServer();
+    await house.startServer();
+    await whole(scene, job_id, 24);
+    expect(await worker.stop()).toBe(0);
+  },
+
+  async "the database stops as if its machine had lost its power, and comes back"(house, kind) {
+    const scene = await house.scene("database");
+    const worker = scene.worker(kind);
+    const job_id = await scene.submit("fault.step", items(24, { ms: 100 }));
+    await scene.noted("end", 4);
+    await house.cluster.restart("immediate", 500);
+    await whole(scene, job_id, 24);
+    expect(await worker.stop()).toBe(0);
+  },
+};
+
+async function seen({ house, tenant }: RemoteScene): Promise<string[]> {
+  const rows = await house.database.db.sql<{ key: string }>`
+    select key from app.assets where tenant_id = ${tenant} and retracted_at is null`;
+  return rows.map(({ key }) => key);
+}
