@@ -22,9 +22,11 @@ import { addKeys } from "./commands/keys.js";
 import { addLimits } from "./commands/limits.js";
 import { addMigrate } from "./commands/migrate.js";
 import { addContinue, addPause } from "./commands/pause.js";
+import { addPurge } from "./commands/purge.js";
 import { addQueues } from "./commands/queues.js";
 import { addRequests } from "./commands/requests.js";
 import { addResume } from "./commands/resume.js";
+import { addRetention } from "./commands/retention.js";
 import { addRetry } from "./commands/retry.js";
 import { addSchedules } from "./commands/schedules.js";
 import { addServe } from "./commands/serve.js";
@@ -122,9 +124,21 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
   ],
   [
     "Act:",
-    [addResume, addRetry, addSkip, addApprove, addReject, addPause, addContinue, addChange, addCancel, addSweep],
+    [
+      addResume,
+      addRetry,
+      addSkip,
+      addApprove,
+      addReject,
+      addPause,
+      addContinue,
+      addChange,
+      addCancel,
+      addPurge,
+      addSweep,
+    ],
   ],
-  ["Share:", [addTenants, addKeys, addLimits, addConnectors, addWebhooks]],
+  ["Share:", [addTenants, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

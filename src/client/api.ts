@@ -15,6 +15,7 @@ export { recipes_api as recipes } from "../core/api/platform/recipes.js";
 export { releases_api as releases } from "../core/api/platform/releases.js";
 export { requests_api as requests } from "../core/api/platform/requests.js";
 export { queues_api as queues } from "../core/api/queues.js";
+export { retention_api as retention } from "../core/api/retention.js";
 export { schedules_api as schedules } from "../core/api/schedules.js";
 export { sessions_api as sessions } from "../core/api/sessions.js";
 export { stream_api as stream } from "../core/api/stream.js";

@@ -8,6 +8,7 @@ import { Keys, Limits, Tenants } from "./keys.js";
 import { type Asking, Operator } from "./operate.js";
 import { Releases } from "./releases.js";
 import { Requests } from "./requests.js";
+import { Retention } from "./retention.js";
 import { Groups, Schedules } from "./schedules.js";
 import { type Streamed, type StreamOptions, streamEvents } from "./stream.js";
 import { type ClientOptions, client_options, createTransport, type Transport } from "./transport.js";
@@ -22,6 +23,7 @@ export class Client extends Operator {
   readonly blueprints: Blueprints;
   readonly keys: Keys;
   readonly limits: Limits;
+  readonly retention: Retention;
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly groups: Groups;
@@ -43,6 +45,7 @@ export class Client extends Operator {
     this.blueprints = new Blueprints(transport);
     this.keys = new Keys(transport);
     this.limits = new Limits(transport);
+    this.retention = new Retention(transport);
     this.webhooks = new Webhooks(transport);
     this.schedules = new Schedules(transport);
     this.groups = new Groups(transport);

@@ -50,6 +50,7 @@ import type {
 } from "./verbs/records.js";
 import { asked } from "./verbs/reply.js";
 import { Requests } from "./verbs/requests.js";
+import { RetentionRules } from "./verbs/retention.js";
 import { Schedules } from "./verbs/schedules.js";
 import { TaskDetails } from "./verbs/task_details.js";
 import { Tenants } from "./verbs/tenants.js";
@@ -89,6 +90,7 @@ export class Engine {
   /** The verbs of workers that came over HTTP. */
   readonly work: RemoteWork;
   readonly limits: Limits;
+  readonly retention: RetentionRules;
   /** Not of this tenant but of all: for whoever runs the service. */
   readonly tenants: Tenants;
   readonly connectors: Connectors;
@@ -134,6 +136,7 @@ export class Engine {
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, this.store, this.zones, this.assets);
     this.limits = new Limits(parts.db, parts.tenant);
+    this.retention = new RetentionRules(parts.db, parts.tenant);
     this.tenants = new Tenants(parts.db, parts.tenant);
     this.connectors = new Connectors(parts.db, parts.tenant, parts.registry, parts.outbound);
     this.sealer = parts.sealer ?? new Sealer();

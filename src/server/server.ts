@@ -7,6 +7,7 @@ import { Conflict } from "../core/errors/errors.js";
 import { fileKeeper } from "../engine/upkeep/file_keeper.js";
 import { Housekeeping } from "../engine/upkeep/housekeeping.js";
 import { Janitor } from "../engine/upkeep/janitor.js";
+import { Retention } from "../engine/upkeep/retention.js";
 import { Scheduler } from "../engine/upkeep/scheduler.js";
 import { assertServingRole } from "./access/role.js";
 import { type AppOptions, createApp } from "./app.js";
@@ -44,13 +45,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   // On connections of their own: rounds take the time they need, and hold up no call.
   const db = janitor && engine.db.kind === "server" ? engine.openConnection("janitor", 2) : engine.db;
   const housekeeping = janitor
-    ? new Housekeeping(
-        new Janitor({ db, log }),
-        log,
-        30,
+    ? new Housekeeping(new Janitor({ db, log }), log, 30, [
         new Scheduler({ engine, db, log }),
         fileKeeper(engine, db, log),
-      )
+        new Retention({ db, log }),
+      ])
     : null;
   let stopping: Promise<void> | undefined;
   const hurry = new AbortController();

@@ -12,7 +12,7 @@ as $$
       'task.cancelled', 'task.rescheduled', 'type.paused', 'type.continued', 'schedule.created', 'schedule.changed', 'schedule.deleted',
       'schedule.paused', 'schedule.continued', 'webhook.created', 'webhook.updated', 'webhook.enabled', 'webhook.deleted',
       'webhook.secret_rotated', 'webhook.pinged', 'webhook.replayed', 'webhook.discarded', 'key.created', 'key.rotated', 'key.revoked',
-      'tenant.created', 'tenant.renamed', 'tenant.limited', 'connector.configured', 'connector.removed', 'blueprint.saved',
+      'tenant.created', 'tenant.renamed', 'tenant.limited', 'tenant.retention_changed', 'job.purged', 'connector.configured', 'connector.removed', 'blueprint.saved',
       'blueprint.removed', 'group.created', 'group.sealed')
       -- Verbs that come later, with whoever asked for them.
       or (event.actor ~ '^(key|token):' and event.kind !~ '^(janitor|alert|stage|job|items)[.]')

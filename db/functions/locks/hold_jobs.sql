@@ -9,9 +9,9 @@ as $$
 declare
   v_stages bigint[];
 begin
-  perform app.lock_job_for_verbs(l.job)
+  perform app.lock_named(tenant || ' job ' || l.job_id)
      from (
-       select j as job from app.jobs j where j.tenant_id = tenant and j.job_id = any (job_ids) order by j.job_id offset 0) l;
+       select j.job_id from app.jobs j where j.tenant_id = tenant and j.job_id = any (job_ids) order by j.job_id offset 0) l;
   job_ids := array(
     select j.job_id from app.jobs j
      where j.tenant_id = tenant and j.job_id = any (job_ids) and (j.finished_at is not null) = ended order by 1);

@@ -1,8 +1,13 @@
--- Whoever ends, repairs or pauses a job waits here for others who would. Held before any row is locked.
+-- Whoever ends, repairs or pauses a job waits here for others who would. Held before any row is locked. A job that was taken away while they
+-- waited is not there for them either.
 create or replace function app.lock_job_for_verbs(job app.jobs)
 returns void
 language plpgsql
 as $$
 begin
   perform app.lock_named(job.tenant_id || ' job ' || job.job_id);
+  if not exists (select from app.jobs j where j.tenant_id = job.tenant_id and j.job_id = job.job_id) then
+    raise exception 'there is no job "%"', job.job_id
+      using errcode = 'FF001', hint = 'it was removed just now; list them', detail = app.action('jobs.list');
+  end if;
 end $$;

@@ -43,6 +43,17 @@ export const operations_api = {
     errors: [409],
     repeatable: true,
   }),
+  purge: endpoint("DELETE /api/jobs/{job_id}", {
+    cli: "purge {job_id}",
+    sql: "purge_job",
+    summary: "Remove an ended job for good, with its tasks, results, attempts, logs and events",
+    description:
+      "Files that it delivered stay, and so does what people did to it, in the audit. Refused while something alive refers to it.",
+    scope: "admin",
+    body: verb.prefault({}),
+    reply: z.object({ job_id: z.string(), status: job_status, tasks: z.int().describe("Tasks that it had"), ...told }),
+    errors: [409],
+  }),
   pause: endpoint("POST /api/jobs/{job_id}/pause", {
     cli: "pause {job_id}",
     sql: "pause_job",

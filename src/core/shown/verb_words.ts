@@ -15,6 +15,7 @@ import { operations_api } from "../api/operations.js";
 import { recipes_api } from "../api/platform/recipes.js";
 import { requests_api } from "../api/platform/requests.js";
 import { queues_api } from "../api/queues.js";
+import { retention_api } from "../api/retention.js";
 import { schedules_api } from "../api/schedules.js";
 import { tasks_api } from "../api/tasks.js";
 import { tenants_api } from "../api/tenants.js";
@@ -60,6 +61,7 @@ export const verb_words = {
   ...wordsOf(connectors_api, "connectors."),
   ...wordsOf(keys_api, "keys."),
   ...wordsOf(limits_api, "limits."),
+  ...wordsOf(retention_api, "retention."),
   ...wordsOf(tenants_api, "tenants."),
   ...wordsOf(audit_api, "audit."),
 };

@@ -15,14 +15,12 @@ export class Housekeeping {
     private readonly janitor: { sweep(): Promise<Sweep>; stop(): void },
     private readonly log: Logger,
     lease_s: number,
-    private readonly scheduler: { start(): unknown; stop(): Promise<void> },
-    /** Looks after files, at its own pace. */
-    private readonly files?: { start(): unknown; stop(): Promise<void> },
+    /** What is done beside it, each at its own pace: schedules, files, retention. */
+    private readonly others: readonly { start(): unknown; stop(): Promise<void> }[],
   ) {
     this.period_ms = Math.min(PERIOD_MS, (lease_s * 1000) / 3);
     this.after(this.period_ms * Math.random());
-    this.scheduler.start();
-    this.files?.start();
+    for (const other of this.others) other.start();
   }
 
   private after(ms: number): void {
@@ -48,8 +46,7 @@ export class Housekeeping {
     this.stopped = true;
     this.janitor.stop();
     // A round that is cut off is rolled back: what it had taken stays due.
-    void this.scheduler.stop();
-    void this.files?.stop();
+    for (const other of this.others) void other.stop();
     clearTimeout(this.timer);
   }
 }

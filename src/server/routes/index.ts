@@ -20,6 +20,7 @@ import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
 import { releasesRoutes } from "./releases.js";
 import { requestsRoutes } from "./requests.js";
+import { retentionRoutes } from "./retention.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -60,6 +61,7 @@ export function allRoutes(): Route[] {
     ...keysRoutes(),
     ...sessionsRoutes(),
     ...limitsRoutes(),
+    ...retentionRoutes(),
     ...routes(audit_api, {}),
     ...tenantsRoutes(),
     ...metricsRoutes(),

@@ -2,6 +2,7 @@
 import { fileKeeper } from "../../engine/upkeep/file_keeper.js";
 import { Housekeeping } from "../../engine/upkeep/housekeeping.js";
 import { type Alert, Janitor } from "../../engine/upkeep/janitor.js";
+import { Retention } from "../../engine/upkeep/retention.js";
 import { Scheduler } from "../../engine/upkeep/scheduler.js";
 import { sweepScratch } from "../run/scratch.js";
 import type { WorkerShared } from "./incarnation.js";
@@ -19,5 +20,5 @@ export function openHousekeeping(registration: Registration, { engine, settings 
   const files = fileKeeper(engine, db, log, () =>
     sweepScratch(settings.scratch_dir, worker_id, engine.leftovers_after_h * 3_600_000, log),
   );
-  return new Housekeeping(janitor, log, lease.lease_ms / 1000, scheduler, files);
+  return new Housekeeping(janitor, log, lease.lease_ms / 1000, [scheduler, files, new Retention({ db, log })]);
 }
