@@ -1,7 +1,7 @@
 // Drives every route of the OpenAPI document, as the running server serves it, with calls made from the document: valid, invalid,
 // for another tenant's things and without the right to. No answer is a 500, none tells of the other tenant, and none is one the
 // document does not know. A failure names its seed: FANFOLD_TEST_SEED repeats the run.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { scopes } from "../../src/core/api/endpoint.js";
 import { withoutPostgis } from "../catalog_packages.js";
 import { random } from "../core/random_values.js";
@@ -22,6 +22,8 @@ import { openService, type TestService } from "./service.js";
 
 const seed = Number(process.env.FANFOLD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const AT_ONCE = 6;
+/** Thousands of calls: on a machine that does other things beside it they take minutes. */
+vi.setConfig({ testTimeout: 240_000 });
 interface Sent {
   path?: Record<string, string>;
   query?: Record<string, string>;

@@ -260,6 +260,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     path: { task_id: await world.taskOf(await world.job("mixed")) },
     body: {},
   }),
+  delete_jobs_job_id: async (world) => ({ path: { job_id: await world.job("greet") }, body: {} }),
   post_tasks_task_id_redo: async (world) => ({
     path: { task_id: await world.taskOf(await world.job("greet")) },
     body: {},

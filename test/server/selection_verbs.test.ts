@@ -90,6 +90,26 @@ test("retry runs exactly the failed tasks of the selection again, and what follo
   expect(event.data.target).toContain("{[0,6)}");
 });
 
+test("an ended job is removed for good over HTTP, by its tenant's admin only, and rules say what goes by itself", async () => {
+  const job_id = await endedJob(1);
+  const remove = (body: object, key?: string) =>
+    service.call("DELETE", `/api/jobs/${job_id}`, { body, ...(key && { key }) });
+  expect(await remove({}, await service.key("default", ["operate", "read"]))).toMatchObject({ status: 403 });
+  expect(await remove({ dry_run: true })).toMatchObject({
+    status: 200,
+    body: { changed: false, status: "partial_success" },
+  });
+  expect(await remove({ reason: "a test" })).toMatchObject({ status: 200, body: { changed: true, job_id } });
+  expect(await remove({})).toMatchObject({ status: 404 });
+  expect(await service.call("GET", `/api/jobs/status/${job_id}`)).toMatchObject({ status: 404 });
+  const { body: rules } = await service.call("GET", "/api/retention");
+  expect(rules.rules).toContainEqual(
+    expect.objectContaining({ kind: "jobs", status: "completed", keep_s: 90 * 86_400, set_for: null }),
+  );
+  const change = { rules: [{ kind: "jobs", keep_s: 3600 }] };
+  expect(await service.call("PUT", "/api/retention/default", { body: change })).toMatchObject({ status: 403 });
+});
+
 test("redo runs one completed task again by its id, and the client has a method for it", async () => {
   const job_id = await endedJob(1);
   const { body: page } = await service.call("GET", `/api/jobs/${job_id}/tasks?stage=make`);

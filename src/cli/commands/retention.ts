@@ -155,7 +155,7 @@ function* lines(record: RetentionRecord, width: number): Generator<string> {
     status ?? "any",
     keep_count !== null && keep_s === null ? "" : age(keep_s),
     keep_count === null ? "" : `the newest ${count(keep_count)}`,
-    set_for === "tenant" ? record.tenant_id : (set_for ?? "default"),
+    set_for === "tenant" ? record.tenant_id : (set_for ?? "built in"),
   ]);
   yield* table(["KEPT", "TYPE", "STATUS", "FOR", "AT MOST", "RULE OF"], rows, width);
   yield "";
