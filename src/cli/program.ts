@@ -41,6 +41,7 @@ import { addVerify } from "./commands/verify.js";
 import { addWatch } from "./commands/watch.js";
 import { addWebhooks } from "./commands/webhooks.js";
 import { addWhy } from "./commands/why.js";
+import { addWork } from "./commands/work.js";
 import { addWorkers } from "./commands/workers.js";
 import { addDemo } from "./demo/demo.js";
 import { type Cli, CliCommand, globals } from "./terminal/command.js";
@@ -102,7 +103,10 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
 
 /** In the order in which they are met. */
 const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
-  ["Run:", [addUp, addServe, addDashboard, addSubmit, addWatch, addRequests, addSchedules, addGroups, addDemo]],
+  [
+    "Run:",
+    [addUp, addServe, addWork, addDashboard, addSubmit, addWatch, addRequests, addSchedules, addGroups, addDemo],
+  ],
   [
     "Look:",
     [

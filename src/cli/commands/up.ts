@@ -1,7 +1,7 @@
 // fanfold up: database, schema, worker and HTTP API in one process, until it is told to stop.
 import { package_version } from "../../config.js";
 import { Forbidden } from "../../core/errors/errors.js";
-import type { Problem } from "../../core/errors/problems.js";
+import { type Problem, quoted, suggestion } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
 import { lease_limits } from "../../core/values/setting_values.js";
 import { catalogState } from "../../engine/schema/catalog_schema.js";
@@ -32,6 +32,12 @@ export interface UpOptions {
   /** false with --no-http. */
   http?: boolean;
   waitForDatabase?: string;
+  /** Only tasks of these types, as patterns; all that the registry has when left out. */
+  types?: readonly string[];
+  /** Ends when there is nothing left to run. */
+  once?: boolean;
+  /** The schema is somebody else's to bring up to date. */
+  migrate?: false;
 }
 
 /** What a command adds that serves data of its own. */
@@ -95,17 +101,18 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       const tellMore = await more?.prepare(session);
       // Before the worker: whoever cannot serve as asked is told before tasks are taken.
       const serving = http ? await serveToo(cli, session, more?.name) : null;
-      const worker = await workerBeside(session, serving?.server ?? null);
+      const worker = await workerBeside(session, serving?.server ?? null, typesThatFit(options.types, session));
       const told = serving === null ? undefined : await tellMore?.(serving.server.url);
       announce(cli, session, worker, serving, told, await catalogHints(session));
       session.showLog();
       const leaver = together([serving?.server ?? null, worker]);
-      const how = await untilTold(cli.io, leaver, "finishing or handing back what runs");
+      const drained = options.once === true ? worker.idle().then(() => leaver.stop()) : undefined;
+      const how = await untilTold(cli.io, leaver, "finishing or handing back what runs", drained);
       const { completed, failed } = worker.stats();
       if (!globals(cli).json) note(cli.io, `stopped ${how}; ${completed} tasks completed, ${failed} attempts failed`);
     },
     {
-      migrate: true,
+      migrate: options.migrate ?? true,
       slots,
       lease_s,
       worker_memory_mb,
@@ -192,6 +199,24 @@ async function catalogHints({ engine, config }: Session): Promise<string[]> {
         "  stac      no catalogue here; raster jobs need it: start with FANFOLD_CATALOG=stac (PostGIS, about 1 GB of memory)",
       ]
     : [];
+}
+
+/** Whoever takes only some types plans stages all the same: planning is short, and without it nothing would ever wait for them. */
+function typesThatFit(patterns: readonly string[] | undefined, { registry }: Session): string[] | undefined {
+  if (patterns === undefined) return undefined;
+  const known = [...registry.handlers.keys()];
+  const fits = (pattern: string) => (type: string) =>
+    pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+  const problems = patterns
+    .filter((pattern) => !known.some(fits(pattern)))
+    .map((pattern) => ({
+      path: "--types",
+      problem: `there is no handler ${quoted(pattern)}`,
+      fix: suggestion(pattern, known),
+    }));
+  if (problems.length > 0) throw usage("the worker cannot start", { problems });
+  const planners = ["#plan", ...Array.from(registry.jobs.keys(), (job) => `#plan:${job}`)];
+  return [...known.filter((type) => patterns.some((pattern) => fits(pattern)(type))), ...planners];
 }
 
 /** Without its password: what is printed ends up in logs and screenshots. */

@@ -146,9 +146,13 @@ export function httpLines({ server, first_key, dashboard, sign_in }: Serving, ki
 }
 
 /** A worker beside the server; when there can be none, there is no server either. */
-export async function workerBeside(session: Session, server: Server | null): Promise<Worker> {
+export async function workerBeside(
+  session: Session,
+  server: Server | null,
+  types?: readonly string[],
+): Promise<Worker> {
   try {
-    return await session.startWorker();
+    return await session.startWorker(types);
   } catch (error) {
     await server?.kill();
     throw error;
@@ -164,7 +168,13 @@ export function together(leavers: readonly (Leaver | null)[]): Leaver {
   };
 }
 
-export async function untilTold(io: Io, leaver: Leaver, what: string): Promise<"gracefully" | "at once"> {
+/** `drained`: it ends by itself, too, when this does. */
+export async function untilTold(
+  io: Io,
+  leaver: Leaver,
+  what: string,
+  drained?: Promise<unknown>,
+): Promise<"gracefully" | "at once"> {
   const { stopped, dispose } = stopOnSignals(leaver, {
     source: io.onSignal,
     onFirst: (signal) => note(io, `${signal}: ${what} (again: at once)`),
@@ -172,7 +182,7 @@ export async function untilTold(io: Io, leaver: Leaver, what: string): Promise<"
     onThird: () => void leaver.kill(),
   });
   try {
-    return await stopped;
+    return await (drained === undefined ? stopped : Promise.race([stopped, drained.then(() => "gracefully" as const)]));
   } finally {
     dispose();
   }

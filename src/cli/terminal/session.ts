@@ -22,7 +22,8 @@ export interface Session {
   readonly engine: Engine;
   /** Does something that needs the database, which may be away at the start. */
   readonly patience: Patience;
-  startWorker(): Promise<Worker>;
+  /** `types`: only these of the registry. */
+  startWorker(types?: readonly string[]): Promise<Worker>;
   /** Says so when a submitted job would wait for a worker that is not there. */
   warnWithoutWorkers(): Promise<void>;
   /** The command has said that it is up: from here on its log may be seen. */
@@ -122,10 +123,21 @@ export async function withSession<T>(
       registry,
       engine,
       patience,
-      startWorker: async () => {
+      startWorker: async (types) => {
         const { startWorker } = await import("../../worker/worker.js");
         const { slots, lease_s, isolation_user, worker_memory_mb: memory_mb, retry } = config;
-        const settings = { slots, lease_s, isolation_user, memory_mb, retry, secrets_dir, outbound, raster, log };
+        const settings = {
+          slots,
+          lease_s,
+          types,
+          isolation_user,
+          memory_mb,
+          retry,
+          secrets_dir,
+          outbound,
+          raster,
+          log,
+        };
         return patience(() => startWorker(engine, settings));
       },
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
