@@ -257,3 +257,27 @@ test("the vitals of the service are for whoever runs it", async () => {
   expect(vitals.database.tables.map(({ table }: { table: string }) => table)).toContain("results");
   expect(vitals.history.at(-1)).toMatchObject({ size_bytes: expect.any(Number), claimed: expect.any(Number) });
 });
+
+test("an autoscaler is told how many workers the work would keep busy: of some types, of one tenant or of all", async () => {
+  const key = await service.key("scaled");
+  const ask = (query: string, key_of = key) => service.call("GET", `/api/queues/demand${query}`, { key: key_of });
+  expect(await ask("?types=t.nobody")).toMatchObject({
+    status: 200,
+    body: { due: 0, running: 0, slots: 0, wanted_workers: 0 },
+  });
+  for (let n = 0; n < 9; n++) {
+    await service.call("POST", "/api/tasks/enqueue/t.nobody", {
+      key,
+      body: { parameters: { n }, ...(n > 6 && { delay_s: 600 }) },
+    });
+  }
+  expect((await ask("?types=t.*&slots=4")).body).toMatchObject({ due: 7, running: 0, wanted_workers: 2 });
+  expect((await ask("?types=x.*,t.nobody&slots=1")).body).toMatchObject({ due: 7, wanted_workers: 7 });
+  expect((await ask("?types=x.*")).body.wanted_workers).toBe(0);
+  await service.call("POST", "/api/task-types/t.nobody/pause", { key, body: {} });
+  expect((await ask("?types=t.nobody")).body).toMatchObject({ due: 0, wanted_workers: 0 });
+  expect(await ask("?everybody=true")).toMatchObject({ status: 403 });
+  await service.call("POST", "/api/task-types/t.nobody/continue", { key, body: {} });
+  expect((await ask("?everybody=true&types=t.nobody", operator)).body.due).toBeGreaterThanOrEqual(7);
+  expect(await ask("?slots=0")).toMatchObject({ status: 400 });
+});

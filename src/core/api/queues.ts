@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { action } from "./action.js";
 import { endpointsOf } from "./endpoint.js";
-import { time } from "./fields.js";
+import { flag, time } from "./fields.js";
 
 const points = z.array(z.int());
 const looks = z.array(z.int().nullable());
@@ -70,5 +70,30 @@ export const queues_api = {
       queues: z.array(queue),
       more: z.boolean().describe("There are more task types than this list has"),
     }),
+  }),
+  demand: endpoint("GET /api/queues/demand", {
+    sql: "queue_demand",
+    long: true,
+    summary: "How many workers the work there is would keep busy, for autoscalers",
+    description:
+      "What is due and what runs, divided by the slots of a worker. Paused work does not count, and what is not known is 0, so that an " +
+      "autoscaler never meets a hole.",
+    query: z.strictObject({
+      types: z
+        .string()
+        .max(2000)
+        .regex(/^[a-z0-9_.*,]*$/)
+        .optional()
+        .describe("Task types, separated by commas; raster.* is all that begin so"),
+      slots: z.coerce.number().int().min(1).max(10_000).default(8).describe("Of one worker"),
+      everybody: flag.optional().describe("For operators: the work of all tenants"),
+    }),
+    reply: z.object({
+      due: z.int().describe("Tasks that wait and may run now"),
+      running: z.int(),
+      slots: z.int().describe("Tasks that the workers there are can run at once"),
+      wanted_workers: z.int().describe("So many would be busy"),
+    }),
+    errors: [403],
   }),
 };

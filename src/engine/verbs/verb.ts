@@ -12,6 +12,7 @@ const types: Readonly<Record<string, string>> = {
   attempts: "integer",
   before: "bigint",
   dry_run: "boolean",
+  everybody: "boolean",
   hours: "integer",
   minutes: "integer",
   most: "integer",
@@ -21,6 +22,7 @@ const types: Readonly<Record<string, string>> = {
   ranges: "json",
   request: "json",
   run_at: "timestamptz",
+  slots: "integer",
   statuses: "json",
   worker: "uuid",
 };

@@ -1,6 +1,5 @@
 // Every route there is.
 import { audit_api } from "../../core/api/audit.js";
-import { queues_api } from "../../core/api/queues.js";
 import { views_api } from "../../core/api/views.js";
 import { workers_api } from "../../core/api/workers.js";
 import { inTurn, type Route, routes } from "../http/route.js";
@@ -18,6 +17,7 @@ import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { operationsRoutes } from "./operations.js";
+import { queuesRoutes } from "./queues.js";
 import { releasesRoutes } from "./releases.js";
 import { requestsRoutes } from "./requests.js";
 import { retentionRoutes } from "./retention.js";
@@ -40,7 +40,7 @@ export function allRoutes(): Route[] {
     ...jobBulkRoutes(),
     ...operationsRoutes(),
     ...routes(views_api, {}),
-    ...routes(queues_api, {}),
+    ...queuesRoutes(),
     ...routes(workers_api, {}),
     ...vitalsRoutes(),
     ...tasksRoutes(),
