@@ -259,7 +259,11 @@ async function exists(path: string): Promise<boolean> {
 async function schemaHash(): Promise<string> {
   const { migrations, functions } = await readSchemaFolder(schema_folder);
   const catalog = join(schema_folder, "catalog");
-  const parts = await Promise.all(["migrations", "functions", "pgstac"].map((part) => readSql(catalog, part)));
+  const geo = join(schema_folder, "geo");
+  const parts = await Promise.all([
+    ...["migrations", "functions", "pgstac"].map((part) => readSql(catalog, part)),
+    ...["migrations", "functions"].map((part) => readSql(geo, part)),
+  ]);
   const hash = createHash("sha256");
   for (const { path, hash: text } of [...migrations, ...functions, ...parts.flat()]) hash.update(`${path} ${text}\n`);
   return hash.digest("hex").slice(0, 16);

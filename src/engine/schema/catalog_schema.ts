@@ -1,5 +1,5 @@
-// Installs the catalogue: schema `stac` on PostGIS, and the functions that reach into pgSTAC where that is installed. Apart from
-// the migrations of `app`, because a database without PostGIS is a whole Fanfold but for its catalogue.
+// Installs what needs PostGIS: the catalogue in schema `stac`, with the functions that reach into pgSTAC where that is installed, and the
+// vector layers' schema `geo`. Apart from the migrations of `app`, because a database without PostGIS is a whole Fanfold but for these.
 import { join } from "node:path";
 import { type Database, type Queryable, quoteName } from "../database/database.js";
 import {
@@ -29,12 +29,14 @@ export type CatalogChoice = "auto" | "stac" | "pgstac" | "off";
 
 export interface CatalogOptions {
   choice?: CatalogChoice;
-  /** Where `migrations/`, `functions/` and `pgstac/` are (default: the package's own `db/catalog`). */
+  /** Where `catalog/` and `geo/` are (default: the package's own `db`). */
   folder?: string;
   lock_timeout_s?: number;
 }
 
-interface CatalogFolder {
+/** What one schema is to hold; `pgstac`: only beside that. */
+interface SchemaPart {
+  schema: "stac" | "geo";
   release: string;
   migrations: Migration[];
   functions: SqlFunction[];
@@ -65,7 +67,7 @@ export async function migrateCatalog(db: Database, options: CatalogOptions = {})
     const around = await surroundings(tx, choice);
     const obstacle = obstacleIn(around, choice);
     if (obstacle !== null) throw new SchemaMismatch(`${obstacle.problem}: ${obstacle.fix}`);
-    await install(tx, code, around);
+    for (const part of code) await install(tx, part, around);
     return stateOf(tx, code, choice);
   });
 }
@@ -74,21 +76,22 @@ export async function catalogState(db: Queryable, options: CatalogOptions = {}):
   return stateOf(db, await readCatalogFolder(options.folder), options.choice ?? "auto");
 }
 
-async function stateOf(db: Queryable, code: CatalogFolder, choice: CatalogChoice): Promise<CatalogState> {
+async function stateOf(db: Queryable, code: SchemaPart[], choice: CatalogChoice): Promise<CatalogState> {
   const around = await surroundings(db, choice);
-  const installed = await readInstalled(db);
   const obstacle = obstacleIn(around, choice);
-  const schema = around.postgis?.schema ?? "public";
-  const { migrations, functions, vanished } = differences(code, installed, around, schema);
+  const pending: string[] = [];
+  const versions: (number | null)[] = [];
+  for (const part of code) {
+    const installed = await readInstalled(db, part.schema);
+    const { migrations, functions, vanished } = differences(part, installed, around);
+    versions.push(installed === null ? null : installed.migrations.size);
+    pending.push(...[...migrations, ...functions].map(({ name }) => `${part.schema}.${name}`));
+    pending.push(...vanished.map((name) => `drop ${part.schema}.${name}`));
+  }
   return {
-    database_version: installed === null ? null : installed.migrations.size,
-    code_version: code.migrations.length,
-    pending:
-      obstacle === null
-        ? [...migrations, ...functions]
-            .map(({ name }) => `stac.${name}`)
-            .concat(vanished.map((name) => `drop stac.${name}`))
-        : [],
+    database_version: versions[0] ?? null,
+    code_version: code[0]?.migrations.length ?? 0,
+    pending: obstacle === null ? pending : [],
     postgis: around.postgis?.version ?? null,
     pgstac: around.pgstac,
     obstacle,
@@ -188,44 +191,48 @@ interface Installed {
   functions: Map<string, string>;
 }
 
-async function readInstalled(db: Queryable): Promise<Installed | null> {
+async function readInstalled(db: Queryable, schema: SchemaPart["schema"]): Promise<Installed | null> {
   const [row] = await db.sql<{ installed: boolean }>`
     select exists (
       select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname = 'stac' and c.relname = 'schema_migrations' and has_schema_privilege(n.oid, 'usage')) as installed`;
+       where n.nspname = ${schema} and c.relname = 'schema_migrations' and has_schema_privilege(n.oid, 'usage')) as installed`;
   if (!row?.installed) return null;
-  const migrations = await db.sql<{ version: number; name: string; hash: string }>`
-    select version, name, hash from stac.schema_migrations order by version`;
-  const functions = await db.sql<{
-    name: string;
-    hash: string;
-  }>`select name, hash from stac.schema_functions order by name`;
+  type Migrations = { version: number; name: string; hash: string }[];
+  type Functions = { name: string; hash: string }[];
+  const migrations: Migrations =
+    schema === "stac"
+      ? await db.sql`select version, name, hash from stac.schema_migrations order by version`
+      : await db.sql`select version, name, hash from geo.schema_migrations order by version`;
+  const functions: Functions =
+    schema === "stac"
+      ? await db.sql`select name, hash from stac.schema_functions order by name`
+      : await db.sql`select name, hash from geo.schema_functions order by name`;
   return {
     migrations: new Map(migrations.map((one) => [one.version, one])),
     functions: new Map(functions.map(({ name, hash }) => [name, hash])),
   };
 }
 
-function differences(code: CatalogFolder, installed: Installed | null, around: Surroundings, schema: string) {
+function differences(code: SchemaPart, installed: Installed | null, around: Surroundings) {
   for (const { version, name, hash } of code.migrations) {
     const applied = installed?.migrations.get(version);
     if (applied === undefined || applied.hash === hash) continue;
     throw new SchemaMismatch(
-      `the catalogue's migration ${version} (${applied.name}) was applied with another text than ${name} has now. ` +
+      `migration ${version} of schema ${code.schema} (${applied.name}) was applied with another text than ${name} has now. ` +
         "Applied migrations never change: restore the file and write a new one, then run: fanfold migrate",
     );
   }
   const newest = Math.max(0, ...(installed?.migrations.keys() ?? []));
   if (newest > code.migrations.length) {
     throw new SchemaMismatch(
-      `the catalogue's schema is at version ${newest}, newer than this version of Fanfold, which knows ` +
+      `schema ${code.schema} is at version ${newest}, newer than this version of Fanfold, which knows ` +
         `${code.migrations.length}. Update Fanfold; fanfold migrate never goes back`,
     );
   }
   // The schema of PostGIS is written into the functions: they are other functions when it moves.
   const wanted = [...code.functions, ...(around.pgstac === null ? [] : code.pgstac)].map((one) => ({
     ...one,
-    hash: `${one.hash} ${schema}`,
+    hash: `${one.hash} ${postgisSchema(around)}`,
   }));
   const names = new Set(wanted.map(({ name }) => name));
   return {
@@ -235,32 +242,39 @@ function differences(code: CatalogFolder, installed: Installed | null, around: S
   };
 }
 
-async function install(tx: Queryable, code: CatalogFolder, around: Surroundings): Promise<void> {
-  const schema = around.postgis?.schema ?? "public";
-  const filled = (text: string) => text.replaceAll("@postgis@", quoteName(schema));
+function postgisSchema({ postgis }: Surroundings): string {
+  return postgis?.schema ?? "public";
+}
+
+async function install(tx: Queryable, code: SchemaPart, around: Surroundings): Promise<void> {
+  const { schema } = code;
+  const filled = (text: string) => text.replaceAll("@postgis@", quoteName(postgisSchema(around)));
   await tx.script(`
-    create schema if not exists stac;
-    create table if not exists stac.schema_migrations (
+    create schema if not exists ${schema};
+    create table if not exists ${schema}.schema_migrations (
       version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now());
-    create table if not exists stac.schema_functions (
+    create table if not exists ${schema}.schema_functions (
       name text primary key, hash text not null, release text not null, applied_at timestamptz not null default now())`);
-  const needed = differences(code, await readInstalled(tx), around, schema);
+  const needed = differences(code, await readInstalled(tx, schema), around);
+  const record = async (table: string, columns: string, values: (string | number)[]) => {
+    const texts = values.map((value) => `'${String(value).replaceAll("'", "''")}'`);
+    await tx.script(`insert into ${schema}.${table} (${columns}) values (${texts.join(", ")})`);
+  };
   for (const { version, name, hash, text, path } of needed.migrations) {
     await applyFile(tx, path, filled(text));
-    await tx.sql`
-      insert into stac.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
+    await record("schema_migrations", "version, name, hash", [version, name, hash]);
   }
-  if (around.pgstac !== null) await tx.script(pgstac_grants);
-  const owner = await schemaOwner(tx, "stac");
+  if (schema === "stac" && around.pgstac !== null) await tx.script(pgstac_grants);
+  const owner = await schemaOwner(tx, schema);
+  const forget = (name: string) => tx.script(`delete from ${schema}.schema_functions where name = '${name}'`);
   for (const name of needed.vanished) {
-    await dropFunction(tx, "stac", name);
-    await tx.sql`delete from stac.schema_functions where name = ${name}`;
+    await dropFunction(tx, schema, name);
+    await forget(name);
   }
   for (const one of needed.functions) {
-    await replaceFunction(tx, "stac", { ...one, text: filled(one.text) }, owner);
-    await tx.sql`
-      insert into stac.schema_functions (name, hash, release) values (${one.name}, ${one.hash}, ${code.release})
-      on conflict (name) do update set hash = excluded.hash, release = excluded.release, applied_at = now()`;
+    await replaceFunction(tx, schema, { ...one, text: filled(one.text) }, owner);
+    await forget(one.name);
+    await record("schema_functions", "name, hash, release", [one.name, one.hash, code.release]);
   }
 }
 
@@ -273,11 +287,14 @@ const pgstac_grants = `
   grant select on all tables in schema pgstac to fanfold_owner;
   grant insert, update, delete on pgstac.items, pgstac.collections, pgstac.items_staging, pgstac.items_staging_upsert to fanfold_owner`;
 
-async function readCatalogFolder(folder = join(schema_folder, "catalog")): Promise<CatalogFolder> {
-  return {
-    release: await readRelease(),
-    migrations: await readVersioned(folder, "migrations"),
-    functions: await readSql(folder, "functions"),
-    pgstac: await readSql(folder, "pgstac"),
-  };
+async function readCatalogFolder(folder = schema_folder): Promise<SchemaPart[]> {
+  const release = await readRelease();
+  const part = async (schema: SchemaPart["schema"], name: string): Promise<SchemaPart> => ({
+    schema,
+    release,
+    migrations: await readVersioned(join(folder, name), "migrations"),
+    functions: await readSql(join(folder, name), "functions"),
+    pgstac: schema === "stac" ? await readSql(join(folder, name), "pgstac") : [],
+  });
+  return [await part("stac", "catalog"), await part("geo", "geo")];
 }
