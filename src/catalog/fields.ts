@@ -1,6 +1,7 @@
 // How searches call the parts of an item, and which parts they give back. Pure.
 import { BadRequest } from "../core/errors/errors.js";
 import { quoted } from "../core/errors/problems.js";
+import type { FilterNames } from "../geo/cql2/filter.js";
 import type { StacItem } from "../geo/stac.js";
 
 /** Where a field's value is: a column of the store's, or steps into the item. */
@@ -27,6 +28,26 @@ export function fieldOf(name: string): Field | null {
     throw new BadRequest(`${quoted(name)} is not the name of a field`, { hint: "id, datetime, eo:cloud_cover, …" });
   return { path: roots.has(steps[0] as string) && bare === name ? steps : ["properties", ...steps] };
 }
+
+/** What a filter on items may name: any property, whose type only the items know. */
+export const item_names: FilterNames = {
+  field(name) {
+    const field = fieldOf(name);
+    if (field === null) return "geometry";
+    if ("path" in field) return { node: { ...field }, type: null };
+    return { node: { ...field }, type: field.column === "id" || field.column === "collection" ? "text" : "time" };
+  },
+  /** An item's datetime is the whole time it covers. */
+  span(names) {
+    const [first, second] = names.map((name) => name.replace(/^properties\./, ""));
+    const is_whole =
+      second === undefined
+        ? first === "datetime"
+        : (first === "start_datetime" || first === "datetime") && second === "end_datetime";
+    return is_whole ? { column: "datetime" } : null;
+  },
+  degrees: true,
+};
 
 /** Asked for or not, an item is found again by these. */
 const always = ["type", "id", "collection"];

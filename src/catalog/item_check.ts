@@ -3,9 +3,9 @@
 import { BadRequest, TooLarge } from "../core/errors/errors.js";
 import { jsonPath, max_problems, type Problem, quoted, type Step } from "../core/errors/problems.js";
 import { jsonProblems, result_limits } from "../core/values/json.js";
+import { bboxProblem, geometryProblems } from "../geo/geojson.js";
 import type { StacCollection, StacItem } from "../geo/stac.js";
-import { bboxProblem, geometryProblems } from "./geojson.js";
-import { isMoment } from "./times.js";
+import { isMoment } from "../geo/times.js";
 
 export const most_item_id_bytes = 512;
 export const most_collection_id_bytes = 256;

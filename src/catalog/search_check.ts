@@ -1,10 +1,10 @@
 // What is wrong with a search, for every caller alike: all problems at once, each with its path below the search. Its filter and its
 // token are judged where they are read (cql2.ts, search_request.ts). Pure.
 import { type Problem, quoted } from "../core/errors/problems.js";
+import { bboxProblem, degrees, geometryProblems } from "../geo/geojson.js";
+import { isDay, isMoment } from "../geo/times.js";
 import type { SearchQuery } from "./catalog.js";
 import { fieldOf } from "./fields.js";
-import { bboxProblem, degrees, geometryProblems } from "./geojson.js";
-import { isDay, isMoment } from "./times.js";
 
 const most_ids = 10_000;
 const most_sorts = 10;

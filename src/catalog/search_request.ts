@@ -2,11 +2,11 @@
 // A token holds the place in the order where a page ended, so that paging neither skips nor repeats what was there all along.
 import { createHash } from "node:crypto";
 import { BadRequest } from "../core/errors/errors.js";
+import { normalFilter } from "../geo/cql2/filter.js";
+import { bboxGeometry } from "../geo/geojson.js";
 import type { StacItem } from "../geo/stac.js";
 import type { SearchPage, SearchQuery } from "./catalog.js";
-import { normalFilter } from "./cql2.js";
-import { type Field, fieldOf, withFields } from "./fields.js";
-import { bboxGeometry } from "./geojson.js";
+import { type Field, fieldOf, item_names, withFields } from "./fields.js";
 import { searchProblems } from "./search_check.js";
 
 /** As stac.search takes it. */
@@ -46,7 +46,7 @@ export function planSearch(tenant: string, query: SearchQuery): PlannedSearch {
     starts: datetime[0] ?? undefined,
     ends: datetime[1] ?? undefined,
     geometry: bbox === undefined ? (intersects ?? undefined) : bboxGeometry(bbox),
-    filter: filter === undefined || filter === null ? undefined : normalFilter(filter),
+    filter: filter === undefined || filter === null ? undefined : normalFilter(filter, item_names),
   };
   const about = hashOf(request);
   const turn = query.token === undefined ? null : readToken(query.token, about, request.sort.length);

@@ -1,10 +1,12 @@
 // biome-ignore-all format: one case a line
 // Reading CQL2: text becomes the JSON it means, and what cannot be answered is refused with its place.
 import { describe, expect, test } from "vitest";
-import { normalFilter } from "../../src/catalog/cql2.js";
-import { cql2FromText } from "../../src/catalog/cql2_text.js";
+import { item_names } from "../../src/catalog/fields.js";
 import { BadRequest } from "../../src/core/errors/errors.js";
+import { normalFilter as normal } from "../../src/geo/cql2/filter.js";
+import { cql2FromText } from "../../src/geo/cql2/text.js";
 
+const normalFilter = (filter: unknown) => normal(filter, item_names);
 const p = (property: string) => ({ property });
 
 test.each<[string, unknown]>([

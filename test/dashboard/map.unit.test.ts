@@ -11,7 +11,7 @@ import {
   viewOf,
   worstIn,
 } from "../../dashboard/src/pages/map/shapes.js";
-import { cql2FromText } from "../../src/catalog/cql2_text.js";
+import { cql2FromText } from "../../src/geo/cql2/text.js";
 
 describe("shapes on the map", () => {
   test("a box over the antimeridian runs on beyond 180 instead of round the globe", () => {

@@ -1,5 +1,5 @@
 // Times of a search as people write them: a moment, or two of them with a slash between and `..` for an open end. Pure.
-import { isMoment } from "../../catalog/times.js";
+import { isMoment } from "../../geo/times.js";
 
 export type Period = [start: string | null, end: string | null];
 

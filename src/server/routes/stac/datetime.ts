@@ -1,6 +1,7 @@
 // Moments and intervals as a search gives them: RFC 3339, with ".." or nothing for an open end.
-import { isMoment } from "../../../catalog/times.js";
+
 import { type Problem, quoted } from "../../../core/errors/problems.js";
+import { isMoment } from "../../../geo/times.js";
 
 const fix = "Give an RFC 3339 moment such as 2024-05-06T07:08:09Z, or an interval: start/end, with .. for an open end.";
 

@@ -1,16 +1,23 @@
 // Filters: CQL2 as text or JSON, and the older query extension, both made into one CQL2 expression in JSON.
-import { normalFilter } from "../../../catalog/cql2.js";
-import { cql2FromText } from "../../../catalog/cql2_text.js";
+import { item_names } from "../../../catalog/fields.js";
 import { isFanfoldError } from "../../../core/errors/errors.js";
 import { kindOf, type Problem, quoted } from "../../../core/errors/problems.js";
 import { parseJson } from "../../../core/values/json.js";
+import { type FilterNames, normalFilter } from "../../../geo/cql2/filter.js";
+import { cql2FromText } from "../../../geo/cql2/text.js";
 
 export type FilterLang = "cql2-text" | "cql2-json";
 
 const fix = "See CQL2 (OGC 21-065r2); GET /stac/queryables tells what there is to filter by.";
 
 /** The expression in JSON, or a problem. */
-export function readFilter(value: unknown, lang: FilterLang, path: string, problems: Problem[]): unknown {
+export function readFilter(
+  value: unknown,
+  lang: FilterLang,
+  path: string,
+  problems: Problem[],
+  names: FilterNames = item_names,
+): unknown {
   if (lang === "cql2-text" && typeof value !== "string") {
     const problem = `is ${kindOf(value)}, and filter-lang says cql2-text`;
     problems.push({ path, problem, fix: "Give text, or filter-lang cql2-json." });
@@ -19,7 +26,7 @@ export function readFilter(value: unknown, lang: FilterLang, path: string, probl
   try {
     const expression =
       typeof value === "string" ? (lang === "cql2-text" ? cql2FromText(value) : parseJson(value)) : value;
-    normalFilter(expression);
+    normalFilter(expression, names);
     return expression;
   } catch (error) {
     if (!isFanfoldError(error) || error.http_status !== 400) throw error;

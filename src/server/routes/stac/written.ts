@@ -1,8 +1,9 @@
 // Items and collections as a caller writes them, checked before the catalogue sees them: everything that is wrong at once.
-import { bboxProblem } from "../../../catalog/geojson.js";
+
 import { itemProblems } from "../../../catalog/item_check.js";
 import { max_items_of_call } from "../../../core/api/stac.js";
 import { kindOf, type Problem, quoted } from "../../../core/errors/problems.js";
+import { bboxProblem } from "../../../geo/geojson.js";
 import { type StacCollection, type StacItem, stac_version } from "../../../geo/stac.js";
 import { refuse } from "./search_request.js";
 

@@ -118,6 +118,17 @@ export function bboxProblem(value: unknown, widest = 180): string | null {
   return beyond === undefined ? null : `has the longitude ${beyond}, which is beyond ${widest}`;
 }
 
+/** The same for a box that is not in degrees: nothing is known of how far it may reach. */
+export function boxProblem(value: unknown): string | null {
+  if (!Array.isArray(value)) return `is ${kindOf(value)}, not 4 or 6 numbers`;
+  if (value.length !== 4 && value.length !== 6) return `has ${value.length} numbers, not 4 or 6`;
+  const wrong = value.findIndex((one) => !Number.isFinite(one) || Math.abs(one) > farthest[0]!);
+  if (wrong >= 0) return `has ${quoted(value[wrong])}, which is no coordinate`;
+  const half = value.length / 2;
+  const swapped = value.slice(0, half).findIndex((one, place) => one > value[place + half]);
+  return swapped < 0 ? null : `has ${value[swapped]} as least and ${value[swapped + half]} as most`;
+}
+
 /** What a bbox covers: where its west is east of its east it crosses the antimeridian. Heights do not count: footprints have none. */
 export function bboxGeometry(bbox: readonly number[]): { type: string; coordinates: unknown } {
   const half = bbox.length / 2;

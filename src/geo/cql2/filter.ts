@@ -1,22 +1,32 @@
-// CQL2 filters: text or JSON in, the normal form of stac.predicate_text out. Every name is resolved, every comparison has its type, every
-// value stays a value. What is not understood is refused with its place in the filter. Pure.
-import { BadRequest } from "../core/errors/errors.js";
-import { jsonPath, kindOf, quoted, type Step, suggestion } from "../core/errors/problems.js";
-import { cql2FromText } from "./cql2_text.js";
-import { fieldOf } from "./fields.js";
-import { bboxGeometry, bboxProblem, geometryProblems } from "./geojson.js";
-import { isDay, isMoment } from "./times.js";
+// CQL2 filters: text or JSON in, a normal form out that SQL functions make statements of (stac.predicate_text, geo.predicate_text). Every
+// name is resolved by who is asked, every comparison has its type, every value stays a value. What is not understood is refused with its
+// place in the filter. Pure.
+import { BadRequest } from "../../core/errors/errors.js";
+import { jsonPath, kindOf, quoted, type Step, suggestion } from "../../core/errors/problems.js";
+import { bboxGeometry, bboxProblem, boxProblem, geometryProblems } from "../geojson.js";
+import { isDay, isMoment } from "../times.js";
+import { cql2FromText } from "./text.js";
 
 const deepest = 32;
 const most_nodes = 5_000;
 const most_in_list = 10_000;
 
-type Type = "text" | "number" | "boolean" | "time";
-type Node = Record<string, unknown>;
-/** One side of a comparison; its type is null when only the items know it. */
-interface Scalar {
+export type Type = "text" | "number" | "boolean" | "time";
+export type Node = Record<string, unknown>;
+/** One side of a comparison; its type is null when only the records know it. */
+export interface Scalar {
   node: Node;
   type: Type | null;
+}
+
+/** What a filter may name. */
+export interface FilterNames {
+  /** What a name stands for; "geometry" for the one there is; else what is wrong with it, and what to do. */
+  field(name: string): Scalar | "geometry" | { problem: string; fix: string };
+  /** Of temporal operators: a name, or two of an interval, that stand for a time that lasts. */
+  span(names: readonly string[]): Node | null;
+  /** Are its geometries in longitude and latitude? */
+  degrees: boolean;
 }
 
 const comparisons = ["=", "<>", "<", ">", "<=", ">="];
@@ -39,7 +49,7 @@ const operators = [
   ...arrays,
 ];
 /** Written in other ways by older clients, and in any case by everybody. */
-const names = new Map([
+const spellings = new Map([
   ...operators.map((op) => [op.toLowerCase(), op] as const),
   ...(Object.entries({ "!=": "<>", eq: "=", neq: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" }) as [string, string][]),
   ...(Object.entries({ intersects: "s_intersects", anyinteracts: "t_intersects", a_contained_by: "a_containedBy" }) as [
@@ -49,13 +59,15 @@ const names = new Map([
 ]);
 
 /** Text is CQL2 text, anything else CQL2 JSON. Throws BadRequest. */
-export function normalFilter(filter: unknown): unknown {
+export function normalFilter(filter: unknown, names: FilterNames): unknown {
   const json = typeof filter === "string" ? cql2FromText(filter) : filter;
-  return new Normaliser().boolean(json, ["filter"]);
+  return new Normaliser(names).boolean(json, ["filter"]);
 }
 
 class Normaliser {
   private nodes = 0;
+
+  constructor(private readonly names: FilterNames) {}
 
   boolean(value: unknown, at: readonly Step[]): Node {
     this.count(at);
@@ -94,7 +106,7 @@ class Normaliser {
         '{"op": "<", "args": [{"property": "eo:cloud_cover"}, 10]}',
       );
     }
-    const op = names.get(value.op.toLowerCase());
+    const op = spellings.get(value.op.toLowerCase());
     if (value.op.toLowerCase() === "ilike") return { op: "like", args: this.ignoringCase(value.args, at) };
     if (op === undefined)
       throw refusal(at, `there is no operator ${quoted(value.op)}`, suggestion(value.op, operators));
@@ -124,7 +136,7 @@ class Normaliser {
   }
 
   private isNull(value: unknown, at: readonly Step[]): Node {
-    if (isObject(value) && value.property === "geometry") return { op: "isNull", args: [{ geometry: true }] };
+    if (this.isGeometry(value)) return { op: "isNull", args: [{ geometry: true }] };
     const { node, type } = this.scalar(value, [...at, "args", 0]);
     return { op: "isNull", type: type ?? "json", args: [node] };
   }
@@ -206,17 +218,21 @@ class Normaliser {
   private property(name: unknown, at: readonly Step[]): Scalar {
     if (typeof name !== "string" || name === "" || name.includes("\0") || !name.isWellFormed())
       throw refusal([...at, "property"], "is not a name", "give the name of a property");
-    const field = fieldOf(name);
-    if (field === null)
+    const field = this.names.field(name);
+    if (field === "geometry")
       throw refusal(at, "the geometry is no value", "use a spatial operator: s_intersects, s_within, …");
-    if ("path" in field) return { node: { ...field }, type: null };
-    return { node: { ...field }, type: field.column === "id" || field.column === "collection" ? "text" : "time" };
+    if ("problem" in field) throw refusal(at, field.problem, field.fix);
+    return { node: { ...field.node }, type: field.type };
+  }
+
+  private isGeometry(value: unknown): boolean {
+    return isObject(value) && typeof value.property === "string" && this.names.field(value.property) === "geometry";
   }
 
   private geometry(value: unknown, at: readonly Step[]): Node {
     if (isObject(value) && "property" in value) {
-      if (value.property === "geometry") return { geometry: true };
-      throw refusal(at, `${quoted(value.property)} is no geometry`, 'items have one: {"property": "geometry"}');
+      if (this.isGeometry(value)) return { geometry: true };
+      throw refusal(at, `${quoted(value.property)} is no geometry`, 'the geometry is {"property": "geometry"}');
     }
     const box =
       isObject(value) && value.op === "bbox"
@@ -225,7 +241,7 @@ class Normaliser {
           ? value.bbox
           : null;
     if (box !== null) {
-      const problem = bboxProblem(box);
+      const problem = this.names.degrees ? bboxProblem(box) : boxProblem(box);
       if (problem !== null) throw refusal([...at, "bbox"], problem, "west, south, east, north");
       return { geojson: bboxGeometry(box as number[]) };
     }
@@ -248,17 +264,17 @@ class Normaliser {
     }
     const { node, type } = this.scalar(value, at);
     if (type !== "time" && type !== null) throw refusal(at, "is no time", "give a timestamp, a date or an interval");
-    const is_whole =
-      isObject(value) && typeof value.property === "string" && /^(properties\.)?datetime$/.test(value.property);
-    return is_whole ? node : { ...node, instant: true };
+    const lasting = isObject(value) && typeof value.property === "string" ? this.names.span([value.property]) : null;
+    return lasting ?? { ...node, instant: true };
   }
 
   private interval(value: unknown, at: readonly Step[]): Node {
     if (!Array.isArray(value) || value.length !== 2)
       throw refusal(at, "an interval has two ends", '{"interval": ["2024-01-01", ".."]}');
-    const own = value.map((one) => (isObject(one) ? String(one.property).replace(/^properties\./, "") : null));
-    if ((own[0] === "start_datetime" || own[0] === "datetime") && own[1] === "end_datetime")
-      return { column: "datetime" };
+    if (value.every((one) => isObject(one) && typeof one.property === "string")) {
+      const lasting = this.names.span(value.map(({ property }) => property as string));
+      if (lasting !== null) return lasting;
+    }
     const ends = value.map((one: unknown, place) => {
       const text = isObject(one) ? (one.timestamp ?? one.date) : one;
       if (text === ".." || text === "") return "..";
@@ -274,8 +290,8 @@ class Normaliser {
       if (value.length > most_in_list) throw refusal(at, `has ${value.length} values`, `give at most ${most_in_list}`);
       return { array: value.map((one, place) => this.literal(one, [...at, place]).node.value) };
     }
-    const { node } = this.scalar(value, at);
-    if (!("path" in node)) throw refusal(at, "is no array", "give an array, or the name of a property that is one");
+    const { node, type } = this.scalar(value, at);
+    if (type !== null) throw refusal(at, "is no array", "give an array, or the name of a property that is one");
     return node;
   }
 

@@ -1,7 +1,7 @@
 // CQL2 text into CQL2 JSON. A parser of our own, because a filter that is read wrongly shows a tenant the wrong items: the library at hand
 // drops what follows a BETWEEN, cuts 'it''s' short, and never recovers from deep nesting. Says where it stopped. Pure.
-import { BadRequest } from "../core/errors/errors.js";
-import { shorten } from "../core/errors/problems.js";
+import { BadRequest } from "../../core/errors/errors.js";
+import { shorten } from "../../core/errors/problems.js";
 
 const longest_text = 20_000;
 const deepest = 30;
