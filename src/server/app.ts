@@ -20,7 +20,7 @@ import { allowOrigins } from "./http/cors.js";
 import { AllowedMethods, MethodNotAllowed } from "./http/methods.js";
 import { tellError } from "./http/problems.js";
 import { checked } from "./http/request_problems.js";
-import { type Call, JsonText, type Route } from "./http/route.js";
+import { type Call, JsonText, OtherAnswer, type Route } from "./http/route.js";
 import { closeInTime, refuseEncoding, refuseType, type SocketTimes, socketOptions } from "./http/socket.js";
 import { RequestTraces } from "./http/tracing.js";
 import { isSmallSubmit } from "./jobs/gathered_submits.js";
@@ -141,10 +141,12 @@ interface Parts {
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
+/** Whoever has an address that was signed here reads what it names. */
+const signed_reader: Principal = { ...nobody, actor: "signed address", scopes: new Set(["read"]) };
 /** Whoever needs no credential takes no tenant's place. */
 const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };
 
-function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Parts): void {
+function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Route, parts: Parts): void {
   const { authenticator, engines, service, metrics, traces, check } = parts;
   const callers = new WeakMap<FastifyRequest, { principal: Principal; place: CallPlace }>();
   app.route({
@@ -159,7 +161,11 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       if (of_metrics && metrics.isToken(authorization)) return;
       // Scrapers have no cookies, and a page has no business with what is measured of all tenants.
       const credential = of_metrics ? authorization : service.authorizationOf(request);
-      const principal = await authenticator.authenticate(credential, request.ip);
+      const signed = signedTenant?.(request, service) ?? null;
+      const principal =
+        signed === null
+          ? await authenticator.authenticate(credential, request.ip)
+          : { ...signed_reader, tenant_id: signed };
       assertScope(principal, endpoint.scope, endpoint.operator === true);
       const place = service.calls.take(principal.tenant_id, isSmallSubmit(endpoint, request));
       leaveWith(reply.raw, place);
@@ -193,6 +199,7 @@ function register(app: FastifyInstance, { endpoint, answer }: Route, parts: Part
       reply.status(endpoint.status);
       const answered = await traces.within(request, () => answer(call as never));
       if (reply.sent) return reply;
+      if (answered instanceof OtherAnswer) return reply.type(answered.media_type).send(answered.body);
       if (check) checkReply(endpoint, reply.statusCode, answered);
       if (answered === undefined && (reply.statusCode === 204 || reply.statusCode === 304)) return reply.send();
       if (!/\bjson\b/.test(endpoint.media_type)) return reply.type(endpoint.media_type).send(answered);
@@ -233,7 +240,7 @@ async function sendError(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { problem: plain, is_ours } = tellError(error, request.id);
-  const problem = isStac(request.url) ? { ...plain, description: described(plain) } : plain;
+  const problem = isOgc(request.url) ? { ...plain, description: described(plain) } : plain;
   if (is_ours) {
     const url = request.url.split("?")[0];
     engine.log.error({ err: error, request_id: request.id, trace_id: traces.traceId(request), url }, "a call failed");
@@ -243,9 +250,9 @@ async function sendError(
   return reply.status(problem.status).type(problem_media_type).send(JSON.stringify(problem));
 }
 
-/** Clients of the STAC API look for `code` and `description`. */
-function isStac(url: string): boolean {
-  return /^\/stac(?:[/?]|$)/.test(url);
+/** Clients of OGC's APIs, of which STAC is one, look for `code` and `description`. */
+function isOgc(url: string): boolean {
+  return /^\/(?:stac|ogc)(?:[/?]|$)/.test(url);
 }
 
 function described({ detail, problems = [], hint }: ProblemDetails): string {

@@ -61,23 +61,7 @@ begin
     when v_op like 't\_%' then
       v_left := stac.span_text(v_args -> 0, place || ',args,0', source);
       v_right := stac.span_text(v_args -> 1, place || ',args,1', source);
-      v_template := case v_op
-        when 't_after' then '%1$s > %4$s'
-        when 't_before' then '%2$s < %3$s'
-        when 't_contains' then '%1$s < %3$s and %2$s > %4$s'
-        when 't_disjoint' then 'not (%1$s <= %4$s and %2$s >= %3$s)'
-        when 't_during' then '%1$s > %3$s and %2$s < %4$s'
-        when 't_equals' then '%1$s = %3$s and %2$s = %4$s'
-        when 't_finishedBy' then '%1$s < %3$s and %2$s = %4$s'
-        when 't_finishes' then '%1$s > %3$s and %2$s = %4$s'
-        when 't_intersects' then '%1$s <= %4$s and %2$s >= %3$s'
-        when 't_meets' then '%2$s = %3$s'
-        when 't_metBy' then '%1$s = %4$s'
-        when 't_overlappedBy' then '%1$s > %3$s and %1$s < %4$s and %2$s > %4$s'
-        when 't_overlaps' then '%1$s < %3$s and %2$s > %3$s and %2$s < %4$s'
-        when 't_startedBy' then '%1$s = %3$s and %2$s > %4$s'
-        when 't_starts' then '%1$s = %3$s and %2$s < %4$s'
-      end;
+      v_template := stac.temporal_template(v_op);
       if v_template is not null then
         return format('(' || v_template || ')', v_left[1], v_left[2], v_right[1], v_right[2]);
       end if;

@@ -1,24 +1,18 @@
 // The addresses of files in zones: /assets/<zone>/<key>, and signed ones that anybody may read until they expire. The signature is
 // over everything that says which file it is, so that it opens no other.
-import { formatZoneRef, type ZoneName, type ZoneRef } from "../../core/places/zones.js";
+import { formatZoneRef, type ZoneRef } from "../../core/places/zones.js";
 import type { Engine } from "../../engine/engine.js";
 import type { Sealer } from "../../engine/sealing.js";
 import { readableProblem } from "../../storage/keys.js";
+import { isSignedQuery, type SignedQuery, type SignedUrlOptions, signQuery } from "./signed_query.js";
+
+export { default_expires_s, type SignedUrlOptions } from "./signed_query.js";
 
 const purpose = "asset url";
-/** Signed addresses change once in a while and not at each call, so that whoever keeps what it fetched finds it again. */
-const STEP_S = 3_600;
-export const default_expires_s = 12 * 3_600;
 
 /** `base`: http://host:port, or "" for an address on this server. */
 export function assetUrl(base: string, { zone, key }: ZoneRef): string {
   return `${base}/assets/${zone}/${key.split("/").map(encodeURIComponent).join("/")}`;
-}
-
-export interface SignedUrlOptions {
-  /** It is good for at least as long, and an hour more at most. */
-  expires_s?: number;
-  now_ms?: number;
 }
 
 /** Without a secret key nothing can be signed: then it is the plain address, which takes an API key. */
@@ -27,12 +21,10 @@ export function signedAssetUrl(
   base: string,
   tenant_id: string,
   ref: ZoneRef,
-  { expires_s = default_expires_s, now_ms = Date.now() }: SignedUrlOptions = {},
+  options: SignedUrlOptions = {},
 ): string {
-  const expires = Math.ceil((now_ms / 1000 + expires_s) / STEP_S) * STEP_S;
-  const signature = sealer.sign(signedText(tenant_id, ref, String(expires)), purpose);
-  if (signature === null) return assetUrl(base, ref);
-  return `${assetUrl(base, ref)}?${new URLSearchParams({ expires: String(expires), tenant: tenant_id, signature })}`;
+  const signed = signQuery(sealer, purpose, tenant_id, formatZoneRef(ref), options);
+  return signed === null ? assetUrl(base, ref) : `${assetUrl(base, ref)}?${new URLSearchParams({ ...signed })}`;
 }
 
 /** For catalogues: what an item says of a file of this tenant's in our zones, as an address here; anything else as it is. */
@@ -46,20 +38,7 @@ export function assetAddress(engine: Engine, base: string, options: SignedUrlOpt
   };
 }
 
-export interface SignedQuery {
-  expires: string;
-  tenant: string;
-  signature: string;
-}
-
 /** Was this address made here, and is it still good? */
 export function isSignedFor(sealer: Sealer, ref: ZoneRef, query: SignedQuery, now_ms = Date.now()): boolean {
-  const { expires, tenant, signature } = query;
-  const is_signed = sealer.isSigned(signedText(tenant, ref, expires), purpose, signature);
-  return is_signed && /^\d{1,12}$/.test(expires) && Number(expires) * 1000 > now_ms;
-}
-
-/** No part of it can hold a line break. */
-function signedText(tenant_id: string, ref: { zone: ZoneName; key: string }, expires: string): string {
-  return [tenant_id, formatZoneRef(ref), expires].join("\n");
+  return isSignedQuery(sealer, purpose, formatZoneRef(ref), query, now_ms);
 }

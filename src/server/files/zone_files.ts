@@ -16,6 +16,7 @@ import { MethodNotAllowed } from "../http/methods.js";
 import type { Service } from "../service.js";
 import { isSignedFor } from "./asset_urls.js";
 import { isKnown, isSameFile, wantedBytes } from "./byte_range.js";
+import { signedQueryOf } from "./signed_query.js";
 
 export interface ZoneFilesParts {
   authenticator: Authenticator;
@@ -86,16 +87,15 @@ function refOf(request: FastifyRequest): ZoneRef | null {
 
 /** Known before anything is told: not even whether there is such a file. */
 async function tenantOf({ authenticator, service }: ZoneFilesParts, request: FastifyRequest, ref: ZoneRef | null) {
-  const { expires, tenant, signature } = request.query as Record<string, unknown>;
-  if (signature === undefined) {
+  const asked = request.query as Record<string, unknown>;
+  if (asked.signature === undefined) {
     const principal = await authenticator.authenticate(service.authorizationOf(request), request.ip);
     assertScope(principal, "read", false);
     return principal.tenant_id;
   }
-  const is_text = [expires, tenant, signature].every((one) => typeof one === "string" && one.length <= 200);
-  const query = { expires, tenant, signature } as { expires: string; tenant: string; signature: string };
+  const query = signedQueryOf(asked);
   // The tenant's id would be looked for in the database: it must be one that we have signed.
-  if (!is_text || ref === null || !isSignedFor(service.engine.sealer, ref, query)) {
+  if (query === null || ref === null || !isSignedFor(service.engine.sealer, ref, query)) {
     throw new Unauthenticated("this address is not signed for this file, or no longer good", {
       hint: "ask for the item again: its links are signed afresh; or send an API key with the scope read",
     });

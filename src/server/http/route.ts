@@ -1,4 +1,5 @@
 // Binds an endpoint of the contract to the function that answers it.
+import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf, SqlEndpoint } from "../../core/api/endpoint.js";
@@ -39,6 +40,8 @@ export type Answering<E> = (call: Call<E>) => Promise<ReplyOf<E>>;
 export interface Route {
   endpoint: Endpoint;
   answer: Answering<Endpoint>;
+  /** The tenant that a signed address acts for; null where it has no signature. Throws where the signature is not ours. */
+  signedTenant?(request: FastifyRequest, service: Service): string | null;
 }
 
 /** JSON that was text already, sent as it is: parsing it would round its long numbers. */
@@ -54,6 +57,14 @@ export class JsonText {
 /** As the reply that it is the text of. */
 export function asText<Reply>(text: string): Reply {
   return new JsonText(text) as Reply;
+}
+
+/** An answer that says itself what it is: a page, a tile, or one that is sent piece by piece. */
+export class OtherAnswer {
+  constructor(
+    readonly media_type: string,
+    readonly body: string | Uint8Array | Readable,
+  ) {}
 }
 
 /** One function for each endpoint of a noun that is not one SQL function: none can be forgotten. */

@@ -16,6 +16,7 @@ import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
+import { ogcRoutes } from "./ogc/index.js";
 import { operationsRoutes } from "./operations.js";
 import { queuesRoutes } from "./queues.js";
 import { releasesRoutes } from "./releases.js";
@@ -66,7 +67,7 @@ export function allRoutes(): Route[] {
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ].map((route) => (route.endpoint.long ? inTurn(route) : route));
-  // Those of the catalogue have their turns already.
-  described.push(...stacRoutes());
+  // Those of the catalogue and of the layers have their turns already.
+  described.push(...stacRoutes(), ...ogcRoutes());
   return [...described, ...documentsRoutes(described)];
 }

@@ -1,0 +1,40 @@
+-- One tile of a layer. request: {tenant?, layer, version, srid and box of the tile, extent (its units a side), buffer, most_features,
+-- most_bytes, properties?, as_features?} and what where_text takes. No row where that version is not there any more. Where PostGIS makes no
+-- vector tiles, or as_features says so, it is the features in the tile's own numbers: [[key, geometry, properties], …].
+create or replace function geo.read_tile(request jsonb, out tile bytea, out features jsonb, out count integer, out thinned boolean)
+returns setof record
+language plpgsql stable security definer
+set search_path = pg_catalog, geo, app, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+declare
+  v_layer jsonb := geo.served_layer(request ->> 'layer', request ->> 'tenant', (request ->> 'version')::bigint);
+  v_most integer := least(greatest((request ->> 'most_features')::integer, 1), 50000);
+  v_bytes integer := (request ->> 'most_bytes')::integer;
+  v_makes boolean := not request ? 'as_features' and coalesce(@postgis@.postgis_libprotobuf_version(), '') <> '';
+  v_box @postgis@.geometry;
+begin
+  if v_layer is null then
+    return;
+  end if;
+  thinned := false;
+  if v_layer ->> 'geometry_column' is null then
+    count := 0;
+    return next;
+    return;
+  end if;
+  v_box := @postgis@.st_makeenvelope((request #>> '{box,0}')::double precision, (request #>> '{box,1}')::double precision,
+    (request #>> '{box,2}')::double precision, (request #>> '{box,3}')::double precision, (request ->> 'srid')::integer);
+  loop
+    execute geo.tile_text(request, v_layer, v_most, v_makes) into tile, features, count using v_layer, request, v_box;
+    -- One more than wanted was asked for, to know whether there are any.
+    thinned := thinned or count > v_most;
+    exit when coalesce(octet_length(tile), octet_length(features::text), 0) <= v_bytes or v_most = 1;
+    thinned := true;
+    v_most := greatest(least(count, v_most) * v_bytes / coalesce(octet_length(tile), octet_length(features::text)) * 9 / 10, 1);
+  end loop;
+  count := least(count, v_most);
+  return next;
+end $$;
+grant execute on function geo.read_tile(jsonb) to fanfold_api, fanfold_worker, fanfold_admin;
