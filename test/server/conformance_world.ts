@@ -3,6 +3,7 @@
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { defineRecipe } from "../../src/core/declare/recipe.js";
 import { Permanent } from "../../src/core/errors/errors.js";
+import { grid_columns, gridRows, putLayer } from "./ogc/layers.js";
 import type { TestService } from "./service.js";
 import { collectionOf, itemOf } from "./stac/stac_service.js";
 
@@ -97,6 +98,25 @@ export class World {
     return body.id;
   }
 
+  /** One for all calls: they only read it. Where there is no PostGIS, only a name. */
+  layer(): Promise<string> {
+    const name = `${this.marker}-layer`;
+    this.layer_made ??= this.service.db.sql`select from pg_namespace where nspname = 'geo'`.then(async (found) => {
+      if (found.length === 0) return name;
+      const { tenant } = this;
+      await putLayer(this.service.db, {
+        tenant,
+        name,
+        columns: grid_columns,
+        rows: gridRows(20),
+        geometry_type: "Point",
+      });
+      return name;
+    });
+    return this.layer_made;
+  }
+  private layer_made: Promise<string> | undefined;
+
   async blueprint(): Promise<string> {
     const type = `${this.marker}_${++count}`;
     await this.engine.blueprints.save(type, { description: this.marker, stages: [{ name: "say", task: "t.say" }] });
@@ -136,6 +156,12 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
   },
   collection_id: (world) => world.collection(),
   item_id: (world) => world.item(),
+  layer_id: (world) => world.layer(),
+  feature_id: async () => "7",
+  set_id: async () => "WebMercatorQuad",
+  zoom: async () => "0",
+  row: async () => "0",
+  column: async () => "0",
   connector: async () => "http.request",
   request_id: (world) => requestOf(world, "stuck"),
   dataset_id: async (world) => {
@@ -153,6 +179,11 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
 
 /** Parameters that name things all tenants share, or whose name says nothing of whose it is. */
 export const shared_ids = new Set([
+  "feature_id",
+  "set_id",
+  "zoom",
+  "row",
+  "column",
   "zone",
   "job_type",
   "task_type",

@@ -95,7 +95,7 @@ describe.skipIf(why !== null)(`OGC API Features${why === null ? "" : ` (skipped:
     for (const [, to] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
       expect(body.components.schemas).toHaveProperty(to!);
     const renamed: Record<string, string> = {
-      collection_id: "collectionId",
+      layer_id: "collectionId",
       feature_id: "featureId",
       set_id: "tileMatrixSetId",
       zoom: "tileMatrix",

@@ -54,7 +54,7 @@ const endpoint = endpointsOf({
   tag: "ogc",
   scope: "read",
   params: {
-    collection_id: z.string().min(1).max(128).describe("The layer's name"),
+    layer_id: z.string().min(1).max(128).describe("The layer's name"),
     feature_id: z.string().min(1).max(40).describe("The feature's key"),
     set_id: z.string().min(1).max(60).describe("WebMercatorQuad or WorldCRS84Quad"),
     zoom: z.string().min(1).max(20).describe("Tile matrix: the zoom"),
@@ -90,20 +90,20 @@ export const ogc_api = {
     query: z.strictObject({ limit: text(30, "Collections of a page"), token: text(200, "As a `next` link has it"), f }),
     reply: loose,
   }),
-  collection: endpoint("GET /ogc/collections/{collection_id}", {
+  collection: endpoint("GET /ogc/collections/{layer_id}", {
     ...read,
     summary: "One layer",
     query: formats,
     reply: loose,
   }),
-  queryables: endpoint("GET /ogc/collections/{collection_id}/queryables", {
+  queryables: endpoint("GET /ogc/collections/{layer_id}/queryables", {
     ...read,
     summary: "What filters may name, as JSON Schema",
     query: formats,
     reply: z.looseObject({}),
     media_type: schema_json,
   }),
-  items: endpoint("GET /ogc/collections/{collection_id}/items", {
+  items: endpoint("GET /ogc/collections/{layer_id}/items", {
     ...read,
     summary: "Features of a layer, page by page",
     query: items,
@@ -111,26 +111,26 @@ export const ogc_api = {
     media_type: geo_json,
     errors: [404, 409],
   }),
-  item: endpoint("GET /ogc/collections/{collection_id}/items/{feature_id}", {
+  item: endpoint("GET /ogc/collections/{layer_id}/items/{feature_id}", {
     ...read,
     summary: "One feature",
     query: z.looseObject({ crs: items.shape.crs, f }),
     reply: z.unknown(),
     media_type: geo_json,
   }),
-  tilesets: endpoint("GET /ogc/collections/{collection_id}/tiles", {
+  tilesets: endpoint("GET /ogc/collections/{layer_id}/tiles", {
     ...read,
     summary: "How a layer is cut into vector tiles",
     query: formats,
     reply: loose,
   }),
-  tileset: endpoint("GET /ogc/collections/{collection_id}/tiles/{set_id}", {
+  tileset: endpoint("GET /ogc/collections/{layer_id}/tiles/{set_id}", {
     ...read,
     summary: "One tileset of a layer; f=tilejson as TileJSON, with tile addresses that need no key",
     query: z.strictObject({ f, ...signed }),
     reply: loose,
   }),
-  tile: endpoint("GET /ogc/collections/{collection_id}/tiles/{set_id}/{zoom}/{row}/{column}", {
+  tile: endpoint("GET /ogc/collections/{layer_id}/tiles/{set_id}/{zoom}/{row}/{column}", {
     ...read,
     summary: "One vector tile",
     description:

@@ -66,32 +66,32 @@ export function ogcRoutes(): Route[] {
     },
     async collection(call) {
       const ogc = ogcCallOf(call);
-      const layer = await layerOf(ogc, call.params.collection_id);
+      const layer = await layerOf(ogc, call.params.layer_id);
       const answer = collectionOf(layer, ogc.links);
       const as_json = with_f(ogc.links.collection(layer.name), "json");
       return told(ogc, call.query.f, answer, () => collectionPage(ogc.links, layer, as_json, answer));
     },
     async queryables(call) {
       const ogc = ogcCallOf(call);
-      const layer = await layerOf(ogc, call.params.collection_id);
+      const layer = await layerOf(ogc, call.params.layer_id);
       const address = `${ogc.links.collection(layer.name)}/queryables`;
       const answer = queryablesOf(layer, address);
       return told(ogc, call.query.f, answer, () =>
         recordPage("Queryables", [...crumbsOf(ogc.links), crumb(ogc.links, layer)], with_f(address, "json"), answer),
       );
     },
-    items: (call) => answerItems(ogcCallOf(call), call.params.collection_id, call.query as Query),
-    item: (call) => answerItem(ogcCallOf(call), call.params.collection_id, call.params.feature_id, call.query as Query),
+    items: (call) => answerItems(ogcCallOf(call), call.params.layer_id, call.query as Query),
+    item: (call) => answerItem(ogcCallOf(call), call.params.layer_id, call.params.feature_id, call.query as Query),
     async tilesets(call) {
       const ogc = ogcCallOf(call);
-      const layer = await layerOf(ogc, call.params.collection_id);
+      const layer = await layerOf(ogc, call.params.layer_id);
       const answer = tilesetList(layer, ogc);
       return told(ogc, call.query.f, answer, () => page(ogc, "Tiles", `collections/${layer.name}/tiles`, answer));
     },
     async tileset(call) {
       const ogc = ogcCallOf(call);
       const format = formatOf(call, call.query.f, ["json", "html", "tilejson"]);
-      const layer = await layerOf(ogc, call.params.collection_id);
+      const layer = await layerOf(ogc, call.params.layer_id);
       const set = tileMatrixSet(call.params.set_id);
       if (set === null || layer.geometry_column === null) throw noSuchSet(call.params.set_id);
       if (format === "tilejson") return unlessKnown(call.request, call.reply, tileJson(layer, set, ogc)) as never;
@@ -100,7 +100,7 @@ export function ogcRoutes(): Route[] {
         page(ogc, set.title, `collections/${layer.name}/tiles/${set.id}`, answer),
       );
     },
-    tile: (call) => tiles.answer(ogcCallOf(call), call.params.collection_id, call.params, call.query as Query),
+    tile: (call) => tiles.answer(ogcCallOf(call), call.params.layer_id, call.params, call.query as Query),
     async tile_matrix_sets(call) {
       const ogc = ogcCallOf(call);
       const answer = {

@@ -15,10 +15,11 @@ export function signedTiles({ call }: OgcCall, layer: string): SignedQuery | nul
 
 export function tenantOfTiles(request: FastifyRequest, service: Service): string | null {
   const query = request.query as Record<string, unknown>;
-  if (query.signature === undefined) return null;
-  const { collection_id = "" } = request.params as { collection_id?: string };
+  // Whoever sends a key acts for its tenant. A cookie is sent by itself, and does not count before a signature.
+  if (query.signature === undefined || request.headers.authorization !== undefined) return null;
+  const { layer_id = "" } = request.params as { layer_id?: string };
   const signed = signedQueryOf(query);
-  if (signed !== null && isSignedQuery(service.engine.sealer, purpose, collection_id, signed)) return signed.tenant;
+  if (signed !== null && isSignedQuery(service.engine.sealer, purpose, layer_id, signed)) return signed.tenant;
   throw new Unauthenticated("this address is not signed for these tiles, or no longer good", {
     hint: "ask for the TileJSON again: its addresses are signed afresh; or send an API key with the scope read",
   });
