@@ -2,6 +2,7 @@
 import type { BodyIn, QueryIn, ReplyOf } from "../core/api/endpoint.js";
 import { recipes_api } from "../core/api/platform/recipes.js";
 import { requests_api } from "../core/api/platform/requests.js";
+import { reviews_api } from "../core/api/platform/reviews.js";
 import { pause } from "./abort.js";
 import type { Asking, Listing } from "./operate.js";
 import { listed, type Paged } from "./pages.js";
@@ -12,6 +13,7 @@ export type RequestRecord = ReplyOf<typeof requests_api.status>;
 export type RequestSummary = ReplyOf<typeof requests_api.list>["requests"][number];
 export type SubmittedRequest = ReplyOf<typeof requests_api.submit>;
 export type RequestFilter = Omit<QueryIn<typeof requests_api.list>, "cursor" | "limit"> & Listing;
+export type RequestEvent = ReplyOf<typeof reviews_api.events>["events"][number];
 export type RecipeRecord = ReplyOf<typeof recipes_api.get>;
 
 interface Verb extends Asking {
@@ -54,6 +56,16 @@ export class Requests {
   /** Newest first. */
   list(filter: RequestFilter = {}): Paged<RequestSummary> {
     return listed(this.transport, requests_api.list, "requests", filter);
+  }
+
+  /** What happened to it and its release, newest first. */
+  events(request_id: string, options: Listing = {}): Paged<RequestEvent> {
+    return listed(this.transport, reviews_api.events, "events", options, { request_id });
+  }
+
+  /** What it makes, beside what stood before: for whoever approves it. */
+  review(request_id: string, options: Asking = {}) {
+    return this.transport.call(reviews_api.review, { params: { request_id }, ...options });
   }
 
   cancel(request_id: string, { signal, ...body }: Verb & { dry_run?: boolean } = {}) {

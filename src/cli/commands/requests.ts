@@ -48,6 +48,7 @@ function addList(cli: Cli, requests: CliCommand): void {
     .option("--resource <id>", "only of this resource")
     .option("--data-type <type>", "only of this data type")
     .option("--client <id>", "only of this client system")
+    .option("--text <part>", "only with this in dataset/resource/version, or an id that begins so")
     .pageOptions()
     .examples("fanfold requests list --status failed,partial_success")
     .action(async (flags: Record<string, string | undefined>) => {
@@ -66,6 +67,7 @@ function addList(cli: Cli, requests: CliCommand): void {
           resource_id: flags.resource,
           data_type: flags.dataType,
           client_id: flags.client,
+          text: flags.text,
           limit,
           cursor: flags.cursor,
         });

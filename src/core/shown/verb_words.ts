@@ -13,7 +13,9 @@ import { keys_api } from "../api/keys.js";
 import { limits_api } from "../api/limits.js";
 import { operations_api } from "../api/operations.js";
 import { recipes_api } from "../api/platform/recipes.js";
+import { releases_api } from "../api/platform/releases.js";
 import { requests_api } from "../api/platform/requests.js";
+import { reviews_api } from "../api/platform/reviews.js";
 import { queues_api } from "../api/queues.js";
 import { retention_api } from "../api/retention.js";
 import { schedules_api } from "../api/schedules.js";
@@ -54,6 +56,8 @@ export const verb_words = {
   ...wordsOf(blueprints_api, "blueprints."),
   ...wordsOf(groups_api, "groups."),
   ...wordsOf(requests_api, "requests."),
+  ...wordsOf(reviews_api, "requests."),
+  ...wordsOf(releases_api, "releases."),
   ...wordsOf(recipes_api, "recipes."),
   ...wordsOf(schedules_api, "schedules."),
   ...wordsOf(webhooks_api, "webhooks."),

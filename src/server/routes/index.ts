@@ -22,6 +22,7 @@ import { queuesRoutes } from "./queues.js";
 import { releasesRoutes } from "./releases.js";
 import { requestsRoutes } from "./requests.js";
 import { retentionRoutes } from "./retention.js";
+import { reviewsRoutes } from "./reviews.js";
 import { schedulesRoutes } from "./schedules.js";
 import { sessionsRoutes } from "./sessions.js";
 import { stacRoutes } from "./stac/index.js";
@@ -51,6 +52,7 @@ export function allRoutes(): Route[] {
     ...blueprintsRoutes(),
     ...groupsRoutes(),
     ...requestsRoutes(),
+    ...reviewsRoutes(),
     ...schedulesRoutes(),
     ...streamRoutes(),
     ...workRoutes(),

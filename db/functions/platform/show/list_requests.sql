@@ -1,7 +1,7 @@
 -- Requests of the tenant, newest first, by keyset: `cursor` is the `next` of the page before.
 create or replace function platform.list_requests(
   status text default null, dataset_id text default null, resource_id text default null, data_type text default null, client_id text default null,
-  page_rows integer default 50, cursor text default null, tenant text default null)
+  page_rows integer default 50, cursor text default null, tenant text default null, search text default null)
 returns json
 language plpgsql stable security definer
 set search_path = pg_catalog, platform, app, pg_temp
@@ -22,6 +22,9 @@ begin
          and (list_requests.resource_id is null or r.resource_id = list_requests.resource_id)
          and (list_requests.data_type is null or r.data_type = list_requests.data_type)
          and (list_requests.client_id is null or r.metadata ->> 'client_id' = list_requests.client_id)
+         and (list_requests.search is null
+           or strpos(lower(r.dataset_id || '/' || r.resource_id || '/' || r.version_id), lower(list_requests.search)) > 0
+           or starts_with(r.request_id, lower(list_requests.search)))
        order by r.created_at desc, r.request_id
        limit v_rows + 1
     ),
@@ -34,4 +37,4 @@ begin
         select (extract(epoch from l.created_at) * 1000000)::bigint || '-' || l.request_id
           from shown l order by l.created_at, l.request_id desc limit 1) end));
 end $$;
-grant execute on function platform.list_requests(text, text, text, text, text, integer, text, text) to fanfold_api, fanfold_admin;
+grant execute on function platform.list_requests(text, text, text, text, text, integer, text, text, text) to fanfold_api, fanfold_admin;

@@ -19,7 +19,7 @@ const id = z
   )
   .meta({ examples: ["dem/alps/2"] });
 
-const release = z
+export const release = z
   .object({
     release_id: z.string(),
     dataset_id: z.string(),
@@ -83,6 +83,7 @@ export const releases_api = {
     }),
   }),
   releases: endpoint("GET /api/platform/releases", {
+    cli: "datasets show {resource}",
     sql: "platform.list_releases",
     summary: "The releases of one resource, newest first, with who decided what",
     query: z.strictObject({ dataset_id, resource_id }),
@@ -107,6 +108,7 @@ export const releases_api = {
     errors: [404],
   }),
   lookup: endpoint("GET /api/platform/catalog/lookup", {
+    cli: "datasets lookup {resource}",
     sql: "platform.lookup",
     summary: "What there is to be had of a resource: the version that is named, or the latest",
     description:
@@ -120,6 +122,7 @@ export const releases_api = {
     }),
   }),
   approve: endpoint("POST /api/platform/approve", {
+    cli: "datasets approve {id}",
     scope: "operate",
     sql: { name: "platform.decide_release", also: { verb: "approve" } },
     summary: "Approve a release: what publishes it goes on",
@@ -136,6 +139,7 @@ export const releases_api = {
     errors: [404, 409],
   }),
   reject: endpoint("POST /api/platform/reject", {
+    cli: "datasets reject {id}",
     scope: "operate",
     sql: { name: "platform.decide_release", also: { verb: "reject" } },
     summary: "Reject a release: the gate of its request fails",
@@ -144,6 +148,7 @@ export const releases_api = {
     errors: [404, 409],
   }),
   revoke: endpoint("POST /api/platform/revoke", {
+    cli: "datasets revoke {id}",
     scope: "operate",
     sql: { name: "platform.decide_release", also: { verb: "revoke" } },
     summary: "Revoke an approved release, and take it down",
@@ -153,6 +158,7 @@ export const releases_api = {
     errors: [404, 409],
   }),
   unpublish: endpoint("POST /api/platform/unpublish", {
+    cli: "datasets unpublish {id}",
     scope: "operate",
     summary: "What of a release would go out of the catalogue, and with dry_run false: take it down",
     body: z.strictObject({

@@ -14,14 +14,15 @@ export const request_statuses = [
   "cancelled",
 ] as const;
 export type RequestStatus = (typeof request_statuses)[number];
-const status = z.enum(request_statuses);
+export const request_status = z.enum(request_statuses);
+const status = request_status;
 
 const problem = z.object({ path: z.string(), problem: z.string(), fix: z.string() });
 const dataset_id = z.string().min(1).max(255).describe("The dataset, as the client system calls it");
 const resource_id = z.string().min(1).max(255).describe("The resource within the dataset");
 const version_id = z.string().min(1).max(50).describe("The version of the resource");
 export const data_type = z.string().min(1).max(63).describe("Which recipe; when left out it is found from the files");
-const request_id = z
+export const request_id = z
   .string()
   .min(1)
   .max(600)
@@ -250,7 +251,7 @@ export const requests_api = {
   }),
   list: endpoint("GET /api/platform/requests", {
     cli: "requests list",
-    sql: "platform.list_requests",
+    sql: { name: "platform.list_requests", named: { text: "search" } },
     summary: "List requests, newest first",
     query: z.strictObject({
       status: z
@@ -263,6 +264,12 @@ export const requests_api = {
       resource_id: resource_id.optional(),
       data_type: data_type.optional(),
       client_id: z.string().min(1).max(200).optional(),
+      text: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("Part of dataset/resource/version, or the beginning of an id"),
       limit,
       cursor,
     }),
