@@ -23,6 +23,8 @@ const groups: { title: string; places: MenuEntry[] }[] = [
       { text: "Jobs", href: to.jobs(), keys: "g j" },
       { text: "Groups", href: to.groups() },
       { text: "Submit", href: to.submit(), keys: "g n" },
+      { text: "Requests", href: to.requests(), keys: "g r" },
+      { text: "Datasets", href: to.datasets(), keys: "g d" },
       { text: "Catalogue", href: to.catalog(), keys: "g c" },
       { text: "Schedules", href: to.schedules(), keys: "g s" },
     ],

@@ -10,6 +10,9 @@ export const base_path = new URL(document.baseURI).pathname.replace(/\/$/, "");
 export const job_tabs = ["overview", "tasks", "map", "timeline", "errors", "events", "parameters"] as const;
 export type JobTab = (typeof job_tabs)[number];
 
+export const request_tabs = ["overview", "review", "map", "events", "parameters"] as const;
+export type RequestTab = (typeof request_tabs)[number];
+
 type Query = Record<string, string | number | boolean | undefined>;
 
 function address(parts: (string | undefined)[], query?: Query): string {
@@ -32,6 +35,13 @@ export const to = {
   task: (task_id: string) => address(["tasks", task_id]),
   tasks: (query?: Query) => address(["tasks"], query),
   groups: (group_id?: string, query?: Query) => address(["groups", group_id], query),
+  requests: (query?: Query) => address(["requests"], query),
+  request: (request_id: string, tab?: RequestTab) =>
+    address(["requests", request_id, tab === "overview" ? undefined : tab]),
+  ask: (query?: Query) => address(["requests", "new"], query),
+  datasets: (query?: Query) => address(["datasets"], query),
+  resource: (dataset_id: string, resource_id: string) =>
+    address(["datasets", "resource"], { dataset: dataset_id, resource: resource_id }),
   connectors: () => address(["connectors"]),
   workers: () => address(["workers"]),
   queues: () => address(["queues"]),

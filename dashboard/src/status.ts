@@ -57,6 +57,19 @@ export const stage_look: Record<StageStatus, Look> = {
   cancelled: task_look.cancelled,
 };
 
+/** Of a request before its first job is opened. */
+const request_look: Record<"pending", Look> = {
+  pending: { label: "pending", colour: "--st-queued", shape: "ring" },
+};
+
+/** What a person decided about a release. */
+export const approval_look: Record<"pending_review" | "approved" | "rejected" | "revoked", Look> = {
+  pending_review: { label: "waits for review", colour: "--st-retrying", shape: "triangle" },
+  approved: { label: "approved", colour: "--st-completed", shape: "circle" },
+  rejected: { label: "rejected", colour: "--st-failed", shape: "cross" },
+  revoked: { label: "revoked", colour: "--st-cancelled", shape: "square" },
+};
+
 /** How a worker is, and how it went. */
 export const worker_look: Record<"live" | "draining" | "silent" | "stopped" | "lost", Look> = {
   live: { label: "live", colour: "--st-completed", shape: "circle" },
@@ -76,7 +89,15 @@ export const check_look: Record<"ok" | "warn" | "fail", Look> = {
 const unknown: Look = { label: "unknown", colour: "--st-queued", shape: "ring" };
 
 export function lookOf(status: string): Look {
-  const looks: Record<string, Look> = { ...check_look, ...worker_look, ...stage_look, ...task_look, ...job_look };
+  const looks: Record<string, Look> = {
+    ...check_look,
+    ...worker_look,
+    ...approval_look,
+    ...request_look,
+    ...stage_look,
+    ...task_look,
+    ...job_look,
+  };
   return Object.hasOwn(looks, status) ? (looks[status] as Look) : { ...unknown, label: status };
 }
 

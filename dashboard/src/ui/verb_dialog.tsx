@@ -15,6 +15,10 @@ interface VerbDialogProps<Answer> {
   /** The word on the button. */
   verb: string;
   danger?: boolean;
+  /** Why it may be looked at, and not done. */
+  forbidden?: string | null;
+  /** Where there is much to look at first. */
+  wide?: boolean;
   /** Whether why is asked for; "needed" where nothing is done without. */
   reason?: "needed" | "possible" | "none";
   /** Without a dry run nothing is counted. */
@@ -34,6 +38,8 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
     children,
     verb,
     danger = false,
+    wide = false,
+    forbidden = null,
     reason: asks = "possible",
     run,
     dry_run = true,
@@ -77,7 +83,7 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
   };
   const missing = asks === "needed" && reason === undefined;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} wide={wide}>
       {children !== undefined && <div>{children}</div>}
       {done === null && dry_run && counted === null && problem === null && <Skeleton lines={1} />}
       {done === null && counted !== null && <div className="note">{tell(counted)}</div>}
@@ -104,7 +110,7 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
             <Button
               kind={danger ? "danger" : "primary"}
               busy={busy}
-              forbidden={missing ? "Say why first." : null}
+              forbidden={forbidden ?? (missing ? "Say why first." : null)}
               onClick={act}
               data-verb="run"
             >

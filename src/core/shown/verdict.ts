@@ -239,7 +239,8 @@ function listed(items: readonly string[]): string {
   return shown.length === 0 ? last : `${shown.join(", ")} and ${last}`;
 }
 
-function cut(text: string, longest = longest_quote): string {
+/** On one line, and not longer than may be quoted. */
+export function cut(text: string, longest = longest_quote): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   const letters = [...line];
   return letters.length > longest ? `${letters.slice(0, longest - 1).join("")}…` : line;

@@ -120,7 +120,7 @@ export function JobFacts({ job }: { job: Job }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -204,7 +204,7 @@ interface Item {
 }
 
 /** What is done seldom. It closes when something is chosen, and when the focus leaves it. */
-function More({ items }: { items: readonly Item[] }) {
+export function More({ items }: { items: readonly Item[] }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => menu.current?.removeAttribute("open");
   return (

@@ -1,111 +1,26 @@
-// The stages of a job from left to right as they wait for each other, where there is room; else one below the other.
-import { useLayoutEffect, useMemo, useRef, useState } from "react";
+// The stages of a job as they wait for each other.
 import type { Pace } from "../../../../src/core/shown/pace.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
-import { edgePath, layoutOf } from "./graph_layout.js";
+import { Graph } from "./graph.js";
 import type { Job } from "./records.js";
 import { StageCard } from "./stage_card.js";
-import "./stages.css";
-
-interface Drawn {
-  width: number;
-  height: number;
-  paths: { key: string; d: string; passed: boolean }[];
-}
-
-const nothing: Drawn = { width: 0, height: 0, paths: [] };
-const NARROWEST = 640;
-const LEAST_COLUMN = 190;
-const COLUMN_GAP = 44;
-
-/** As wide as there is room, and never too narrow to be read: a long chain scrolls. */
-function columnsOf(columns: number) {
-  return {
-    gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
-    minWidth: columns * LEAST_COLUMN + (columns - 1) * COLUMN_GAP,
-  };
-}
 
 export function StageGraph({ job, paces }: { job: Job; paces: ReadonlyMap<number, Pace> }) {
-  const { stages } = job;
-  const shape = JSON.stringify(stages.map(({ number, after }) => [number, after]));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is all that counts, and it never changes
-  const layout = useMemo(() => layoutOf(stages), [shape]);
-  const box = useRef<HTMLOListElement>(null);
-  const [wide, setWide] = useState(true);
-  const [drawn, setDrawn] = useState(nothing);
-  const passed = stages.map(({ number, status }) => (isTerminal(status) ? number : 0)).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what has passed changes how lines look
-  useLayoutEffect(() => {
-    const list = box.current;
-    if (list === null) return;
-    const measure = () => {
-      setWide((list.parentElement?.clientWidth ?? 0) >= NARROWEST);
-      setDrawn(
-        linesOf(list, layout, new Set(stages.filter(({ status }) => isTerminal(status)).map(({ number }) => number))),
-      );
-    };
-    measure();
-    // Cards grow and shrink with what they say: lines follow.
-    const observer = new ResizeObserver(measure);
-    observer.observe(list);
-    if (list.parentElement !== null) observer.observe(list.parentElement);
-    for (const card of list.querySelectorAll("[data-stage]")) observer.observe(card);
-    return () => observer.disconnect();
-  }, [layout, passed, wide]);
   const paused = job.paused_at !== null && !isTerminal(job.status);
   return (
-    <section className="graph" aria-label="Stages">
-      <ol
-        ref={box}
-        className={wide ? "graph-stages wide" : "graph-stages"}
-        style={wide ? columnsOf(layout.columns) : undefined}
-      >
-        {stages.map((stage) => {
-          const place = layout.places.get(stage.number) ?? { column: 0, row: 0 };
-          return (
-            <li
-              key={stage.stage_id}
-              data-stage={stage.number}
-              data-status={stage.status}
-              className="stage-card"
-              style={wide ? { gridColumn: place.column + 1, gridRow: place.row + 1 } : undefined}
-            >
-              <StageCard job={job} stage={stage} pace={paces.get(stage.number)} paused={paused} tells_order={!wide} />
-            </li>
-          );
-        })}
-      </ol>
-      <svg className="graph-lines" width={drawn.width} height={drawn.height} aria-hidden="true">
-        <defs>
-          <marker id="graph-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-            <path d="M0 0L8 4L0 8Z" className="arrow" />
-          </marker>
-        </defs>
-        {drawn.paths.map(({ key, d, passed: is_passed }) => (
-          <path key={key} d={d} className="edge" markerEnd="url(#graph-arrow)" data-passed={is_passed || undefined} />
-        ))}
-      </svg>
-    </section>
+    <Graph
+      label="Stages"
+      nodes={job.stages.map((stage) => ({
+        number: stage.number,
+        after: stage.after,
+        key: String(stage.stage_id),
+        status: stage.status,
+        ended: isTerminal(stage.status),
+        stage,
+      }))}
+      card={({ stage }, tells_order) => (
+        <StageCard job={job} stage={stage} pace={paces.get(stage.number)} paused={paused} tells_order={tells_order} />
+      )}
+    />
   );
-}
-
-function linesOf(list: HTMLElement, { edges }: ReturnType<typeof layoutOf>, passed: ReadonlySet<number>): Drawn {
-  const boxes = new Map<number, { left: number; top: number; width: number; height: number }>();
-  for (const card of list.querySelectorAll<HTMLElement>("[data-stage]")) {
-    boxes.set(Number(card.dataset.stage), {
-      left: card.offsetLeft,
-      top: card.offsetTop,
-      width: card.offsetWidth,
-      height: card.offsetHeight,
-    });
-  }
-  const all = [...boxes.values()];
-  const paths = edges.flatMap(({ from, to }) => {
-    const [one, other] = [boxes.get(from), boxes.get(to)];
-    if (one === undefined || other === undefined) return [];
-    const d = edgePath(one, other, all);
-    return d === null ? [] : [{ key: `${from} ${to}`, d, passed: passed.has(from) }];
-  });
-  return { width: list.scrollWidth, height: list.scrollHeight, paths };
 }

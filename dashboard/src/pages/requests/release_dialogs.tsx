@@ -1,0 +1,252 @@
+// What a reviewer decides about a release, and taking down what was made of it: each asks what it would do before it does anything.
+import { useState } from "react";
+import { Link } from "wouter";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { releases_api } from "../../../../src/core/api/platform/releases.js";
+import type { requests_api } from "../../../../src/core/api/platform/requests.js";
+import { count } from "../../../../src/core/shown/figures.js";
+import { call } from "../../api/call.js";
+import { curlLine, shown, verbCommands } from "../../api/commands.js";
+import { pageBase } from "../../api/page_base.js";
+import { to } from "../../routes.js";
+import { Safe, Select, VerbDialog } from "../../ui/index.js";
+import { bytesText } from "../catalog/files.js";
+import { useReadAgain } from "../job/verb_asking.js";
+import { Changes } from "./changes.js";
+import type { Request, Review, Unpublished } from "./records.js";
+
+type Decision = "approve" | "reject" | "revoke";
+type Decided = ReplyOf<typeof releases_api.approve>;
+
+const words: Record<Decision, { title: string; verb: string; what: string; past: string }> = {
+  approve: {
+    title: "Approve the release",
+    verb: "Approve",
+    what: "What publishes it goes on, and from then on it is what a lookup finds.",
+    past: "approved",
+  },
+  reject: {
+    title: "Reject the release",
+    verb: "Reject",
+    what: "The gate of its request fails. It can be made again with mode force, and is reviewed again then.",
+    past: "rejected",
+  },
+  revoke: {
+    title: "Revoke the release",
+    verb: "Revoke and take down",
+    what: "A lookup finds it no more, and its items and files are taken down.",
+    past: "revoked",
+  },
+};
+
+const clearances = [
+  { value: "restricted", text: "restricted: known to those who may see it" },
+  { value: "public", text: "public: for everybody" },
+  { value: "uncleared", text: "uncleared: approved, and to be cleared later" },
+];
+
+interface DecideProps {
+  verb: Decision;
+  /** Of the release or its request, or dataset/resource/version. */
+  id: string;
+  /** What it is held against; it is not known everywhere. */
+  review?: Review | undefined;
+  onClose(): void;
+}
+
+export function DecideReleaseDialog({ verb, id, review, onClose }: DecideProps) {
+  const readAgain = useReadAgain();
+  const [clearance, setClearance] = useState("restricted");
+  const { title, verb: button, what, past } = words[verb];
+  const cleared = verb === "approve" ? { clearance: clearance as "restricted" } : {};
+  return (
+    <VerbDialog<Decided>
+      title={title}
+      verb={button}
+      wide={verb !== "revoke" && review !== undefined}
+      danger={verb !== "approve"}
+      reason={verb === "approve" ? "possible" : "needed"}
+      run={({ dry_run, reason }) =>
+        call<typeof releases_api.reject>("POST", `/api/platform/${verb}`, {
+          body: { id, dry_run, reason: reason as string, ...cleared },
+        })
+      }
+      tell={(told) => <DecidedTold told={told} past={past} />}
+      {...shown((reason) =>
+        verbCommands(pageBase(), `releases.${verb}`, {
+          id,
+          reason,
+          ...(clearance === "restricted" ? {} : cleared),
+        }),
+      )}
+      onDone={readAgain}
+      onClose={onClose}
+    >
+      <div className="stack">
+        <p>{what}</p>
+        {verb !== "revoke" && review !== undefined && <Changes review={review} />}
+        {verb === "approve" && (
+          <Select
+            label="How far it may go"
+            value={clearance}
+            onChange={({ target }) => setClearance(target.value)}
+            options={clearances}
+          />
+        )}
+      </div>
+    </VerbDialog>
+  );
+}
+
+function DecidedTold({ told, past }: { told: Decided; past: string }) {
+  const { dry_run, changed, jobs, release } = told;
+  const name = `${release.dataset_id}/${release.resource_id}/${release.version_id}`;
+  return (
+    <>
+      <p>
+        <Safe text={name} limit={200} /> {dry_run ? `would be ${past}.` : changed ? `is ${past}.` : "stays as it was."}
+      </p>
+      {jobs.length > 0 && (
+        <p>
+          {dry_run ? "What these jobs made would go:" : "Taken down by"}{" "}
+          {jobs.slice(0, 5).map((job_id, at) => (
+            <span key={job_id}>
+              {at > 0 && ", "}
+              <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>
+            </span>
+          ))}
+          {jobs.length > 5 && ` and ${count(jobs.length - 5)} more`}.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A gate of a request whose release nobody reviews. */
+export function DecideGateDialog({
+  verb,
+  request: { request_id, jobs, waits_for_approval },
+  onClose,
+}: {
+  verb: "approve" | "reject";
+  request: Request;
+  onClose(): void;
+}) {
+  const readAgain = useReadAgain();
+  const approved = verb === "approve";
+  const gate = jobs.find(({ name }) => name === waits_for_approval)?.gate ?? "";
+  return (
+    <VerbDialog<ReplyOf<typeof requests_api.decide>>
+      title={`${approved ? "Approve" : "Reject"} job ${waits_for_approval ?? ""}`}
+      verb={approved ? "Approve" : "Reject"}
+      danger={!approved}
+      reason={approved ? "possible" : "needed"}
+      dry_run={false}
+      run={({ reason }) =>
+        call<typeof requests_api.decide>("POST", "/api/platform/requests/{request_id}/decide", {
+          params: { request_id },
+          body: { approved, reason },
+        })
+      }
+      tell={() => (
+        <p>{approved ? "It begins." : "It has failed; its importance says what that means for the request."}</p>
+      )}
+      cli={(reason) =>
+        verbCommands(pageBase(), "requests.decide", { request_id, reason }, { [approved ? "approve" : "reject"]: true })
+          .cli
+      }
+      curl={(reason) =>
+        curlLine(pageBase(), {
+          method: "POST",
+          path: "/api/platform/requests/{request_id}/decide",
+          params: { request_id },
+          body: { approved, reason },
+        })
+      }
+      onDone={readAgain}
+      onClose={onClose}
+    >
+      {gate !== "" && (
+        <blockquote className="asks">
+          <Safe text={gate} limit={1000} />
+        </blockquote>
+      )}
+    </VerbDialog>
+  );
+}
+
+const LISTED = 20;
+
+/** `forbidden`: it may be looked at, and nothing more. */
+export function UnpublishDialog({ id, forbidden, onClose }: { id: string; forbidden: string | null; onClose(): void }) {
+  const readAgain = useReadAgain();
+  return (
+    <VerbDialog<Unpublished>
+      title="Unpublish"
+      verb="Take it down"
+      danger
+      wide
+      forbidden={forbidden}
+      run={({ dry_run, reason }) =>
+        call<typeof releases_api.unpublish>("POST", "/api/platform/unpublish", { body: { id, dry_run, reason } })
+      }
+      tell={(told) => <UnpublishTold told={told} />}
+      cli={(reason) => verbCommands(pageBase(), "releases.unpublish", { id, reason }, { yes: true }).cli}
+      curl={(reason) =>
+        curlLine(pageBase(), { method: "POST", path: "/api/platform/unpublish", body: { id, dry_run: false, reason } })
+      }
+      onDone={readAgain}
+      onClose={onClose}
+    >
+      Everything that was made of it goes out of the catalogue, with its files. Jobs do that; they are told when it
+      begins.
+    </VerbDialog>
+  );
+}
+
+function UnpublishTold({ told }: { told: Unpublished }) {
+  const { dry_run, changed, file_count, bytes, files, items, jobs } = told;
+  if (file_count === 0 && items.length === 0) return <p>Nothing of it is there: nothing would go.</p>;
+  const goes = dry_run ? "would go" : "go";
+  return (
+    <div className="stack">
+      <p>
+        <strong>
+          {file_count === 1 ? "1 file" : `${count(file_count)} files`} ({bytesText(bytes)}) and{" "}
+          {items.length === 1 ? "1 item" : `${count(items.length)} items`}
+        </strong>{" "}
+        {goes}.
+        {!dry_run && changed && (
+          <>
+            {" "}
+            By{" "}
+            {jobs.map((job_id, at) => (
+              <span key={job_id}>
+                {at > 0 && ", "}
+                <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>
+              </span>
+            ))}
+            .
+          </>
+        )}
+      </p>
+      {dry_run && (
+        <ul className="unpublish-list mono small">
+          {items.slice(0, LISTED).map(({ collection, item_id }) => (
+            <li key={`${collection}/${item_id}`}>
+              <Safe text={`item ${collection}/${item_id}`} limit={200} />
+            </li>
+          ))}
+          {items.length > LISTED && <li>and {count(items.length - LISTED)} more items</li>}
+          {files.slice(0, LISTED).map(({ ref, bytes: size, adopted }) => (
+            <li key={ref}>
+              <Safe text={ref} limit={300} /> <span className="muted">{bytesText(size)}</span>
+              {adopted && <span className="muted"> (the file stays, its record goes)</span>}
+            </li>
+          ))}
+          {file_count > LISTED && <li>and {count(file_count - Math.min(LISTED, files.length))} more files</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
