@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One raster through a platform request with curl alone: upload, submit, status until it waits for a person, approve, status until 200, and
-# every service link followed. URL, KEY (scopes submit, read, operate) and FILE come from the environment.
+# One raster through a platform request with curl alone: upload, submit, status until it waits for a person, approve, status until 200, every
+# service link followed, and revoked again. URL, KEY (scopes submit, read, operate) and FILE come from the environment.
 set -euo pipefail
 
 ask() { curl -sS -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "$@"; }
@@ -44,3 +44,14 @@ while read -r link; do
   [ "$followed" = 200 ] || { echo "$link answered $followed" >&2; exit 1; }
 done <<< "$links"
 echo "followed $(wc -l <<< "$links" | tr -d ' ') links"
+
+# Revoked it is taken down, its items and its files: listed first, as a dry run.
+release="example/relief/$version"
+listed=$(ask "$URL/api/platform/unpublish" -d '{"id": "'$release'"}')
+echo "would go: $(grep -oE '"file_count": ?[0-9]+' <<< "$listed" | grep -oE '[0-9]+') files"
+removal=$(ask "$URL/api/platform/revoke" -d '{"id": "'$release'", "reason": "only an example"}' | grep -oE '[0-9a-f]{64}' | head -n 1)
+until ask "$URL/api/jobs/$removal" | grep -q '"status": \{0,1\}"completed"'; do sleep 1; done
+while read -r link; do
+  case $link in */items/*) gone=$(curl -sS -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $KEY" "$link") ;; esac
+done <<< "$links"
+[ "$gone" = 404 ] && echo "revoked, and taken down"

@@ -23,6 +23,14 @@ export const unpublishRaster = defineJob({
         .regex(/^[0-9a-f]{64}$/, "is not a whole job id: 64 characters of 0-9 and a-f")
         .optional()
         .describe("the items that this job made"),
+      job_ids: z
+        .array(z.string().regex(/^[0-9a-f]{64}$/, "is not a whole job id: 64 characters of 0-9 and a-f"))
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe(
+          "the items that any of these jobs made; without a collection also every file that only they have made or recorded",
+        ),
       dry_run: z.boolean().default(true).describe("only say what would be removed"),
       delete_files: z
         .boolean()
@@ -33,9 +41,10 @@ export const unpublishRaster = defineJob({
       delete_collection: z.boolean().default(false).describe("also remove the collection, once nothing is left in it"),
       reason: z.string().max(1000).optional().describe("why, for the record"),
     })
-    .superRefine(({ collection, item_ids, job_id }, refinement) => {
+    .superRefine(({ collection, item_ids, job_id, job_ids }, refinement) => {
       const refuse = (path: string, message: string) => refinement.addIssue({ code: "custom", path: [path], message });
-      if (collection === undefined && job_id === undefined) refuse("collection", "is missing: give it, or job_id");
+      if (collection === undefined && job_id === undefined && job_ids === undefined)
+        refuse("collection", "is missing: give it, or job_id, or job_ids");
       if (item_ids !== undefined && collection === undefined)
         refuse("item_ids", "are ids within a collection: give it too");
     }),
@@ -50,9 +59,10 @@ export const unpublishRaster = defineJob({
       failure_budget: { percent: 50 },
       tasks: async function* ({ parameters, previous }) {
         const { batches } = await previous.one<Selection>();
-        const { delete_files } = parameters;
-        for (const { collection, item_ids } of batches) {
-          yield { index: `${collection}/${item_ids[0]}`, parameters: { collection, item_ids, delete_files } };
+        const { delete_files, job_ids: made_by = [] } = parameters;
+        for (const { collection, item_ids, files = [] } of batches) {
+          const index = `${collection}/${item_ids[0] ?? files[0]}`;
+          yield { index, parameters: { collection, item_ids, files, made_by, delete_files } };
         }
       },
     },

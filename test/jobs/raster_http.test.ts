@@ -1,6 +1,6 @@
 // The raster jobs as a caller over HTTP and a person at the command line meet them.
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -153,6 +153,40 @@ test.skipIf(skip)(
       expect([href, answer.status]).toEqual([href, 200]);
       await answer.arrayBuffer();
     }
+    // By the id of the item, and of the release.
+    const item = services.find((one) => one.name === "stac_item")!.href;
+    const { body: lookup } = await service.call(
+      "GET",
+      "/api/platform/catalog/lookup?dataset_id=relief&resource_id=alps",
+    );
+    for (const id of [item.split("/").at(-1), lookup.release.release_id])
+      expect((await service.call("GET", `/api/platform/status/${id}`)).body.request_id).toBe(asked.body.request_id);
+
+    // What would go is listed, every file of it, and goes when the release is revoked.
+    const silver = async () =>
+      service.db.sql<{ ref: string }>`select a.zone || ':' || a.key as ref from app.assets a
+        join app.stages s on s.stage_id = a.stage_id join app.jobs j on j.job_id = s.job_id
+       where j.request_id = ${asked.body.request_id} order by 1`;
+    const there = (await silver()).map(({ ref }) => ref);
+    expect(there.length).toBeGreaterThan(2);
+    const listed = await service.call("POST", "/api/platform/unpublish", { body: { id: "relief/alps/1" } });
+    expect(listed.body).toMatchObject({ dry_run: true, changed: false, file_count: there.length, tables: [] });
+    expect(listed.body.files.map(({ ref }: { ref: string }) => ref).sort()).toEqual(there.sort());
+    expect(listed.body.items).toMatchObject([{ collection: "relief" }]);
+    const revoked = await service.call("POST", "/api/platform/revoke", {
+      body: { id: "relief/alps/1", reason: "wrong datum" },
+    });
+    expect(revoked.body).toMatchObject({ changed: true, release: { approval: "revoked" } });
+    const [removal] = revoked.body.jobs;
+    await expect
+      .poll(async () => (await service.call("GET", `/api/jobs/${removal}`)).body.status, { timeout: 60_000 })
+      .toMatch(/completed|failed/);
+    expect((await service.call("GET", `/api/jobs/${removal}`)).body.error).toBe(null);
+    const own = tenantPrefix("default");
+    expect((await service.call("GET", new URL(item).pathname)).status).toBe(404);
+    await expect.poll(silver, { timeout: 20_000 }).toEqual([]);
+    for (const ref of there)
+      expect(existsSync(join(service.storage_dir, "zones", ref.replace(":", `/${own}`)))).toBe(false);
   },
 );
 
@@ -169,8 +203,41 @@ test.skipIf(skip)(`examples/platform_request brings a raster through a request w
     "waits for approval of: publish",
     "the request is completed",
     expect.stringMatching(/^followed \d+ links$/),
+    expect.stringMatching(/^would go: \d+ files$/),
+    "revoked, and taken down",
   ]);
 });
+
+test.skipIf(skip)(
+  `a job that would publish before the approval fails, and nothing of it is in the catalogue${name}`,
+  async () => {
+    const saved = await service.call("PUT", "/api/platform/recipes/careless", {
+      body: {
+        approval: true,
+        jobs: [
+          {
+            name: "process",
+            job: "process_raster",
+            parameters: {
+              source: "{request.files.0}",
+              collection: "{request.names.collection}",
+              datetime: "2024-01-01T00:00:00Z",
+            },
+          },
+          { name: "report", job: "hello_world", parameters: { n: 1 } },
+        ],
+      },
+    });
+    expect(saved.status).toBe(201);
+    const body = { dataset_id: "careless", resource_id: "r", version_id: "1", data_type: "careless" };
+    await service.call("POST", "/api/platform/submit", { body: { ...body, files: ["bronze:in/scene.tif"] } });
+    const look = async () => (await service.call("GET", "/api/platform/status/careless/r")).body;
+    await expect.poll(async () => (await look()).status, { timeout: 60_000, interval: 100 }).toBe("failed");
+    expect((await look()).error.message).toContain("nothing of it comes into the catalogue before it is approved");
+    expect((await service.call("GET", "/stac/collections/careless")).status).toBe(404);
+    expect(await service.db.sql`select from stac.items where collection = 'careless'`).toEqual([]);
+  },
+);
 
 /** Every parameter of every raster job, with a value that is not its default. */
 const all_parameters = {
@@ -221,6 +288,7 @@ const all_parameters = {
     collection: "c",
     item_ids: ["a"],
     job_id: "ab".repeat(32),
+    job_ids: ["cd".repeat(32)],
     dry_run: false,
     delete_files: true,
     delete_collection: true,

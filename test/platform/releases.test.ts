@@ -199,7 +199,7 @@ bothDatabases("releases", (open) => {
     await run(db, worker, "publish");
     expect((await lookup(db, "m")).release).toMatchObject({ version_id: "2" });
     // What is revoked is the latest no more: computed, not stored.
-    await expect(decide(db, "m/r/2", "revoke")).rejects.toThrow("says why");
+    await expect(decide(db, "m/r/2", "revoke")).rejects.toThrow("takes a reason");
     await decide(db, "m/r/2", "revoke", { reason: "wrong datum" });
     expect((await lookup(db, "m")).release).toMatchObject({ version_id: "1" });
     expect(await lookup(db, "m", "2")).toMatchObject({ found: false, why: "it is revoked" });
@@ -209,6 +209,66 @@ bothDatabases("releases", (open) => {
       ["approved", "ann"],
       ["revoked", "ann"],
     ]);
+  });
+
+  test("a recipe that asks for approval and names no gate has one before what nothing follows; one answer opens all of them", async () => {
+    const db = await open();
+    await recipe(db, "bare", [{ name: "make" }, { name: "stac", after: [1] }, { name: "tiles", after: [1] }], {
+      approval: true,
+    });
+    const worker = await register(db, ["t.make", "t.stac", "t.tiles"]);
+    const submit = (dataset_id: string, more: object = {}) => ask(db, "bare", { dataset_id, ...more });
+    const { request_id } = await submit("bare");
+    await run(db, worker, "make");
+    expect((await seen(db, request_id)).jobs.map(({ status }) => status)).toEqual([
+      "completed",
+      "waiting_approval",
+      "waiting_approval",
+    ]);
+    expect(await claim(db, worker, ["t.stac", "t.tiles"])).toEqual([]);
+    await decide(db, request_id, "approve");
+    await run(db, worker, "stac", "tiles");
+    await run(db, worker, "stac", "tiles");
+    expect(await lookup(db, "bare")).toMatchObject({ found: true });
+    // A gate of its own before that, and one with a condition that does not hold: the release is asked about once, and always.
+    const condition = { message: "Large one?", when: "$.request.parameters.large == true" };
+    await recipe(db, "early", [{ name: "make" }, { name: "publish", gate: { message: "?" } }, { name: "report" }], {
+      approval: true,
+    });
+    await recipe(db, "maybe", [{ name: "make" }, { name: "publish", gate: condition }], { approval: true });
+    const other = await register(db, ["t.make", "t.publish", "t.report"]);
+    const early = await ask(db, "early", { dataset_id: "early" });
+    const maybe = await ask(db, "maybe", { dataset_id: "maybe" });
+    await run(db, other, "make");
+    await run(db, other, "make");
+    expect((await seen(db, maybe.request_id)).job("publish").status).toBe("waiting_approval");
+    await decide(db, early.request_id, "approve");
+    await run(db, other, "publish");
+    await run(db, other, "report");
+    expect((await seen(db, early.request_id)).status).toBe("completed");
+    // Rejected, the others fail with it, and nothing of them runs.
+    const no = await submit("no_bare");
+    await run(db, worker, "make");
+    await decide(db, no.request_id, "reject", { reason: "clouds" });
+    expect((await seen(db, no.request_id)).jobs.map(({ status }) => status)).toEqual(["completed", "failed", "failed"]);
+  });
+
+  test("a run that was overwritten is not published by its own gate", async () => {
+    const db = await open();
+    const worker = await recipes(db);
+    const first = await ask(db, "reviewed", { dataset_id: "late" });
+    await run(db, worker, "make");
+    await ask(db, "reviewed", { dataset_id: "late", mode: "force" });
+    await expect(db.sql`select platform.decide_gate(${first.request_id}, true)`).rejects.toThrow("overwritten");
+    expect((await seen(db, first.request_id)).job("publish").status).toBe("waiting_approval");
+  });
+
+  test("its release's id is an id of a request", async () => {
+    const db = await open();
+    await recipes(db);
+    const { request_id } = await ask(db, "plain", { dataset_id: "ids" });
+    const [release] = await releases(db, "ids");
+    expect((await seen(db, release!.release_id)).request_id).toBe(request_id);
   });
 
   test("a rejection fails the gate and says why; the version may be made again", async () => {
@@ -297,7 +357,7 @@ bothDatabases("releases", (open) => {
       parameters: object;
       labels: object;
     }>`select parameters, labels from app.jobs where job_id = ${jobs[0]!}`;
-    expect(removal).toMatchObject({ parameters: { job_id, dry_run: false, reason: "bad" } });
+    expect(removal).toMatchObject({ parameters: { job_ids: [job_id], dry_run: false, reason: "bad" } });
     expect(await lookup(db, "down")).toMatchObject({ found: false });
   });
 });

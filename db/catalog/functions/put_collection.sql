@@ -14,6 +14,7 @@ begin
   if coalesce(octet_length(collection ->> 'id'), 0) not between 1 and 256 then
     perform stac.refuse('a collection''s id has 1 to 256 bytes', '$.id', 'is missing, empty or too long', 'give a short name');
   end if;
+  perform platform.assert_may_publish(v_tenant, '{}');
   insert into stac.collections (tenant_id, id, content)
   values (v_tenant, collection ->> 'id', collection)
   on conflict (tenant_id, id) do nothing;

@@ -18,6 +18,8 @@ begin
     perform app.refuse_wild_numbers(items);
   end if;
   perform stac.assert_batch(into_collection, items);
+  perform platform.assert_may_publish(v_tenant, array(
+    select distinct e #>> '{properties,fanfold:job_id}' from jsonb_array_elements(items) e where e #>> '{properties,fanfold:job_id}' is not null));
   insert into stac.items as i (tenant_id, collection, id, geometry, datetime, end_datetime, content)
   select v_tenant, into_collection, s.id, stac.geometry_of(s.item -> 'geometry', format('$[%s].geometry', s.ordinal - 1), false), t.starts, t.ends, s.item
     from (

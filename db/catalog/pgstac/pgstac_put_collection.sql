@@ -23,6 +23,7 @@ begin
   if v_stored ~ '''' then
     perform stac.refuse('pgSTAC takes no collection with a quote in its id', '$.id', 'holds a quote', 'give another name');
   end if;
+  perform platform.assert_may_publish(v_tenant, '{}');
   perform stac.pgstac_lock();
   select c.content into v_before from pgstac.collections c where c.id = v_stored;
   if not found then

@@ -17,6 +17,8 @@ begin
   if not app.is_server() then
     perform app.refuse_wild_numbers(items);
   end if;
+  perform platform.assert_may_publish(v_tenant, array(
+    select distinct e #>> '{content,properties,fanfold:job_id}' from jsonb_array_elements(items) e where e #>> '{content,properties,fanfold:job_id}' is not null));
   perform stac.pgstac_lock();
   select * into v_collection from pgstac.collections c where c.id = v_stored for key share;
   if not found then

@@ -14,6 +14,8 @@ begin
   if not app.is_server() then
     perform app.refuse_wild_numbers(items);
   end if;
+  perform platform.assert_may_publish(v_tenant, array(
+    select distinct e #>> '{properties,fanfold:job_id}' from jsonb_array_elements(items) e where e #>> '{properties,fanfold:job_id}' is not null));
   perform stac.pgstac_lock();
   if not exists (select from pgstac.collections c where c.id = v_stored) then
     raise exception 'there is no collection "%"', left(into_collection, 80)

@@ -5,27 +5,21 @@ returns jsonb
 language plpgsql stable
 as $$
 declare
-  v_problems jsonb := '[]'::jsonb;
+  v_problems jsonb;
+  v_usable boolean;
   v_stage jsonb;
   v_number integer := 0;
   v_path text;
   v_names text[] := '{}'::text[];
   v_condition text;
 begin
-  if jsonb_typeof(blueprint) is distinct from 'object' then
-    return '[{"path": "$", "problem": "the blueprint is not an object", "fix": "send {type, stages: [...]}"}]'::jsonb;
-  end if;
-  if pg_column_size(blueprint) > 1048576 then
-    return jsonb_build_array(jsonb_build_object('path', '$', 'problem', 'larger than 1 MB', 'fix', 'declare less, or put it into parameters and storage'));
-  end if;
-  if coalesce(blueprint ->> 'type', '') !~ '^[a-z][a-z0-9_]{0,62}$' then
-    v_problems := v_problems || jsonb_build_object('path', '$.type', 'problem', 'malformed job type', 'fix', 'lower-case letters, digits and _, starting with a letter');
-  end if;
+  select h.problems, h.usable into v_problems, v_usable
+    from app.declared_list_problems(blueprint, 'blueprint', 'job type', 'type', 'stages', 'stage', 1000, 1024) h;
   if app.not_a_count(blueprint -> 'deadline_s', 1, 315360000) then
     v_problems := v_problems || jsonb_build_object('path', '$.deadline_s', 'problem', 'not a whole number of seconds from 1', 'fix', 'leave it out for two hours');
   end if;
-  if jsonb_typeof(blueprint -> 'stages') is distinct from 'array' or jsonb_array_length(blueprint -> 'stages') not between 1 and 1000 then
-    return v_problems || jsonb_build_object('path', '$.stages', 'problem', 'stages must be a list of 1 to 1000 stages', 'fix', 'declare at least one stage');
+  if not v_usable then
+    return v_problems;
   end if;
   for v_stage in select s from jsonb_array_elements(blueprint -> 'stages') s loop
     v_path := '$.stages[' || v_number || ']';
@@ -35,16 +29,11 @@ begin
       continue;
     end if;
     for v_condition in
+      select l from app.listed_problems(v_stage, v_number, v_names, 'stage') l
+      union all
       select p from (values
-        (coalesce(v_stage ->> 'name', '') !~ '^[a-z][a-z0-9_]{0,62}$', 'name|malformed stage name'),
-        (v_stage ->> 'name' = any (v_names), 'name|a second stage of this name'),
         (coalesce(v_stage ->> 'task', '') !~ '^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$' or length(v_stage ->> 'task') > 63, 'task|malformed task type'),
-        (v_stage ? 'number' and v_stage ->> 'number' is distinct from v_number::text, 'number|stages are numbered from 1 in order'),
         (coalesce(v_stage ->> 'parallelism', 'single') not in ('single', 'fan_out', 'fan_in', 'match_previous'), 'parallelism|not one of single, fan_out, fan_in, match_previous'),
-        (coalesce(v_stage ->> 'importance', 'critical') not in ('critical', 'important', 'optional'), 'importance|not one of critical, important, optional'),
-        (jsonb_typeof(coalesce(v_stage -> 'after', '[]')) <> 'array' or exists (
-          select from jsonb_array_elements_text(case jsonb_typeof(v_stage -> 'after') when 'array' then v_stage -> 'after' else '[]' end) a
-           where a !~ '^[0-9]{1,4}$' or a::integer not between 1 and v_number - 1), 'after|a stage may only come after stages before it in the list'),
         (v_number > 1 and coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and jsonb_typeof(v_stage -> 'of') = 'number'
           and not coalesce(v_stage -> 'after', jsonb_build_array(v_number - 1)) @> (v_stage -> 'of'), 'of|of is not among after'),
         (coalesce(v_stage ->> 'parallelism', 'single') <> 'single' and (v_number = 1 or v_stage -> 'after' = '[]'), 'parallelism|the first stage has no stage before it'),
@@ -60,9 +49,6 @@ begin
         (coalesce(v_stage ->> 'on_task_failure', 'finish_stage') not in ('finish_stage', 'fail_fast'), 'on_task_failure|not one of finish_stage, fail_fast'),
         (jsonb_typeof(coalesce(v_stage -> 'description', 'null')) not in ('null', 'string') or length(v_stage ->> 'description') > 4000,
           'description|not a text of at most 4000 characters'),
-        (jsonb_typeof(coalesce(v_stage -> 'gate', 'null')) not in ('null', 'object')
-          or (jsonb_typeof(v_stage -> 'gate') = 'object' and (jsonb_typeof(v_stage -> 'gate' -> 'message') is distinct from 'string'
-            or length(v_stage -> 'gate' ->> 'message') not between 1 and 1000)), 'gate|not {"message": "what is to be approved"}'),
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),

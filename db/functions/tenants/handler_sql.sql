@@ -7,6 +7,7 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   v_tenant text := app.acting_tenant(tenant);
+  v_stage constant text := current_setting('fanfold.stage', true);
 begin
   if pg_my_temp_schema() = 0 then
     -- It is there from now on, and nothing inside the statement can take it away: is_server and its like look at it first.
@@ -19,6 +20,6 @@ begin
   -- What it left in this session (settings, tables of SELECT INTO TEMP, locks) would reach whoever uses the session next.
   reset all;
   discard temp;
-  perform pg_advisory_unlock_all(), set_config('fanfold.tenant', v_tenant, true);
+  perform pg_advisory_unlock_all(), set_config('fanfold.tenant', v_tenant, true), set_config('fanfold.stage', coalesce(v_stage, ''), true);
 end $$;
 grant execute on function app.handler_sql(text, text, jsonb, boolean, text) to fanfold_worker;

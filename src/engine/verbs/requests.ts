@@ -71,7 +71,7 @@ export class Requests {
     return { ...told, dry_run: true, parameters };
   }
 
-  /** By any id it goes by: its own, a job's of it, dataset/resource[/version]. */
+  /** By any id it goes by: its own, its release's, a job's or an item's of it, dataset/resource[/version]. */
   get(request_id: string): Promise<RequestRecord> {
     return asked(
       this.engine.db.sql`select platform.get_request(${request_id}::text, ${this.engine.tenant}::text) as reply`,

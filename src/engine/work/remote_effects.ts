@@ -84,6 +84,7 @@ export async function writeEffects(
   const { tenant } = parts;
   const { stage_id, ordinal } = placeOf(task.task_id);
   const made_by = { tenant, stage_id, ordinal };
+  await db.sql`select set_config('fanfold.stage', ${String(stage_id)}, true)`;
   for (const one of effects) {
     if (one.effect === "publish" || one.effect === "adopt") {
       const { effect, ...file } = one;

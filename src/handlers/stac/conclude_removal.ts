@@ -52,7 +52,10 @@ export const stacConcludeRemoval = defineHandler(
     }
     const catalog = await catalogOf(ctx);
     // The one that was named too: it may have been empty before.
-    const names = new Set([...(wanted === undefined ? [] : [wanted]), ...batches.map(({ collection }) => collection)]);
+    const names = new Set([
+      ...(wanted === undefined ? [] : [wanted]),
+      ...batches.flatMap(({ collection, item_ids }) => (item_ids.length > 0 ? collection : [])),
+    ]);
     for (const collection of names) {
       const told = await ctx.db(async (session) => {
         if ((await catalog.collection(session, collection)) === null) return null;

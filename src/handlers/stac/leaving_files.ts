@@ -29,9 +29,9 @@ export async function leavingFiles(
   ctx: TaskContext,
   catalog: Catalog,
   items: readonly StacItem[],
-  { delete_files }: { delete_files: boolean },
+  { delete_files, made_by = [] }: { delete_files: boolean; made_by?: readonly string[] | undefined },
 ): Promise<LeavingFiles> {
-  const named = await recordsOf(ctx, items);
+  const named = await recordsOf(ctx, items, made_by);
   const others = await otherItems(ctx, catalog, items, [...named.values()]);
   const result: LeavingFiles = { leaving: [], kept: [] };
   for (const { file, is_own } of named.values()) {
@@ -44,7 +44,13 @@ export async function leavingFiles(
   return result;
 }
 
-async function recordsOf(ctx: TaskContext, items: readonly StacItem[]): Promise<Map<string, NamedFile>> {
+/** `made_by`: jobs that leave together with these items; what they have made is the items' own. */
+async function recordsOf(
+  ctx: TaskContext,
+  items: readonly StacItem[],
+  made_by: readonly string[],
+): Promise<Map<string, NamedFile>> {
+  const jobs = JSON.stringify(made_by);
   const named = new Map<string, NamedFile>();
   await ctx.db(async (session) => {
     for (const item of items) {
@@ -57,11 +63,17 @@ async function recordsOf(ctx: TaskContext, items: readonly StacItem[]): Promise<
         const is_alone = record !== null && record.job_id !== null && record.job_id === job_id;
         // Of a file that several jobs have recorded, the record still tells the task that was first.
         const is_first = record !== null && record.job_id === null && record.task_id === task_id;
+        const is_theirs =
+          made_by.length > 0 &&
+          (
+            await session.sql<{ reply: boolean }>`
+            select app.is_made_by(${zone}::text, ${key}::text, ${jobs}::text::json, ${ctx.tenant_id}::text) as reply`
+          )[0]?.reply === true;
         const known = named.get(file);
         named.set(file, {
           file,
           maker: record?.task_id ?? null,
-          is_own: (known?.is_own ?? false) || is_alone || is_first,
+          is_own: (known?.is_own ?? false) || is_alone || is_first || is_theirs,
           is_alone: (known?.is_alone ?? false) || is_alone,
         });
       }

@@ -1,5 +1,5 @@
-// stac.select_items: what an unpublish would take away: the items by ids, by collection or by the job that made them, and their
-// files. Changes nothing.
+// stac.select_items: what an unpublish would take away: the items by ids, by collection or by the jobs that made them, and their
+// files; of several jobs also the files that no item names. Changes nothing.
 import { z } from "zod";
 import type { Catalog, SearchQuery } from "../../catalog/catalog.js";
 import { defineHandler } from "../../core/declare/declare.js";
@@ -18,7 +18,7 @@ export interface Selection {
   /** Asked for, but not there: gone already, or never made. */
   missing: string[];
   missing_count: number;
-  batches: { collection: string; item_ids: string[] }[];
+  batches: { collection: string; item_ids: string[]; files?: string[] }[];
   /** The first of them, with their files. */
   items: { collection: string; item_id: string; files: string[] }[];
   /** Files of those that would stay all the same, and why; only looked for in a dry run. */
@@ -35,6 +35,7 @@ const parameters = z.object({
   collection: stac_id.optional(),
   item_ids: z.array(stac_id).optional(),
   job_id: z.string().optional(),
+  job_ids: z.array(z.string()).optional(),
   dry_run: z.boolean(),
   delete_files: z.boolean(),
 });
@@ -58,11 +59,13 @@ export const stacSelectItems = defineHandler(
       kept: [],
     };
     const named: StacItem[] = [];
+    const named_files = new Set<string>();
     const seen = new Set<string>();
     for await (const item of wantedItems(ctx, catalog, wanted)) {
       const files = filesOf(item);
       selection.item_count += 1;
       selection.file_count += files.length;
+      if (wanted.job_ids !== undefined) for (const file of files) named_files.add(file);
       if (selection.items.length < most_named) {
         selection.items.push({ collection: item.collection, item_id: item.id, files });
         named.push(item);
@@ -86,15 +89,45 @@ export const stacSelectItems = defineHandler(
         selection.batches.push({ collection, item_ids: ids.slice(at, at + batch) });
       }
     }
-    if (wanted.dry_run) selection.kept = (await leavingFiles(ctx, catalog, named, wanted)).kept;
+    if (wanted.job_ids !== undefined && wanted.collection === undefined)
+      await addUnnamed(ctx, selection, wanted.job_ids, named_files);
+    const { delete_files, job_ids: made_by } = wanted;
+    if (wanted.dry_run) selection.kept = (await leavingFiles(ctx, catalog, named, { delete_files, made_by })).kept;
     if (wanted.dry_run) ctx.log.info("nothing was removed: give dry_run=false", { item_count: selection.item_count });
     return selection;
   },
 );
 
+/** Files of these jobs that none of the items names, and no other job has recorded: they go by themselves. */
+async function addUnnamed(ctx: TaskContext, selection: Selection, job_ids: string[], named: ReadonlySet<string>) {
+  const jobs = JSON.stringify(job_ids);
+  const files: string[] = [];
+  let after: string | null = null;
+  do {
+    ctx.signal.throwIfAborted();
+    const found = await pageOfFiles(ctx, jobs, after);
+    for (const { ref, shared } of found) if (!shared && !named.has(ref)) files.push(ref);
+    after = found.length < page ? null : (found.at(-1)?.ref ?? null);
+  } while (after !== null);
+  selection.file_count += files.length;
+  for (let at = 0; at < files.length; at += batch)
+    selection.batches.push({ collection: "files", item_ids: [], files: files.slice(at, at + batch) });
+}
+
+async function pageOfFiles(ctx: TaskContext, jobs: string, after: string | null) {
+  const [row] = await ctx.db(
+    (session) => session.sql<{ reply: { ref: string; shared: boolean }[] }>`
+      select app.files_of_jobs(${jobs}::text::json, ${after}::text, ${page}::integer, ${ctx.tenant_id}::text) as reply`,
+  );
+  return row?.reply ?? [];
+}
+
 async function* wantedItems(ctx: TaskContext, catalog: Catalog, wanted: Wanted): AsyncGenerator<StacItem, void, void> {
-  const { collection, item_ids, job_id } = wanted;
-  const is_of_job = ({ properties }: StacItem) => job_id === undefined || properties["fanfold:job_id"] === job_id;
+  const { collection, item_ids } = wanted;
+  const named = [...(wanted.job_ids ?? []), ...(wanted.job_id === undefined ? [] : [wanted.job_id])];
+  const jobs = named.length === 0 ? undefined : named;
+  const is_of_job = ({ properties }: StacItem) =>
+    jobs === undefined || jobs.includes(String(properties["fanfold:job_id"]));
   if (collection !== undefined && item_ids !== undefined) {
     const found = await findItems(ctx, catalog, collection, item_ids);
     yield* found.filter(is_of_job);
@@ -102,7 +135,7 @@ async function* wantedItems(ctx: TaskContext, catalog: Catalog, wanted: Wanted):
   }
   const query: SearchQuery = {
     ...(collection === undefined ? {} : { collections: [collection] }),
-    ...(job_id === undefined ? {} : { filter: { op: "=", args: [{ property: "fanfold:job_id" }, job_id] } }),
+    ...(jobs === undefined ? {} : { filter: { op: "in", args: [{ property: "fanfold:job_id" }, jobs] } }),
     limit: page,
   };
   let token: string | undefined;

@@ -15,6 +15,7 @@ interface Unpublished {
   file_count: number;
   bytes: number;
   files: { ref: string; bytes: number; media_type: string; adopted: boolean }[];
+  tables: { kind: string; ref: string; bytes: number | null }[];
   jobs: string[];
 }
 

@@ -118,6 +118,7 @@ export class WritingFinisher {
         "finish",
         tx.sql<{ timeout: string }>`
           select current_setting('statement_timeout') as timeout, set_config('fanfold.tenant', ${end.claim.stage.tenant_id}, true),
+            set_config('fanfold.stage', ${String(end.claim.stage.stage_id)}, true),
             set_config('statement_timeout', ${String(timeout_ms)}, true)`,
       );
       progress.step = "write";

@@ -32,7 +32,7 @@ export class Burst {
 
   constructor(
     connection: () => Promise<Database>,
-    tenant_id: string,
+    { tenant_id, stage_id }: { tenant_id: string; stage_id: number },
     private readonly limits: BurstLimits = burst_limits,
   ) {
     const decided = new Promise<void>((resolve, reject) => {
@@ -47,6 +47,7 @@ export class Burst {
     const work = async (): Promise<void> => {
       const db = await connection();
       const written = db.transaction(async (tx) => {
+        await tx.sql`select set_config('fanfold.stage', ${String(stage_id)}, true)`;
         const sql = new HandlerSql(tx, tenant_id);
         this.sql = sql;
         const over = setTimeout(() => this.giveUp("open", limits.open_ms), limits.open_ms);

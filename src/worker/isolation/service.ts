@@ -106,7 +106,7 @@ export class Service {
     this.assertDatabase();
     if (this.closed) throw new Permanent("the task is over");
     if (this.burst?.is_over === false) throw new Permanent("ctx.db is already open");
-    this.burst = new Burst(this.ctx.services.handler_connection, this.ctx.tenant_id);
+    this.burst = new Burst(this.ctx.services.handler_connection, this.ctx.claim.stage);
     await this.burst.begun;
   }
 

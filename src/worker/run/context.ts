@@ -184,7 +184,8 @@ export class TaskContext extends Attempt implements TaskContextShape {
     const db = await this.services.connection();
     return await db.transaction(async (session) => {
       // Whatever the worker's own role may see, a handler sees its task's tenant.
-      await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true)`;
+      await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true),
+        set_config('fanfold.stage', ${String(this.claim.stage.stage_id)}, true)`;
       // The connection may have been waited for.
       signal.throwIfAborted();
       return orAborted(work(session), signal);

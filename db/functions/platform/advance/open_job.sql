@@ -38,7 +38,9 @@ begin
   end if;
   if v_job.gate is not null and v_job.decision is null then
     begin
-      v_met := not v_job.gate ? 'when' or platform.condition_met(v_request, v_job.gate ->> 'when');
+      v_met := not v_job.gate ?| array['when', 'release']
+        or v_job.gate ? 'release' and platform.waits_for_review(v_request)
+        or v_job.gate ? 'when' and platform.condition_met(v_request, v_job.gate ->> 'when');
     exception
       when others then
         if left(sqlstate, 2) in ('40', '53', '57', '58') then

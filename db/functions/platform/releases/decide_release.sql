@@ -19,7 +19,7 @@ begin
   if verb not in ('approve', 'reject', 'revoke') then
     raise exception 'a release is approved, rejected or revoked' using errcode = 'FF002';
   elsif verb <> 'approve' and coalesce(btrim(reason), '') = '' then
-    raise exception 'whoever would % a release says why', verb using errcode = 'FF002', hint = 'give a reason';
+    raise exception 'to % a release takes a reason', verb using errcode = 'FF002', hint = 'give a reason';
   elsif coalesce(clearance, 'restricted') not in ('uncleared', 'restricted', 'public') then
     raise exception 'clearance is uncleared, restricted or public' using errcode = 'FF002';
   end if;
@@ -47,7 +47,8 @@ begin
   end if;
   if dry_run then
     return json_build_object('release', platform.release_record(v_release), 'verb', verb, 'after', v_after, 'dry_run', true, 'changed', false,
-      'jobs', case when verb = 'revoke' then to_json(platform.release_jobs(v_release)) else '[]' end);
+      'jobs', case when verb = 'revoke' then (
+        select coalesce(json_agg(distinct t.job_id), '[]') from platform.published_things(v_tenant, platform.release_jobs(v_release)) t) else '[]' end);
   end if;
   update platform.releases l
      set approval = v_after, reviewer = v_by, reason = left(decide_release.reason, 1000), decided_at = now(), updated_at = now(),

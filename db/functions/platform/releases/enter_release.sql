@@ -5,10 +5,8 @@ returns void
 language plpgsql
 as $$
 declare
-  v_wants constant boolean := coalesce((
-    select (c.recipe ->> 'approval')::boolean from platform.recipes c where c.tenant_id = request.tenant_id and c.recipe_hash = request.recipe_hash), false)
-    -- Where the recipe leaves it to the caller.
-    or coalesce(request.parameters -> 'approval' = 'true', false);
+  v_wants constant boolean := platform.wants_approval((
+    select c.recipe from platform.recipes c where c.tenant_id = request.tenant_id and c.recipe_hash = request.recipe_hash), request.parameters);
   v_there platform.releases;
   v_open platform.releases;
   v_ordinal integer;

@@ -4,8 +4,7 @@ returns void
 language plpgsql
 as $$
 begin
-  if request.status in ('completed', 'partial_success') and exists (
-    select from platform.releases l where l.tenant_id = request.tenant_id and l.request_id = request.request_id and l.approval = 'pending_review') then
+  if request.status in ('completed', 'partial_success') and platform.waits_for_review(request) then
     perform platform.note(request, 'request.approval_wanted', 'its release waits for a review');
     perform platform.tell_receivers(request, 'request.approval_wanted');
   end if;

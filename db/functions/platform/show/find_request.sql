@@ -1,5 +1,5 @@
--- A request by any id it goes by: its own (or the beginning of it, from 8 digits on), a job's of it, an item's that it made, or
--- dataset/resource[/version], of which the newest counts. Never another tenant's.
+-- A request by any id it goes by: its own or its release's (or the beginning of it, from 8 digits on), a job's of it, dataset/resource[/version],
+-- of which the newest counts, or an item's of the catalogue that it made. Never another tenant's.
 create or replace function platform.find_request(tenant text, id text)
 returns platform.requests
 language plpgsql stable
@@ -11,6 +11,13 @@ begin
   if id ~ '^[0-9a-f]{8,32}$' then
     select * into v_request from platform.requests r
      where r.tenant_id = tenant and r.request_id >= id and r.request_id < id || 'g' order by r.request_id limit 1;
+    if found then
+      return v_request;
+    end if;
+    select r.* into v_request
+      from platform.releases l
+      join platform.requests r on r.tenant_id = l.tenant_id and r.request_id = l.request_id
+     where l.tenant_id = tenant and l.release_id >= id and l.release_id < id || 'g' order by l.release_id limit 1;
     if found then
       return v_request;
     end if;
@@ -33,6 +40,10 @@ begin
       return v_request;
     end if;
   end if;
+  v_request := platform.request_of_item(tenant, id);
+  if v_request.request_id is not null then
+    return v_request;
+  end if;
   raise exception 'there is no request "%"', left(coalesce(id, 'null'), 120)
-    using errcode = 'FF001', hint = 'the id of a request or of a job of one, or dataset/resource[/version]; list them', detail = app.action('requests.list');
+    using errcode = 'FF001', hint = 'the id of a request, of its release, of a job or an item of it, or dataset/resource[/version]; list them', detail = app.action('requests.list');
 end $$;

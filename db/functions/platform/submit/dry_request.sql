@@ -45,7 +45,7 @@ begin
     'names', platform.names_of(v_new), 'problems', v_problems,
     'jobs', (
       select json_agg(json_build_object('name', j ->> 'name', 'job_type', j ->> 'job', 'sequence', coalesce((j ->> 'sequence')::integer, 1),
-          'gate', j #>> '{gate,message}', 'conditional', coalesce(jsonb_typeof(j -> 'when') = 'object', false), 'importance', coalesce(j ->> 'importance', 'critical')))
-        from jsonb_array_elements(recipe -> 'jobs') j));
+          'gate', platform.gate_of(recipe, place::integer, platform.wants_approval(recipe, v_asked -> 'parameters'), v_new.version_id) ->> 'message', 'conditional', coalesce(jsonb_typeof(j -> 'when') = 'object', false), 'importance', coalesce(j ->> 'importance', 'critical')))
+        from jsonb_array_elements(recipe -> 'jobs') with ordinality as jobs(j, place)));
 end $$;
 grant execute on function platform.dry_request(jsonb, json) to fanfold_api, fanfold_admin;

@@ -10,7 +10,8 @@ begin
   select request.tenant_id, request.request_id, j.number, j.job ->> 'name', j.job ->> 'job', coalesce((j.job ->> 'sequence')::integer, 1),
     platform.blueprint_of(request.tenant_id, j.job ->> 'job', asked #>> array['blueprints', j.job ->> 'job']),
     coalesce(j.job ->> 'importance', 'critical')::app.importance, a.after,
-    nullif(j.job -> 'parameters', 'null'), nullif(j.job -> 'when', 'null'), nullif(j.job -> 'gate', 'null')
+    nullif(j.job -> 'parameters', 'null'), nullif(j.job -> 'when', 'null'),
+    platform.gate_of(recipe, j.number::integer, platform.wants_approval(recipe, request.parameters), request.version_id)
     from jsonb_array_elements(recipe -> 'jobs') with ordinality j(job, number)
     cross join lateral (
       select case

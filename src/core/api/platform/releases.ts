@@ -175,6 +175,9 @@ export const releases_api = {
       files: z
         .array(z.object({ ref: z.string(), bytes: z.int(), media_type: z.string(), adopted: z.boolean() }))
         .describe("The first 10,000. Adopted ones stay: only their records go"),
+      tables: z
+        .array(z.object({ kind: z.string(), ref: z.string(), bytes: z.int().nullable() }))
+        .describe("What is neither file nor item, by kind; the first 10,000"),
       items: z
         .array(z.object({ collection: z.string(), item_id: z.string() }))
         .describe("In the catalogue, the first 10,000"),

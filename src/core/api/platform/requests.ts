@@ -26,7 +26,9 @@ export const request_id = z
   .string()
   .min(1)
   .max(600)
-  .describe("The id of a request, of a job of it, or dataset/resource[/version] with %2F between them");
+  .describe(
+    "The id of a request, of its release, of a job or an item of it, or dataset/resource[/version] with %2F between them",
+  );
 
 const job_of_request = z.object({
   name: z.string(),
