@@ -87,6 +87,14 @@ export class Operator extends WithVerbs {
   }
 
   /** One page of a verb for all jobs that fit: send its `next` as `cursor` until it is null. */
+  /** One page of failed tasks that fit a filter run again; `next` and `before` of the reply go on. */
+  redrive({
+    signal,
+    ...body
+  }: BodyIn<typeof job_bulk_api.redrive> & Asking): Promise<ReplyOf<typeof job_bulk_api.redrive>> {
+    return this.transport.call(job_bulk_api.redrive, { body, signal });
+  }
+
   bulk({ signal, ...body }: BodyIn<typeof job_bulk_api.bulk> & Asking): Promise<ReplyOf<typeof job_bulk_api.bulk>> {
     return this.transport.call(job_bulk_api.bulk, { body, signal });
   }

@@ -282,6 +282,7 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   get_jobs_job_id_why: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_submit_job_type_batch: async () => ({ path: { job_type: "never" }, body: { items: [{}, {}] } }),
   // Not without a filter: others of this file's jobs are under way.
+  post_tasks_redrive: async () => ({ body: { filter: { task_type: "never.there" } } }),
   post_jobs_bulk: async (world) => ({ body: { action: "pause", job_ids: [await world.job("never", false)] } }),
   put_views_view_name: async () => ({ path: { view_name: `v${++count}` }, body: { query: "status:failed" } }),
   post_tasks_enqueue_task_type: async () => ({ path: { task_type: "t.never" }, body: { parameters: {}, delay_s: 5 } }),

@@ -51,6 +51,14 @@ begin
           'description|not a text of at most 4000 characters'),
         (app.not_a_count(v_stage -> 'batch', 1, 1000000), 'batch|not a whole number from 1'),
         (app.not_a_count(v_stage -> 'max_parallel', 1, 1000000), 'max_parallel|not a whole number from 1'),
+        (jsonb_typeof(coalesce(v_stage -> 'overrides', 'null')) not in ('null', 'object') and v_stage -> 'overrides' <> 'false'
+          or jsonb_typeof(v_stage -> 'overrides') = 'object' and exists (
+            select from jsonb_object_keys(case jsonb_typeof(v_stage -> 'overrides') when 'object' then v_stage -> 'overrides' else '{}' end) k
+             where k not in ('failure_budget', 'max_parallel', 'max_attempts')), 'overrides|neither false nor {failure_budget, max_parallel, max_attempts}'),
+        (app.not_a_count(v_stage #> '{overrides,max_parallel}', 1, 1000000), 'overrides.max_parallel|not a whole number from 1'),
+        (app.not_a_count(v_stage #> '{overrides,max_attempts}', 1, 10000), 'overrides.max_attempts|not a whole number from 1 to 10000'),
+        (app.not_a_count(v_stage #> '{overrides,failure_budget,count}', 0, 1000000000), 'overrides.failure_budget.count|not a whole number from 0'),
+        (app.not_a_number(v_stage #> '{overrides,failure_budget,percent}', 0, 100), 'overrides.failure_budget.percent|not a number from 0 to 100'),
         (app.not_a_count(v_stage -> 'timeout_s', 1, 31536000), 'timeout_s|not a whole number of seconds from 1'),
         (app.not_a_count(v_stage -> 'max_attempts', 1, 10000), 'max_attempts|not a whole number from 1 to 10000'),
         (jsonb_typeof(v_stage -> 'max_attempts') = 'number' and jsonb_typeof(v_stage #> '{retry,attempts}') = 'number'

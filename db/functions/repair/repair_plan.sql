@@ -1,7 +1,7 @@
 -- What a repair of an ended job would do: one row per stage it opens again. `kind` says what is asked for:
 -- resume (everything that did not end well), stage (all tasks of the stage `target`, and what follows it), group (tasks that
 -- failed with the signature `target`), seen_group (of them, those among the failures that error_groups looks at: to be told, not done),
--- task (the task id `target`), tasks (those of a selection; `target` is of retry_tasks: stage id, statuses, ordinals). `again` runs in
+-- failures (those that fit the filter `target`, see is_redriven), task (the task id `target`), tasks (those of a selection; `target` is of retry_tasks: stage id, statuses, ordinals). `again` runs in
 -- any case; `at_most` counts what may follow.
 create or replace function app.repair_plan(job app.jobs, kind text, target text)
 returns table (stage_id bigint, number integer, name text, own boolean, again int8multirange, replan boolean, kept bigint, at_most bigint)
@@ -34,6 +34,11 @@ begin
         select range_agg(int8range(r.ordinal, r.ordinal + 1))
           from app.failures_of(v_stage.stage_id, case when kind = 'seen_group' then app.failures_seen() end) r
          where app.signature_of(r.error) = target), '{}');
+      own := not isempty(again);
+    elsif kind = 'failures' and v_stage.task_type = coalesce(target::jsonb ->> 'task_type', v_stage.task_type) then
+      again := coalesce((
+        select range_agg(int8range(r.ordinal, r.ordinal + 1))
+          from app.failures_of(v_stage.stage_id, null) r where app.is_redriven(target::jsonb, r.error, r.finished_at)), '{}');
       own := not isempty(again);
     elsif kind = 'task' and v_stage.stage_id::text = split_part(target, '-', 1) then
       again := int8multirange(int8range(split_part(target, '-', 2)::bigint, split_part(target, '-', 2)::bigint + 1));

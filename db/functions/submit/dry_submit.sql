@@ -30,6 +30,7 @@ begin
   perform app.check_submitted(request -> 'jobs');
   perform app.refuse_problems('the submit', app.webhook_problems(v_tenant, request -> 'jobs'));
   perform app.refuse_problems('the blueprint', app.blueprint_problems(blueprint));
+  perform app.check_stage_options(blueprint, request -> 'jobs');
   v_hash := app.content_hash(v_tenant, v_type, v_content, null);
   select * into v_there from app.jobs j where j.tenant_id = v_tenant and j.content_hash = v_hash order by j.run desc limit 1;
   v_would := case

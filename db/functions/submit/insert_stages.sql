@@ -18,16 +18,21 @@ begin
         opened_at)
       select
         tenant, j.job_id, d.number, d.name, d.task_type, d.parallelism, d.importance, d.after, d.of_number, cardinality(d.after),
-        d.batch, d.max_parallel, d.timeout_s, coalesce((j.retry ->> 'attempts')::numeric::smallint, d.max_attempts),
-        case when j.retry is null then d.retry else nullif(coalesce(d.retry, '{}') || (j.retry - 'attempts'), '{}') end,
-        d.budget_count, d.budget_percent, d.condition, d.plan,
+        d.batch, coalesce((o.said ->> 'max_parallel')::numeric::integer, d.max_parallel), d.timeout_s,
+        coalesce((o.said ->> 'max_attempts')::numeric, (o.said #>> '{retry,attempts}')::numeric, (j.retry ->> 'attempts')::numeric, d.max_attempts)::smallint,
+        case
+          when j.retry is null and o.said is null then d.retry
+          else nullif(coalesce(d.retry, '{}') || coalesce(j.retry - 'attempts', '{}') || coalesce(o.said -> 'retry', '{}') - 'attempts', '{}') end,
+        case when o.said ? 'failure_budget' then (o.said #>> '{failure_budget,count}')::numeric::bigint else d.budget_count end,
+        case when o.said ? 'failure_budget' then (o.said #>> '{failure_budget,percent}')::numeric else d.budget_percent end, d.condition, d.plan,
         d.description, d.on_task_failure, d.gate, j.priority,
         case when d.starts and j.waits_for = 0 then 'processing' else 'waiting' end::app.stage_status,
         case when d.starts and j.waits_for = 0 then 1 end, case when d.starts and j.waits_for = 0 then now() end
       from unnest(job_ids) c
-      cross join lateral (select q.job_id, q.priority, q.waits_for, q.retry from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
+      cross join lateral (select q.job_id, q.priority, q.waits_for, q.retry, q.stage_options from app.jobs q where q.tenant_id = tenant and q.job_id = c offset 0) j
       cross join lateral (
         select * from app.blueprint_stages s where s.tenant_id = tenant and s.blueprint_hash = hash offset 0) d
+      cross join lateral (select j.stage_options -> d.name as said) o
       order by j.job_id, d.number
       returning stage_id, job_id, number, task_type, priority, status, waiting_for
     ),

@@ -1,6 +1,6 @@
 -- Submits jobs of one blueprint. request: {tenant?, mode?, jobs: [{parameters, identity?, priority?, labels?, correlation_id?,
 -- deadline_s?, no_deadline?, group_id?, webhooks?, traceparent?, actor?, depends_on?: [job id], on_dependency_failure?: cancel | run, require?:
--- success | completed, run_at?}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
+-- success | completed, run_at?, stage_options?: {stage: {failure_budget?, max_parallel?, max_attempts?, retry?}}}]}; parameters and identity are canonical JSON *text*, because the id is made of the very bytes. A job that
 -- exists is returned and nothing is written for it, unless the mode is resume and it did not end well: then it goes on. Rows go in by
 -- ascending id, so that two bulk submits of the same jobs wait for each other and never in a circle.
 create or replace function app.submit_jobs(blueprint jsonb, request json)
@@ -39,6 +39,7 @@ begin
       using errcode = 'FF002', hint = 'send one job, or leave depends_on out: a job that exists keeps what it depends on';
   end if;
   v_blueprint_hash := app.save_blueprint(v_tenant, blueprint);
+  perform app.check_stage_options(blueprint, request -> 'jobs');
   select array_agg(distinct app.content_hash(v_tenant, v_type, coalesce(j.identity, j.parameters), null))
     into v_hashes
     from json_to_recordset(request -> 'jobs') as j(parameters text, identity text);

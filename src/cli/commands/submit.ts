@@ -13,7 +13,16 @@ import type { SubmitReply } from "../../engine/verbs/records.js";
 import { answer, type Cli, globals } from "../terminal/command.js";
 import { problemsOf, usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf, webhooksOf } from "../terminal/options.js";
+import {
+  collect,
+  labelsOf,
+  oneOf,
+  positiveSeconds,
+  priorityOf,
+  retryOf,
+  stageOptionsOf,
+  webhooksOf,
+} from "../terminal/options.js";
 import type { Parameters } from "../terminal/pairs.js";
 import { gatherParameters } from "../terminal/parameters.js";
 import { registryOf, withSession } from "../terminal/session.js";
@@ -38,6 +47,7 @@ interface SubmitOptions extends WaitFlags {
   group?: string;
   webhook?: string[];
   retry?: string;
+  stageOption?: string[];
   dryRun?: boolean;
 }
 
@@ -77,6 +87,11 @@ export function addSubmit(cli: Cli): void {
     .option(
       "--retry <settings>",
       "how its failed tasks are tried again, whatever its stages say: attempts=5,base_s=1,cap_s=60,within_s=900, any of them",
+    )
+    .option(
+      "--stage-option <stage.setting=number>",
+      "of one stage, as far as its type allows: tiles.max_parallel=8, tiles.failure_budget.percent=5, tiles.retry.base_s=2; may be repeated",
+      collect,
     )
     .option("--dry-run", "only say what it would do, or why it would be refused")
     .examples(
@@ -119,6 +134,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     group_id: options.group,
     webhooks: webhooksOf(options.webhook, problems),
     retry: retryOf(options.retry, problems),
+    stage_options: stageOptionsOf(options.stageOption, problems),
   };
   if (options.dryRun && options.wait) {
     problems.push({ path: "--wait", problem: "a dry run makes nothing to wait for", fix: "leave one of them out" });

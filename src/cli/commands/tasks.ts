@@ -10,17 +10,19 @@ import { gatherParameters } from "../terminal/parameters.js";
 import { registryOf, withSession } from "../terminal/session.js";
 import { errorText, moment, table } from "../terminal/summary.js";
 import { addShow } from "./task.js";
+import { addRedrive } from "./tasks_redrive.js";
 
 export function addTasks(cli: Cli): void {
   const tasks = cli.program
     .command("tasks")
-    .summary("list and show tasks; enqueue, cancel and reschedule lone ones")
+    .summary("list and show tasks; enqueue, cancel and reschedule lone ones; run failed ones again")
     .description("The tasks of jobs, and tasks that stand alone.");
   addList(cli, tasks);
   addShow(cli, tasks);
   addEnqueue(cli, tasks);
   addCancelTask(cli, tasks);
   addReschedule(cli, tasks);
+  addRedrive(cli, tasks);
 }
 
 interface ListOptions {

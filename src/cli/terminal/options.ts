@@ -1,7 +1,9 @@
 // Options out of text: numbers, labels, moments. Each reader adds to a list of problems instead of stopping at the first.
+import { stage_options } from "../../core/api/fields.js";
 import { job_webhooks } from "../../core/api/webhooks.js";
 import { priority_range } from "../../core/declare/names.js";
 import { type Retry, retryFromText } from "../../core/declare/retry.js";
+import type { StageOptions } from "../../core/declare/stage_options.js";
 import { type Problem, quoted } from "../../core/errors/problems.js";
 import type { JobWebhook } from "../../core/places/webhooks.js";
 import { usage } from "./failure.js";
@@ -67,6 +69,33 @@ export function retryOf(text: string | undefined, problems: Problem[]): Retry | 
   if ("retry" in read) return read.retry;
   for (const { path, problem, fix } of read.problems)
     problems.push({ path: "--retry", problem: `${path} ${problem}`.trim(), fix });
+  return undefined;
+}
+
+/** Each is stage.setting=value, e.g. tiles.failure_budget.percent=5. */
+export function stageOptionsOf(texts: readonly string[] | undefined, problems: Problem[]) {
+  if (texts === undefined || texts.length === 0) return undefined;
+  const given: Record<string, Record<string, unknown>> = {};
+  for (const text of texts) {
+    const [, stage, setting, part, value] = /^([a-z0-9_]+)\.([a-z_]+)(?:\.([a-z_]+))?=(.+)$/.exec(text) ?? [];
+    if (stage === undefined || setting === undefined || !Number.isFinite(Number(value))) {
+      const problem = `${quoted(text)} is not stage.setting=number`;
+      problems.push({
+        path: "--stage-option",
+        problem,
+        fix: "e.g. tiles.max_parallel=8, tiles.failure_budget.percent=5",
+      });
+      continue;
+    }
+    const own = given[stage] ?? {};
+    given[stage] = own;
+    if (part === undefined) own[setting] = Number(value);
+    else own[setting] = { ...(own[setting] as object | undefined), [part]: Number(value) };
+  }
+  const read = stage_options.safeParse(given);
+  if (read.success) return read.data as Record<string, StageOptions>;
+  for (const { path, message } of read.error.issues)
+    problems.push({ path: "--stage-option", problem: `${path.join(".")}: ${message}`, fix: "fanfold submit --help" });
   return undefined;
 }
 

@@ -65,6 +65,26 @@ export const retry = z
   })
   .describe("How failed tasks are tried again; what is left out is decided by the stage, the handler, and what failed");
 
+/** Of single stages of a job, by name. */
+export const stage_options = z
+  .record(
+    z.string().min(1).max(63),
+    z.strictObject({
+      failure_budget: z
+        .union([
+          z.strictObject({ count: z.int().min(0).max(1_000_000_000) }),
+          z.strictObject({ percent: z.number().min(0).max(100) }),
+        ])
+        .optional()
+        .describe("How many of its tasks may fail"),
+      max_parallel: z.int().min(1).max(1_000_000).optional().describe("How many of its tasks run at once"),
+      max_attempts: z.int().min(1).max(10_000).optional().describe("The same as retry.attempts"),
+      retry: retry.optional(),
+    }),
+  )
+  .describe("Settings of single stages, as far as the blueprint allows")
+  .meta({ examples: [{ tiles: { max_parallel: 8, failure_budget: { percent: 5 } } }] });
+
 function wait(key: "base_s" | "cap_s" | "within_s") {
   return z.number().min(retry_limits[key].least).max(retry_limits[key].most).optional();
 }

@@ -1,7 +1,7 @@
 // One verb for all jobs that fit a filter, page by page. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";
-import { actor, cursor, dry_run, moment, reason, time } from "./fields.js";
+import { actor, cursor, dry_run, job_type, moment, reason, task_type, time } from "./fields.js";
 import { job_query_fields } from "./job_query.js";
 
 export const bulk_actions = ["cancel", "pause", "continue", "resume"] as const;
@@ -59,5 +59,41 @@ export const job_bulk_api = {
     }),
     errors: [409],
     repeatable: true,
+  }),
+  redrive: endpoint("POST /api/tasks/redrive", {
+    cli: "tasks redrive",
+    summary: "Run failed tasks that fit a filter again, now or later",
+    description:
+      "Tasks that stand alone, and tasks of jobs that ended failed or as a partial success: each such job gets a new epoch, as by retry. A call looks " +
+      "at 1,000 lone failures or 200 jobs, newest first, and gives `next`: send it as `cursor` with the same `before` until it is null. What " +
+      "failed at `before` or later is left alone, so that nothing runs again twice. A dry run counts.",
+    body: z.strictObject({
+      filter: z
+        .strictObject({
+          task_type: task_type.optional(),
+          job_type: job_type.optional().describe("Only tasks of jobs of this type"),
+          signature: z.string().min(1).max(64).optional().describe("The error group, as errors and failures tell it"),
+          failed_after: moment.optional(),
+          failed_before: moment.optional(),
+        })
+        .default({})
+        .describe("At least one of them for a run that is not dry"),
+      run_at: moment.optional().describe("Not before this time; at once when left out"),
+      before: moment.optional().describe("`before` of the first call, with its `next`"),
+      dry_run,
+      reason,
+      actor,
+      cursor,
+    }),
+    reply: z.object({
+      dry_run: z.boolean(),
+      before: time,
+      tasks: z.int().describe("Tasks that run again, or in a dry run would"),
+      jobs: z.int().describe("Jobs of which some do"),
+      skipped: some.describe("Jobs that were not as this needs them, by the reason"),
+      failed: some.describe("Jobs of which something went wrong: try again"),
+      next: z.string().nullable(),
+    }),
+    errors: [409],
   }),
 };

@@ -17,6 +17,7 @@ import {
   priority,
   record,
   retry,
+  stage_options,
   time,
 } from "./fields.js";
 import { job_query_fields } from "./job_query.js";
@@ -53,6 +54,7 @@ export const submit_options = z.strictObject({
   correlation_id: z.string().min(1).max(200).optional(),
   webhooks: job_webhooks.optional(),
   retry: retry.optional(),
+  stage_options: stage_options.optional(),
   ...dependency_options,
 });
 

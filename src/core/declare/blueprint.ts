@@ -19,6 +19,7 @@ import { type JsonSchema, parameterNames, readJsonSchema, readObjectSchema } fro
 import { type PlanData, readPlanData } from "./plan_data.js";
 import { isRecord, type Report } from "./report.js";
 import { type Retry, readRetryOf } from "./retry.js";
+import { type FailureBudget, readOverrides, type StageOverrides } from "./stage_options.js";
 import { orderStages } from "./stage_order.js";
 
 export interface StageBlueprint {
@@ -36,7 +37,9 @@ export interface StageBlueprint {
   /** null: nobody said, and the kind of failure decides. */
   retry: Retry | null;
   importance: Importance;
-  failure_budget: { count: number } | { percent: number } | null;
+  failure_budget: FailureBudget | null;
+  /** The most that a submit may ask for; without it, what the stage says itself. */
+  overrides?: StageOverrides;
   when: { path: string } | { function: string } | null;
   plan: PlanData | { function: string } | null;
   /** The objective, in words. */
@@ -90,6 +93,7 @@ const stage_keys = [
   "retry",
   "importance",
   "failure_budget",
+  "overrides",
   "on_task_failure",
   "description",
   "gate",
@@ -211,6 +215,7 @@ function readStage(value: unknown, position: number, schema: z.ZodObject | null,
       'Use parallelism: "fan_in", or leave it out.',
     );
   }
+  const overrides = readOverrides(declared.overrides, report, readBudget);
   return {
     number: position + 1,
     name,
@@ -224,6 +229,7 @@ function readStage(value: unknown, position: number, schema: z.ZodObject | null,
     retry: readRetryOf(declared, report),
     importance: report.oneOf("importance", declared.importance, importances, "critical"),
     failure_budget: readBudget(declared.failure_budget, report),
+    ...(overrides === undefined ? {} : { overrides }),
     when: readCondition(name, declared.when, code, report),
     plan: readPlan(name, parallelism, declared.tasks, schema, code, report),
     description: readDescription(declared.description, report),

@@ -10,6 +10,7 @@ import { isZodSchema } from "./parameter_schema.js";
 import type { PlanData } from "./plan_data.js";
 import { Report } from "./report.js";
 import { type Retry, readRetry } from "./retry.js";
+import type { FailureBudget, StageOverrides } from "./stage_options.js";
 
 /** What a schema gives after validation; without a schema, whatever was sent. */
 export type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<string, Loose>;
@@ -51,7 +52,9 @@ export interface StageDeclaration<Parameters = Loose> {
   retry?: Retry;
   /** Default: critical. */
   importance?: Importance;
-  failure_budget?: { count: number } | { percent: number };
+  failure_budget?: FailureBudget;
+  /** How far a submit may set failure_budget, max_parallel and attempts otherwise; false: not at all. Usual: no more than is said here. */
+  overrides?: StageOverrides;
   /** Default: finish_stage. fail_fast ends the stage at the first failure beyond the budget. */
   on_task_failure?: OnTaskFailure;
   /** The objective, in words: outcomes and the dashboard show it. */

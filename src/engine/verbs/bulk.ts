@@ -37,13 +37,26 @@ export function submitOptions({
   require,
   retry,
   run_at,
+  stage_options,
 }: Omit<SubmitOptions, "mode" | "db">) {
   const own = usableTraceparent(traceparent);
   const waiting =
     depends_on === undefined || depends_on.length === 0 ? {} : { depends_on, on_dependency_failure, require };
   const traced = own === undefined ? {} : { traceparent: own };
   const starts = run_at instanceof Date ? run_at.toISOString() : run_at;
-  return { priority, labels, correlation_id, group_id, webhooks, retry, run_at: starts, actor, ...traced, ...waiting };
+  return {
+    priority,
+    labels,
+    correlation_id,
+    group_id,
+    webhooks,
+    retry,
+    stage_options,
+    run_at: starts,
+    actor,
+    ...traced,
+    ...waiting,
+  };
 }
 
 /** A job of which a submit says nothing but what it is. */

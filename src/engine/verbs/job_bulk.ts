@@ -42,7 +42,7 @@ const fitting: Record<BulkAction, { statuses: JobStatus[]; paused?: boolean }> =
   resume: { statuses: ["partial_success", "failed", "cancelled"] },
 };
 /** Refusals of a job that is not as the action needs it: nothing went wrong. */
-const refusals = new Set(["not_allowed_now", "conflict", "not_found"]);
+export const refusals = new Set(["not_allowed_now", "conflict", "not_found"]);
 
 /** null: no job can fit both the filter and the action. */
 function narrowed({ action, filter, before }: BulkRequest): JobFilter | null {
@@ -96,11 +96,11 @@ async function touch(engine: Engine, request: BulkRequest, job_id: string, reply
   try {
     const { changed } = await perform(engine, action, job_id, reason, actor);
     if (changed) reply.touched++;
-    else add(reply.skipped, { kind: "unchanged", message: "somebody else did it first", jobs: 1, job_id });
+    else addRefused(reply.skipped, { kind: "unchanged", message: "somebody else did it first", jobs: 1, job_id });
   } catch (error) {
     if (!isFanfoldError(error)) throw error;
     const into = refusals.has(error.code) ? reply.skipped : reply.failed;
-    add(into, { kind: error.code, message: error.title, jobs: 1, job_id });
+    addRefused(into, { kind: error.code, message: error.title, jobs: 1, job_id });
   }
 }
 
@@ -112,7 +112,7 @@ function perform(engine: Engine, action: BulkAction, job_id: string, reason: str
   return operate.resume(job_id, { reason, actor });
 }
 
-function add(list: Refused[], one: Refused): void {
+export function addRefused(list: Refused[], one: Refused): void {
   const same = list.find(({ kind }) => kind === one.kind);
   if (same === undefined) list.push(one);
   else same.jobs++;
@@ -124,6 +124,6 @@ function note(engine: Engine, { action, filter, before, reason, actor }: BulkReq
 }
 
 /** The database's clock counts; to the next whole millisecond, because callers cannot name less. */
-function databaseTime(engine: Engine): Promise<string> {
+export function databaseTime(engine: Engine): Promise<string> {
   return asked(engine.db.sql`select to_json(date_trunc('milliseconds', now()) + interval '1 millisecond') as reply`);
 }

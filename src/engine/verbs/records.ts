@@ -19,6 +19,7 @@ import type { operations_api } from "../../core/api/operations.js";
 import type { attempt, task_record, task_summary, worker_place } from "../../core/api/task_records.js";
 import type { DeadlineFrom } from "../../core/declare/deadline.js";
 import type { Retry } from "../../core/declare/retry.js";
+import type { StageOptions } from "../../core/declare/stage_options.js";
 import type { Ref } from "../../core/places/store.js";
 import type { JobWebhook } from "../../core/places/webhooks.js";
 import type { Queryable } from "../database/database.js";
@@ -42,6 +43,8 @@ export interface SubmitOptions {
   webhooks?: readonly JobWebhook[];
   /** How its failed tasks are tried again, whatever its stages say. */
   retry?: Retry;
+  /** Of single stages: their failure budget, how many tasks run at once, and how they are tried again, as far as the blueprint allows. */
+  stage_options?: Record<string, StageOptions>;
   /** Whole ids of jobs that must have ended well before anything of this one starts. */
   depends_on?: readonly string[];
   /** When one of them does not end well: cancel this one (the default), or run it all the same. */

@@ -3,6 +3,7 @@ import { job_bulk_api } from "../../core/api/job_bulk.js";
 import { BadRequest } from "../../core/errors/errors.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { countBulk, runBulk } from "../../engine/verbs/job_bulk.js";
+import { redrive } from "../../engine/verbs/redrive.js";
 import { routes } from "../http/route.js";
 import { jobFilter } from "../jobs/job_filter.js";
 
@@ -22,4 +23,5 @@ export const jobBulkRoutes = () =>
       const reply = dry_run ? await countBulk(engine, request) : await runBulk(engine, request, signal);
       return { action, dry_run, ...reply };
     },
+    redrive: ({ engine, body, actor, signal }) => redrive(engine, { ...body, actor: actor(body.actor) }, signal),
   });

@@ -127,6 +127,7 @@ post_task_types_task_type_continue = Endpoint("POST", "/api/task-types/{task_typ
 post_task_types_task_type_pause = Endpoint("POST", "/api/task-types/{task_type}/pause", True, (200,))
 get_tasks = Endpoint("GET", "/api/tasks", True, (200,))
 post_tasks_enqueue_task_type = Endpoint("POST", "/api/tasks/enqueue/{task_type}", False, (200, 201))
+post_tasks_redrive = Endpoint("POST", "/api/tasks/redrive", False, (200,))
 get_tasks_task_id = Endpoint("GET", "/api/tasks/{task_id}", True, (200,))
 get_tasks_task_id_asset = Endpoint("GET", "/api/tasks/{task_id}/asset", True, (200,))
 post_tasks_task_id_cancel = Endpoint("POST", "/api/tasks/{task_id}/cancel", True, (200,))

@@ -1956,6 +1956,7 @@ class PostJobsSubmitJobTypeBody(TypedDict):
     correlation_id: NotRequired[str]
     webhooks: NotRequired[list[PostJobsSubmitJobTypeBodyWebhooksItem | PostJobsSubmitJobTypeBodyWebhooksItem1]]
     retry: NotRequired[PostJobsSubmitJobTypeBodyRetry]
+    stage_options: NotRequired[dict[str, PostJobsSubmitJobTypeBodyStageOptionsValue]]
     depends_on: NotRequired[list[str]]
     on_dependency_failure: NotRequired[Literal['cancel', 'run']]
     require: NotRequired[Literal['success', 'completed']]
@@ -1982,6 +1983,28 @@ class PostJobsSubmitJobTypeBodyRetry(TypedDict):
     within_s: NotRequired[float]
 
 
+class PostJobsSubmitJobTypeBodyStageOptionsValue(TypedDict):
+    failure_budget: NotRequired[PostJobsSubmitJobTypeBodyStageOptionsValueFailureBudget | PostJobsSubmitJobTypeBodyStageOptionsValueFailureBudget1]
+    max_parallel: NotRequired[int]
+    max_attempts: NotRequired[int]
+    retry: NotRequired[PostJobsSubmitJobTypeBodyStageOptionsValueRetry]
+
+
+class PostJobsSubmitJobTypeBodyStageOptionsValueFailureBudget(TypedDict):
+    count: int
+
+
+class PostJobsSubmitJobTypeBodyStageOptionsValueFailureBudget1(TypedDict):
+    percent: float
+
+
+class PostJobsSubmitJobTypeBodyStageOptionsValueRetry(TypedDict):
+    attempts: NotRequired[int]
+    base_s: NotRequired[float]
+    cap_s: NotRequired[float]
+    within_s: NotRequired[float]
+
+
 class PostJobsSubmitJobTypeBatchBody(TypedDict):
     items: list[PostJobsSubmitJobTypeBatchBodyItemsItem]
     mode: NotRequired[Literal['reuse', 'resume', 'force']]
@@ -1996,6 +2019,7 @@ class PostJobsSubmitJobTypeBatchBodyItemsItem(TypedDict):
     correlation_id: NotRequired[str]
     webhooks: NotRequired[list[PostJobsSubmitJobTypeBatchBodyItemsItemWebhooksItem | PostJobsSubmitJobTypeBatchBodyItemsItemWebhooksItem1]]
     retry: NotRequired[PostJobsSubmitJobTypeBatchBodyItemsItemRetry]
+    stage_options: NotRequired[dict[str, PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValue]]
     depends_on: NotRequired[list[str]]
     on_dependency_failure: NotRequired[Literal['cancel', 'run']]
     require: NotRequired[Literal['success', 'completed']]
@@ -2015,6 +2039,28 @@ class PostJobsSubmitJobTypeBatchBodyItemsItemWebhooksItem1(TypedDict):
 
 
 class PostJobsSubmitJobTypeBatchBodyItemsItemRetry(TypedDict):
+    attempts: NotRequired[int]
+    base_s: NotRequired[float]
+    cap_s: NotRequired[float]
+    within_s: NotRequired[float]
+
+
+class PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValue(TypedDict):
+    failure_budget: NotRequired[PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueFailureBudget | PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueFailureBudget1]
+    max_parallel: NotRequired[int]
+    max_attempts: NotRequired[int]
+    retry: NotRequired[PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueRetry]
+
+
+class PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueFailureBudget(TypedDict):
+    count: int
+
+
+class PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueFailureBudget1(TypedDict):
+    percent: float
+
+
+class PostJobsSubmitJobTypeBatchBodyItemsItemStageOptionsValueRetry(TypedDict):
     attempts: NotRequired[int]
     base_s: NotRequired[float]
     cap_s: NotRequired[float]
@@ -2566,6 +2612,7 @@ class PostPlatformUnpublishReply(TypedDict):
     file_count: int
     bytes: int
     files: list[PostPlatformUnpublishReplyFilesItem]
+    tables: list[PostPlatformUnpublishReplyTablesItem]
     items: list[PostPlatformUnpublishReplyItemsItem]
     jobs: list[str]
     dry_run: bool
@@ -2577,6 +2624,12 @@ class PostPlatformUnpublishReplyFilesItem(TypedDict):
     bytes: int
     media_type: str
     adopted: bool
+
+
+class PostPlatformUnpublishReplyTablesItem(TypedDict):
+    kind: str
+    ref: str
+    bytes: int | None
 
 
 class PostPlatformUnpublishReplyItemsItem(TypedDict):
@@ -2820,6 +2873,48 @@ class PostTasksEnqueueTaskTypeBodyItemsItemRetry(TypedDict):
 class PostTasksEnqueueTaskTypeReply(TypedDict):
     task_ids: list[str]
     created: int
+
+
+class PostTasksRedriveBody(TypedDict):
+    filter: NotRequired[PostTasksRedriveBodyFilter]
+    run_at: NotRequired[str]
+    before: NotRequired[str]
+    dry_run: NotRequired[bool]
+    reason: NotRequired[str]
+    actor: NotRequired[str]
+    cursor: NotRequired[str]
+
+
+class PostTasksRedriveBodyFilter(TypedDict):
+    task_type: NotRequired[str]
+    job_type: NotRequired[str]
+    signature: NotRequired[str]
+    failed_after: NotRequired[str]
+    failed_before: NotRequired[str]
+
+
+class PostTasksRedriveReply(TypedDict):
+    dry_run: bool
+    before: str
+    tasks: int
+    jobs: int
+    skipped: list[PostTasksRedriveReplySkippedItem]
+    failed: list[PostTasksRedriveReplyFailedItem]
+    next: str | None
+
+
+class PostTasksRedriveReplySkippedItem(TypedDict):
+    kind: str
+    message: str
+    jobs: int
+    job_id: str
+
+
+class PostTasksRedriveReplyFailedItem(TypedDict):
+    kind: str
+    message: str
+    jobs: int
+    job_id: str
 
 
 class PostTasksTaskIdCancelBody(TypedDict):
