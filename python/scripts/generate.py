@@ -174,7 +174,7 @@ TWINS = [
     (r"\baiter_bytes\b", "iter_bytes"),
     (r"\baiter_text\b", "iter_text"),
     (r"\baread\b", "read"),
-    (r"\bAsync(Client|Context|Previous|Zones|Transport|Asker|Calls)\b", r"\1"),
+    (r"\bAsync(Client|Context|Previous|Zones|Transport|Asker|Calls|Requests|Releases|Uploads|Stac)\b", r"\1"),
     (r"\bhttpx\.AsyncClient\b", "httpx.Client"),
     (r"\bfrom \.\._async\.", "from .._sync."),
     (r"\basyncio\.sleep\b", "time.sleep"),

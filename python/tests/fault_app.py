@@ -1,4 +1,4 @@
-"""The handlers that test/faults asks of any worker: `python -m fanfold.worker fault_app:app`."""
+"""The handlers that test/remote asks of any worker: `python -m fanfold.worker fault_app:app`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fanfold import App, Cancelled, Context, handler
+from fanfold import App, AsyncContext, Cancelled, Context, handler
 
 
 def note(*words: object) -> None:
@@ -66,4 +66,27 @@ def total(ctx: Context) -> dict[str, int]:
     return {"sum": sum(found), "count": len(found)}
 
 
-app = App(handlers=[step, hold, publish, total])
+@handler("fault.block")
+async def block(n: int, ms: float, ctx: AsyncContext) -> dict[str, int]:
+    """Does what a handler must not: holds the loop."""
+    note("start", n, ctx.attempt)
+    if ctx.attempt == 1:
+        time.sleep(ms / 1000)
+    note("end", n, ctx.attempt)
+    return {"n": n}
+
+
+@handler("fault.child", process=True, memory_mb=200)
+def child(n: int, how: str, ctx: Context, gate: str | None = None) -> dict[str, int]:
+    note("start", n, ctx.attempt)
+    if ctx.attempt == 1 and how == "memory" and n == 0:
+        kept = [filled(1, 50_000_000) for _ in range(8)]
+        time.sleep(60)
+        return {"n": len(kept)}
+    if ctx.attempt == 1 and how == "wait" and gate is not None:
+        await_gate(gate, ctx)
+    note("end", n, ctx.attempt)
+    return {"n": n}
+
+
+app = App(handlers=[step, hold, publish, total, block, child])

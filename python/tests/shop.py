@@ -214,8 +214,46 @@ def publish(ref: str, ctx: Context) -> dict[str, Any]:
     return {"ref": asset.ref, "bytes": asset.bytes, "listed": len(ctx.zones.list("bronze", "py/")["entries"])}
 
 
+@handler("py.item")
+def item(collection: dict[str, Any], text: str, ctx: Context) -> str:
+    file = ctx.scratch / "text.txt"
+    file.write_text(text)
+    asset = ctx.zones.publish(file, zone="silver", prefix="py/item", media_type="text/plain")
+    ctx.put_collection(collection)
+    made: dict[str, Any] = {
+        "type": "Feature",
+        "stac_version": "1.0.0",
+        "id": "alps",
+        "collection": collection["id"],
+        "geometry": {"type": "Point", "coordinates": [7, 47]},
+        "bbox": [7, 47, 7, 47],
+        "properties": {"datetime": "2026-01-01T00:00:00Z"},
+        "links": [],
+        "assets": {"text": {"href": asset.href, "type": "text/plain"}},
+    }
+    ctx.put_items(collection["id"], [made])
+    return asset.ref
+
+
 app = App(
     jobs=[words, mixed, planned, spilled],
-    handlers=[measure, match, total, child, errors, block, slow, hold, noop, large, fold, first, join, sum_up, publish],
+    handlers=[
+        measure,
+        match,
+        total,
+        child,
+        errors,
+        block,
+        slow,
+        hold,
+        noop,
+        large,
+        fold,
+        first,
+        join,
+        sum_up,
+        publish,
+        item,
+    ],
     secrets=vault,
 )

@@ -7,35 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import shop
 from conftest import Service
+from waiting import ended, until
 
 from fanfold import Client
 from fanfold.testing import worker
 
 HERE = Path(__file__).parent
-
-
-def until(done: Callable[[], Any], what: str, seconds: float = 60) -> Any:
-    ends_at = time.monotonic() + seconds
-    while time.monotonic() < ends_at:
-        found = done()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{what} did not happen within {seconds} s")
-
-
-def ended(client: Client, task_id: str) -> Any:
-    return until(
-        lambda: (task := client.task(task_id))["status"] in ("completed", "failed", "cancelled") and task,
-        f"the end of {task_id}",
-    )
 
 
 def command(service: Service, *given: str, key: str | None = None, **env: str) -> subprocess.Popen[str]:

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { FileSweep } from "../../src/engine/upkeep/file_sweep.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
-import { type RemoteHouse, type RemoteScene, until } from "./house.js";
+import { LEASE_S, type RemoteHouse, type RemoteScene, until, worker_commands } from "./house.js";
 
 type Scenario = (house: RemoteHouse, kind: string) => Promise<void>;
 
@@ -93,6 +93,20 @@ export const alone: Record<string, Scenario> = {
     expect(await worker.stop()).toBe(0);
   },
 
+  async "a handler blocks the loop past the lease"(house, kind) {
+    const scene = await house.scene("block");
+    const worker = scene.worker(kind);
+    const job_id = await scene.submit("fault.block", items(2, { ms: (LEASE_S + 3) * 1000 }));
+    await whole(scene, job_id, 2);
+    // Who beats in a thread of its own keeps its lease; who cannot loses it, says nothing of what it had, and begins anew.
+    const kept = worker_commands[kind]!.beats_apart === true;
+    if (kept) {
+      expect(await registrations(scene)).toBe(1);
+      expect(scene.notes().filter(({ what }) => what === "start")).toHaveLength(2);
+    }
+    expect(await worker.stop()).toBe(0);
+  },
+
   async "kill -9 between the upload and the finish"(house, kind) {
     const scene = await house.scene("upload");
     const first = scene.worker(kind);
@@ -124,29 +138,85 @@ export const alone: Record<string, Scenario> = {
   },
 };
 
-/** Those that take what all others stand on. */
-export const together: Record<string, Scenario> = {
-  async "kill -9 of the server, and another in its place"(house, kind) {
-    const scene = await house.scene("server");
+/** Those of handlers that run in processes of their own: of workers that have such. */
+export const of_children: Record<string, Scenario> = {
+  async "kill -9 of a handler's process"(house, kind) {
+    const scene = await house.scene("child");
     const worker = scene.worker(kind);
-    const job_id = await scene.submit("fault.step", items(24, { ms: 100 }));
-    await scene.noted("end", 4);
-    await house.killServer();
-    await house.startServer();
-    await whole(scene, job_id, 24);
+    const gate = join(house.dir, `${scene.tenant}.never`);
+    const job_id = await scene.submit("fault.child", items(4, { how: "wait", gate }));
+    const killed = new Set<number>();
+    // Each of the four once, however many processes there are at a time.
+    await until("four processes are killed", () => {
+      for (const { what, attempt, pid } of scene.notes())
+        if (what === "start" && attempt === 1 && !killed.has(pid)) {
+          process.kill(pid, "SIGKILL");
+          killed.add(pid);
+        }
+      return killed.size === 4;
+    });
+    await whole(scene, job_id, 4);
+    expect(await attempts(scene, job_id)).toEqual(Array(4).fill({ category: "crash", code: "killed" }));
+    expect(await registrations(scene)).toBe(1);
     expect(await worker.stop()).toBe(0);
   },
 
-  async "the database stops as if its machine had lost its power, and comes back"(house, kind) {
-    const scene = await house.scene("database");
+  async "a handler's process uses more memory than it may"(house, kind) {
+    const scene = await house.scene("memory");
     const worker = scene.worker(kind);
-    const job_id = await scene.submit("fault.step", items(24, { ms: 100 }));
-    await scene.noted("end", 4);
-    await house.cluster.restart("immediate", 500);
-    await whole(scene, job_id, 24);
+    const job_id = await scene.submit("fault.child", items(4, { how: "memory" }));
+    await whole(scene, job_id, 4);
+    expect(await attempts(scene, job_id)).toEqual([{ category: "crash", code: "out_of_memory" }]);
+    expect(await registrations(scene)).toBe(1);
     expect(await worker.stop()).toBe(0);
   },
 };
+
+/** Those that take what all others stand on: workers of all kinds are at work when it happens. */
+export const together: Record<string, (house: RemoteHouse, kinds: string[]) => Promise<void>> = {
+  async "kill -9 of the server, and another in its place"(house, kinds) {
+    await during(house, kinds, "server", async () => {
+      await house.killServer();
+      await house.startServer();
+    });
+  },
+
+  async "the database stops as if its machine had lost its power, and comes back"(house, kinds) {
+    await during(house, kinds, "database", () => house.cluster.restart("immediate", 500));
+  },
+};
+
+async function during(house: RemoteHouse, kinds: string[], name: string, fault: () => Promise<void>): Promise<void> {
+  const begun = await Promise.all(
+    kinds.map(async (kind) => {
+      const scene = await house.scene(name);
+      const worker = scene.worker(kind);
+      const job_id = await scene.submit("fault.step", items(24, { ms: 200 }));
+      await scene.noted("end", 4);
+      return { scene, worker, job_id };
+    }),
+  );
+  await fault();
+  for (const { scene, worker, job_id } of begun) {
+    await whole(scene, job_id, 24);
+    expect(await worker.stop()).toBe(0);
+  }
+}
+
+/** Attempts that failed, of the job's first stage. */
+async function attempts(scene: RemoteScene, job_id: string): Promise<{ category: string; code: string }[]> {
+  return scene.house.database.db.sql`
+    select a.category, a.code
+      from app.attempts a join app.stages s on s.stage_id = a.stage_id
+     where s.tenant_id = ${scene.tenant} and s.job_id = ${job_id} and a.category is not null order by a.ordinal`;
+}
+
+/** How often its workers have told the service of themselves. */
+async function registrations({ house, tenant }: RemoteScene): Promise<number> {
+  const [row] = await house.database.db.sql<{ n: number }>`
+    select count(*)::integer as n from app.workers where tenant_id = ${tenant}`;
+  return row?.n ?? 0;
+}
 
 async function seen({ house, tenant }: RemoteScene): Promise<string[]> {
   const rows = await house.database.db.sql<{ key: string }>`

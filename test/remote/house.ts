@@ -1,18 +1,20 @@
 // What the fault suite of remote workers lives in: a Postgres server and a Fanfold server of its own, both of which can be killed, a way between worker
 // and server that can be cut, and workers as processes, of any language: FANFOLD_TEST_REMOTE_WORKERS has the commands of others, as JSON.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { createRegistry } from "../../src/core/declare/registry.js";
 import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { type Cluster, type ClusterDatabase, quietPort, startCluster } from "../faults/cluster.js";
 import { plainScript } from "../plain_code.js";
 
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const program = plainScript(new URL("../../src/cli/main.ts", import.meta.url));
 const own_worker = [process.execPath, plainScript(new URL("./worker_main.ts", import.meta.url))];
 
@@ -21,10 +23,28 @@ export interface WorkerCommand {
   command: string[];
   cwd?: string;
   env?: Record<string, string>;
+  /** It has handlers in processes of their own: fault.child. */
+  has_children?: boolean;
+  /** Its heartbeats do not wait for handlers. */
+  beats_apart?: boolean;
+}
+
+/** The Python package's worker, where there is a Python to run it with. */
+function pythonWorker(): Record<string, WorkerCommand> {
+  const made = spawnSync(process.execPath, [join(root, "scripts", "python.mjs"), "venv"], { encoding: "utf8" });
+  if (made.status !== 0) {
+    process.stderr.write(made.stderr);
+    return {};
+  }
+  const python = made.stdout.trim().split("\n").at(-1)!;
+  const command = [python, "-m", "fanfold.worker", "fault_app:app", "--grace-s", "5"];
+  const env = { PYTHONPATH: join(root, "python", "tests"), PYTHONDONTWRITEBYTECODE: "1" };
+  return { python: { command, env, has_children: true, beats_apart: true } };
 }
 
 export const worker_commands: Record<string, WorkerCommand> = {
   typescript: { command: own_worker },
+  ...pythonWorker(),
   ...(JSON.parse(process.env.FANFOLD_TEST_REMOTE_WORKERS ?? "{}") as Record<string, WorkerCommand>),
 };
 

@@ -52,6 +52,17 @@ const publish = defineHandler("fault.publish", {}, async ({ n, bytes, gate }, ct
   return { n, key };
 });
 
+/** Does what a handler must not: holds the loop. */
+const block = defineHandler("fault.block", {}, ({ n, ms }, ctx) => {
+  note("start", n, ctx);
+  const over = performance.now() + (ctx.attempt === 1 ? ms : 0);
+  // Asleep, loop and all: nobody else's processor is used up.
+  while (performance.now() < over) Atomics.wait(asleep, 0, 0, 100);
+  note("end", n, ctx);
+  return { n };
+});
+const asleep = new Int32Array(new SharedArrayBuffer(4));
+
 const sum = defineHandler("fault.sum", {}, async (_, ctx) => {
   let [total, count] = [0, 0];
   for await (const { result } of ctx.previous) {
@@ -64,7 +75,7 @@ const sum = defineHandler("fault.sum", {}, async (_, ctx) => {
 const worker = await startRemoteWorker({
   url: FANFOLD_URL,
   key: FANFOLD_KEY,
-  handlers: [step, hold, publish, sum],
+  handlers: [step, hold, publish, block, sum],
   slots: Number(FANFOLD_SLOTS),
   lease_s: Number(FANFOLD_LEASE_S),
   wait_s: 2,

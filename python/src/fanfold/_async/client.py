@@ -11,14 +11,16 @@ from typing import Any, cast
 
 import httpx
 
-from .._async.operate import AsyncCalls
+from .._async.platform import AsyncReleases, AsyncRequests
+from .._async.stac import AsyncStac
 from .._async.stream import TERMINAL, Streamed, stream_events
 from .._async.transport import AsyncTransport, is_passing
+from .._async.uploads import AsyncUploads
 from ..api import endpoints as api
 from ..api import models
 from ..classify import retry_after
 from ..declare.jobs import Job
-from ..errors import BadRequest, FanfoldError, NotAllowedNow, StillRunning
+from ..errors import FanfoldError, NotAllowedNow, StillRunning
 from ..retries import read_body
 from ..values import to_text
 
@@ -27,7 +29,7 @@ MOST_ENQUEUED = 5_000
 MOST_BYTES = 900_000
 
 
-class AsyncClient(AsyncCalls):
+class AsyncClient(AsyncStac):
     def __init__(
         self,
         url: str | None = None,
@@ -42,6 +44,9 @@ class AsyncClient(AsyncCalls):
         super().__init__(
             AsyncTransport(url, key, retries=retries, timeout_s=timeout_s, longest_wait_s=longest_wait_s, http=http)
         )
+        self.requests = AsyncRequests(self)
+        self.releases = AsyncReleases(self)
+        self.uploads = AsyncUploads(self)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -190,41 +195,9 @@ class AsyncClient(AsyncCalls):
             self.transport, job_id=job_id, follow=follow, last_event_id=last_event_id, patience_s=patience_s
         )
 
-    async def download(self, ref: str, file: str | Path) -> Path:
-        """A published file, named `silver:dem/scene-1/cog.tif`, by the address of an item's asset, or by a task that
-        made it."""
-        path = Path(file)
-        part = path.with_name(f"{path.name}.part")
-        headers: dict[str, str] | None = None
-        if ref.startswith(("http://", "https://")):
-            url, headers = ref, self.transport.headers() if ref.startswith(f"{self.transport.url}/") else None
-        elif ":" in ref:
-            zone, _, key = ref.partition(":")
-            url = f"{self.transport.url}/assets/{httpx.URL('/').copy_with(path=f'/{zone}/{key}').raw_path.decode()[1:]}"
-            headers = self.transport.headers()
-        elif "-" in ref:
-            url, headers = f"{self.transport.url}/api/tasks/{ref}/asset", self.transport.headers()
-        else:
-            raise BadRequest(f"{ref} names no file", hint="give zone:key, an address, or the id of a task")
-        await self.transport.fetch(url, part, headers)
-        part.replace(path)
-        return path
-
-    async def search(self, **query: Any) -> models.StacItems:
-        """A search of the STAC catalogue: collections, bbox, datetime, limit, filter …; `links` lead on."""
-        return cast("models.StacItems", await self.transport.call(api.post_stac_search, body=query))
-
-    async def items(self, **query: Any) -> AsyncIterator[dict[str, Any]]:
-        """Every item that a search finds, page by page along its links."""
-        body: dict[str, Any] | None = query
-        while body is not None:
-            page = cast("dict[str, Any]", await self.search(**body))
-            for item in page["features"]:
-                yield item
-            link: dict[str, Any] | None = next((one for one in page.get("links", []) if one.get("rel") == "next"), None)
-            following: dict[str, Any] = {} if link is None else link.get("body") or {}
-            token = following.get("token")
-            body = None if token is None else {**query, "token": token}
+    async def upload(self, source: str | Path | bytes, key: str, **options: Any) -> models.Upload:
+        """A file (or bytes) into bronze, in parts: see `uploads.put`."""
+        return await self.uploads.put(source, key, **options)
 
 
 def job_type(job: Job[Any] | str) -> str:

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, cast
+
+import httpx
 
 from .._sync.transport import Transport
 from ..api import endpoints as api
 from ..api import models
 from ..api.endpoints import Endpoint
+from ..errors import BadRequest
 
 
 class Calls:
@@ -21,7 +25,7 @@ class Calls:
 
     def jobs(self, **filter: Any) -> Iterator[models.ListedJob]:
         """Newest first."""
-        return self._listed(api.get_jobs, "jobs", filter)
+        return self.listed(api.get_jobs, "jobs", filter)
 
     def counts(self, **filter: Any) -> Any:
         """By status, of those that fit."""
@@ -30,12 +34,12 @@ class Calls:
     def tasks(self, job_id: str | None = None, **filter: Any) -> Iterator[models.TaskSummary]:
         """Those of a job, or those that stand alone."""
         if job_id is None:
-            return self._listed(api.get_tasks, "tasks", filter)
-        return self._listed(api.get_jobs_job_id_tasks, "tasks", filter, {"job_id": job_id})
+            return self.listed(api.get_tasks, "tasks", filter)
+        return self.listed(api.get_jobs_job_id_tasks, "tasks", filter, {"job_id": job_id})
 
     def results(self, job_id: str, **filter: Any) -> Iterator[models.TaskWithResult]:
         """The tasks of a job with what they were given and what they produced."""
-        return self._listed(api.get_dbadmin_tasks_job_id, "tasks", filter, {"job_id": job_id})
+        return self.listed(api.get_dbadmin_tasks_job_id, "tasks", filter, {"job_id": job_id})
 
     def task(self, task_id: str) -> models.Task:
         return cast("models.Task", self._ask(api.get_tasks_task_id, {"task_id": task_id}))
@@ -46,7 +50,7 @@ class Calls:
 
     def events(self, job_id: str, **filter: Any) -> Iterator[models.Event]:
         """What happened to a job, oldest first unless asked otherwise."""
-        return self._listed(api.get_jobs_job_id_events, "events", filter, {"job_id": job_id})
+        return self.listed(api.get_jobs_job_id_events, "events", filter, {"job_id": job_id})
 
     def errors(self, job_id: str) -> list[models.ErrorGroup]:
         """The failures of a job in groups, largest first."""
@@ -73,60 +77,80 @@ class Calls:
     def alerts(self) -> list[models.Alert]:
         return cast("list[models.Alert]", (self.transport.call(api.get_alerts))["alerts"])
 
+    def download(self, ref: str, file: str | Path) -> Path:
+        """A published file, named `silver:dem/scene-1/cog.tif`, by the address of an item's asset, or by a task that
+        made it."""
+        path = Path(file)
+        part = path.with_name(f"{path.name}.part")
+        headers: dict[str, str] | None = None
+        if ref.startswith(("http://", "https://")):
+            url, headers = ref, self.transport.headers() if ref.startswith(f"{self.transport.url}/") else None
+        elif ":" in ref:
+            zone, _, key = ref.partition(":")
+            url = f"{self.transport.url}/assets/{httpx.URL('/').copy_with(path=f'/{zone}/{key}').raw_path.decode()[1:]}"
+            headers = self.transport.headers()
+        elif "-" in ref:
+            url, headers = f"{self.transport.url}/api/tasks/{ref}/asset", self.transport.headers()
+        else:
+            raise BadRequest(f"{ref} names no file", hint="give zone:key, an address, or the id of a task")
+        self.transport.fetch(url, part, headers)
+        part.replace(path)
+        return path
+
     # What an operator does. `reason` and `actor` are for the record; `dry_run=True` only says what it would touch.
 
     def cancel(self, job_id: str, **options: Any) -> Any:
         """What runs is told to stop, what is done stays."""
-        return self._verb(api.post_jobs_job_id_cancel, {"job_id": job_id}, options)
+        return self.verb(api.post_jobs_job_id_cancel, {"job_id": job_id}, options)
 
     def pause(self, job_id: str, **options: Any) -> Any:
-        return self._verb(api.post_jobs_job_id_pause, {"job_id": job_id}, options)
+        return self.verb(api.post_jobs_job_id_pause, {"job_id": job_id}, options)
 
     def proceed(self, job_id: str, **options: Any) -> Any:
         """A paused job goes on."""
-        return self._verb(api.post_jobs_job_id_continue, {"job_id": job_id}, options)
+        return self.verb(api.post_jobs_job_id_continue, {"job_id": job_id}, options)
 
     def resume(self, job_id: str, **options: Any) -> models.Repaired:
         """What completed is kept, the rest runs again, under the same id."""
-        return cast("models.Repaired", self._verb(api.post_jobs_job_id_resume, {"job_id": job_id}, options))
+        return cast("models.Repaired", self.verb(api.post_jobs_job_id_resume, {"job_id": job_id}, options))
 
     def retry_stage(self, job_id: str, stage: str | int, **options: Any) -> Any:
-        return self._verb(api.post_jobs_retry_stage_job_id_stage, {"job_id": job_id, "stage": stage}, options)
+        return self.verb(api.post_jobs_retry_stage_job_id_stage, {"job_id": job_id, "stage": stage}, options)
 
     def retry_group(self, job_id: str, signature: str, **options: Any) -> Any:
         """The tasks that failed with this signature (see errors) run again, and what follows them."""
         body = {**options, "signature": signature}
-        return self._verb(api.post_jobs_job_id_retry_group, {"job_id": job_id}, body)
+        return self.verb(api.post_jobs_job_id_retry_group, {"job_id": job_id}, body)
 
     def approve(self, job_id: str, **options: Any) -> Any:
-        return self._verb(api.post_jobs_job_id_approve, {"job_id": job_id}, options)
+        return self.verb(api.post_jobs_job_id_approve, {"job_id": job_id}, options)
 
     def reject(self, job_id: str, **options: Any) -> Any:
-        return self._verb(api.post_jobs_job_id_reject, {"job_id": job_id}, options)
+        return self.verb(api.post_jobs_job_id_reject, {"job_id": job_id}, options)
 
     def cancel_task(self, task_id: str, **options: Any) -> Any:
-        return self._verb(api.post_tasks_task_id_cancel, {"task_id": task_id}, options)
+        return self.verb(api.post_tasks_task_id_cancel, {"task_id": task_id}, options)
 
     def retry_task(self, task_id: str, **options: Any) -> Any:
-        return self._verb(api.post_tasks_task_id_retry, {"task_id": task_id}, options)
+        return self.verb(api.post_tasks_task_id_retry, {"task_id": task_id}, options)
 
     def redo_task(self, task_id: str, **options: Any) -> Any:
         """A completed task runs again, with what depends on it: what it delivered is gone."""
-        return self._verb(api.post_tasks_task_id_redo, {"task_id": task_id}, options)
+        return self.verb(api.post_tasks_task_id_redo, {"task_id": task_id}, options)
 
     def skip_task(self, task_id: str, *, reason: str, **options: Any) -> Any:
         """A task counts as done without a result."""
-        return self._verb(api.post_tasks_task_id_skip, {"task_id": task_id}, {**options, "reason": reason})
+        return self.verb(api.post_tasks_task_id_skip, {"task_id": task_id}, {**options, "reason": reason})
 
     def reschedule_task(self, task_id: str, run_at: str, **options: Any) -> Any:
         body = {**options, "run_at": run_at}
-        return self._verb(api.post_tasks_task_id_reschedule, {"task_id": task_id}, body)
+        return self.verb(api.post_tasks_task_id_reschedule, {"task_id": task_id}, body)
 
     def pause_type(self, task_type: str, **options: Any) -> Any:
-        return self._verb(api.post_task_types_task_type_pause, {"task_type": task_type}, options)
+        return self.verb(api.post_task_types_task_type_pause, {"task_type": task_type}, options)
 
     def proceed_type(self, task_type: str, **options: Any) -> Any:
-        return self._verb(api.post_task_types_task_type_continue, {"task_type": task_type}, options)
+        return self.verb(api.post_task_types_task_type_continue, {"task_type": task_type}, options)
 
     # Job types as data.
 
@@ -148,12 +172,12 @@ class Calls:
     def _ask(self, endpoint: Endpoint, params: Mapping[str, Any]) -> Any:
         return self.transport.call(endpoint, params=params)
 
-    def _verb(self, endpoint: Endpoint, params: Mapping[str, Any], body: Mapping[str, Any]) -> Any:
+    def verb(self, endpoint: Endpoint, params: Mapping[str, Any], body: Mapping[str, Any]) -> Any:
         return self.transport.call(
             endpoint, params=params, body=dict(body), repeatable=True if body.get("dry_run") is True else None
         )
 
-    def _listed(
+    def listed(
         self, endpoint: Endpoint, name: str, query: Mapping[str, Any], params: Mapping[str, Any] | None = None
     ) -> Iterator[Any]:
         cursor: str | None = None

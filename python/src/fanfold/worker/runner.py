@@ -21,7 +21,7 @@ from ..errors import FanfoldError, Transient
 from ..tasklog import current
 from .held import Held
 from .outcome import LARGEST_RESULT, End, ended_badly, ended_well
-from .tracing import span
+from .tracing import failed, span
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -225,8 +225,7 @@ class Runner:
         spill = None
         try:
             if kind == "process":
-                assert self.run_in_child is not None
-                end = self.run_in_child(held)
+                end = contextvars.copy_context().run(self._call_child, held)
             else:
                 end = contextvars.copy_context().run(self._call, held, ctx)
             if end.result is not None and len(end.result) >= LARGEST_RESULT and not held.ended:
@@ -245,6 +244,14 @@ class Runner:
                 )
         except BaseException as error:
             return ended_badly(ctx, error)
+
+    def _call_child(self, held: Held) -> End:
+        assert self.run_in_child is not None
+        with span(held):
+            end = self.run_in_child(held)
+            if end.failure is not None:
+                failed(end.failure.message)
+            return end
 
     def ended(self, held: Held, end: End | None, kind: str | None, spill: dict[str, Any] | None = None) -> Held | None:
         """Tells of it, and gives the next task of the kind, which the same thread may run."""

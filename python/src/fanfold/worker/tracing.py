@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 try:
     _otel: Any = importlib.import_module("opentelemetry.trace")
+    _propagate: Any = importlib.import_module("opentelemetry.propagate")
 except ImportError:
-    _otel = None
+    _otel = _propagate = None
 
 
 class _Nothing:
@@ -29,12 +30,18 @@ _nothing = _Nothing()
 
 
 def span(held: Held) -> Any:
+    """Around what the handler does. What it raises on the way out is recorded; a child's failure is told by `failed`."""
     return _nothing if _otel is None else _span(held)
+
+
+def failed(words: str) -> None:
+    """Of the current span: what failed, where nothing was raised."""
+    if _otel is not None:
+        _otel.get_current_span().set_status(_otel.Status(_otel.StatusCode.ERROR, words))
 
 
 @contextlib.contextmanager
 def _span(held: Held) -> Generator[None, None, None]:
-    propagate: Any = importlib.import_module("opentelemetry.propagate")
     carrier = {"traceparent": held.stage.get("traceparent") or ""}
     tracer: Any = _otel.get_tracer("fanfold")
     attributes = {
@@ -42,7 +49,7 @@ def _span(held: Held) -> Generator[None, None, None]:
         "fanfold.job_id": held.stage["job_id"] or "",
         "fanfold.attempt": held.task["attempt"],
     }
-    context: Any = propagate.extract(carrier)
+    context: Any = _propagate.extract(carrier)
     with tracer.start_as_current_span(
         held.served.name, context=context, kind=_otel.SpanKind.CONSUMER, attributes=attributes
     ):

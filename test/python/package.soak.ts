@@ -1,0 +1,2 @@
+// The Python package's own tests, with those that start the whole product.
+import "./package.test.js";
