@@ -67,10 +67,11 @@ def total(ctx: Context) -> dict[str, int]:
 
 
 @handler("fault.block")
-async def block(n: int, ms: float, ctx: AsyncContext) -> dict[str, int]:
-    """Does what a handler must not: holds the loop."""
+async def block(n: int, ms: float, mark: str, ctx: AsyncContext) -> dict[str, int]:
+    """Does what a handler must not, once: holds the loop."""
     note("start", n, ctx.attempt)
-    if ctx.attempt == 1:
+    if not Path(mark).exists():
+        Path(mark).touch()
         time.sleep(ms / 1000)
     note("end", n, ctx.attempt)
     return {"n": n}

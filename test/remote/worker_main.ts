@@ -1,5 +1,5 @@
 // The remote worker of the fault suite in TypeScript: told by the environment where to work, with the handlers that every worker under this suite has.
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,10 +52,11 @@ const publish = defineHandler("fault.publish", {}, async ({ n, bytes, gate }, ct
   return { n, key };
 });
 
-/** Does what a handler must not: holds the loop. */
-const block = defineHandler("fault.block", {}, ({ n, ms }, ctx) => {
+/** Does what a handler must not, once: holds the loop. */
+const block = defineHandler("fault.block", {}, ({ n, ms, mark }, ctx) => {
   note("start", n, ctx);
-  const over = performance.now() + (ctx.attempt === 1 ? ms : 0);
+  const over = performance.now() + (existsSync(mark) ? 0 : ms);
+  writeFileSync(mark, "");
   // Asleep, loop and all: nobody else's processor is used up.
   while (performance.now() < over) Atomics.wait(asleep, 0, 0, 100);
   note("end", n, ctx);

@@ -141,7 +141,7 @@ class Claiming:
                 found[name] = max(0, own - held.get(name, 0))
         return found
 
-    async def _claim(self, life: Life, limit: int, is_quiet: bool) -> int:
+    async def _claim(self, life: Life, limit: int, is_quiet: bool) -> int | None:
         body = self._claim_body(limit)
         wait_s = self._engine.options.wait_s
         if self._engine.options.once:
@@ -164,6 +164,9 @@ class Claiming:
                 await asyncio.wait([self._waiting_claim], timeout=max(0.05, life.lease_s / 3))
                 if life.is_over:
                     self._waiting_claim.cancel()
+            if self._waiting_claim.cancelled():
+                # By the end of the lease, or because the worker leaves: the loop goes on by what it finds then.
+                return None
             return self._hold(life, self._waiting_claim.result())
         finally:
             self._claiming = False
