@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { holds_behind_pooler } from "./test/behind_pooler.js";
 import { CountReporter } from "./test/count_reporter.js";
+import { LongestFirst } from "./test/longest_first.js";
 
 /** `--mode pg18`: on the npm package's Postgres 18. `--mode soak`: the long races, which the usual run leaves out.
  * `--mode screenshots`: pictures of the dashboard. `--mode pooler`: through PgBouncer. `--mode embedded`: the half of the tests on
@@ -31,8 +32,10 @@ export default defineConfig(({ mode }) => {
       globalSetup: ["test/global_setup.ts"],
       setupFiles: ["test/file_setup.ts"],
       pool: "forks",
-      maxWorkers: 2,
-      // Two processes run all files: starting one for each file, and loading the project in it, takes longer than most files do.
+      // A few processes run all files: starting one for each file, and loading the project in it, takes longer than most files do. Three
+      // keep two processors busy, because some tests wait for a lease or a time-out.
+      maxWorkers: soak ? 2 : 3,
+      sequence: { sequencer: LongestFirst },
       isolate: soak || mode === "screenshots",
       testTimeout: soak ? 1_800_000 : 60_000,
       // Pictures are taken of a world that is filled first, on whatever machine there is.

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,18 +11,11 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const patience_ms = 240_000;
-const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"];
 
 interface Environment {
   packages: readonly string[];
   /** Where its scripts are. */
   scripts: string;
-  /** Everything else it is made of: another text, another environment. */
-  made_of?: () => Promise<unknown[]>;
-  /** What it needs besides packages, made in its folder. */
-  finish?: (python: string, folder: string) => Promise<void>;
-  /** What every script is told first. */
-  arguments?: (folder: string) => string[];
 }
 
 export interface PythonTools {
@@ -34,7 +27,7 @@ export interface PythonTools {
 
 const made = new Map<Environment, Promise<PythonTools | string>>();
 
-/** Those of the STAC world, with the schemas of extensions; or why there are none. */
+/** Those of the STAC world, which find the schemas of extensions in test/vectors; or why there are none. */
 export function pythonTools(): Promise<PythonTools | string> {
   return toolsOf(stac);
 }
@@ -50,23 +43,10 @@ export function rioCogeo(): Promise<PythonTools | string> {
 }
 
 const stac_scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
-/** Their tests recorded the schemas of the extensions, as they are published. */
-const recordings = ["pystac-ext-projection==2.0.1", "pystac-ext-raster==1.1.1", "pystac-ext-file==2.1.1"];
 
 const stac: Environment = {
   packages: ["pystac[validation]==1.15.2", "pystac-client==0.9.1", "openapi-spec-validator==0.9.0"],
   scripts: stac_scripts,
-  made_of: async () => [recordings, await readFile(join(stac_scripts, "recorded_schemas.py"), "utf8")],
-  async finish(python, folder) {
-    const sources = ["download", "--no-deps", "--no-binary", ":all:", "-d", join(folder, "sources"), ...recordings];
-    await run(python, [...pip, ...sources], { timeout: patience_ms });
-    await run(python, [
-      join(stac_scripts, "recorded_schemas.py"),
-      join(folder, "sources"),
-      join(folder, "schemas.json"),
-    ]);
-  },
-  arguments: (folder) => [join(folder, "schemas.json")],
 };
 
 const rasters: Environment = {
@@ -88,8 +68,7 @@ function toolsOf(environment: Environment): Promise<PythonTools | string> {
 }
 
 async function prepare(environment: Environment): Promise<PythonTools> {
-  const parts = [environment.packages, ...((await environment.made_of?.()) ?? [])];
-  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
+  const hash = createHash("sha256").update(JSON.stringify(environment.packages)).digest("hex").slice(0, 12);
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fanfold-tests");
   const folder = join(cache, `python-${hash}`);
   await mkdir(cache, { recursive: true });
@@ -106,11 +85,10 @@ async function prepare(environment: Environment): Promise<PythonTools> {
     else if (Date.now() > until) throw new Error(`nobody finished ${folder}`);
     else await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  const before = environment.arguments?.(folder) ?? [];
   const python = join(folder, "bin", "python");
   return {
     python,
-    run: (script, input) => runScript(python, [join(environment.scripts, script), ...before], input),
+    run: (script, input) => runScript(python, [join(environment.scripts, script)], input),
   };
 }
 
@@ -126,15 +104,15 @@ export async function runScript<T>(python: string, script: string[], input: unkn
   return JSON.parse(stdout);
 }
 
-async function make({ packages, finish }: Environment, folder: string): Promise<void> {
+async function make({ packages }: Environment, folder: string): Promise<void> {
   const part = `${folder}.${process.pid}`;
   try {
-    await run("python3", ["-m", "venv", part], { timeout: patience_ms });
-    const python = join(part, "bin", "python");
+    // The machine's pip serves it, too: a pip of its own would take longer to install than the packages.
+    await run("python3", ["-m", "venv", "--without-pip", part], { timeout: patience_ms });
+    const into = ["-m", "pip", "--python", join(part, "bin", "python"), "--disable-pip-version-check", "--quiet"];
     // These would be compiled against libraries that are not here.
-    const ready_made = ["--only-binary", "numpy,pyproj,rasterio"];
-    await run(python, [...pip, "install", ...ready_made, ...packages], { timeout: patience_ms });
-    await finish?.(python, part);
+    const ready_made = ["--only-binary", "numpy,pyproj,rasterio", "--no-compile"];
+    await run("python3", [...into, "install", ...ready_made, ...packages], { timeout: patience_ms });
     // It must appear in one piece; its programs are run by `python -m`, so that its name may change.
     await rename(part, folder);
   } finally {

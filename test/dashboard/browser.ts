@@ -8,7 +8,7 @@
 //     });
 //   });
 //
-// One service, one worker and one Chromium for the block; a fresh page for each test. After each test it fails on anything that the
+// One service and one worker for the block, one Chromium for all blocks; a fresh page for each test. After each test it fails on anything that the
 // browser complained of: console errors, errors of scripts, violations of the Content-Security-Policy, requests that failed, answers
 // above 399 and requests to anywhere else. What a test provokes on purpose it names first: dashboard.allow(/404 .*\/api\/jobs/).
 // Where there is no Chromium the block is skipped and says why. Strings given to `evaluate` may use the DOM.
@@ -102,7 +102,7 @@ export class Dashboard {
     this.#service = await openService(parts, { dashboard_folder, ...app }, variant === undefined ? {} : { variant });
     if (worker !== false) await this.service.worker({ slots: 4, ...worker });
     await prepare?.(this.service);
-    this.#browser = await launchChromium();
+    this.#browser = await sharedChromium();
   }
 
   /** A page of the dashboard in the test's browser, signed in; the browser is kept for the test's further pages. */
@@ -230,7 +230,6 @@ export class Dashboard {
   }
 
   async close(): Promise<void> {
-    await this.#browser?.close();
     await this.#service?.close();
   }
 
@@ -286,6 +285,15 @@ async function keepPicture(page: Page, test: string): Promise<void> {
 
 function heightFor(width: number): number {
   return width < 600 ? 740 : 860;
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** One for all files of this test process, which ends it when it ends. Each test has a context of its own, which shares nothing. */
+async function sharedChromium(): Promise<Browser> {
+  const known = await shared;
+  if (!known?.isConnected()) shared = launchChromium();
+  return shared!;
 }
 
 export function launchChromium(): Promise<Browser> {

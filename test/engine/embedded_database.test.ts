@@ -90,7 +90,7 @@ function folder(): string {
 const child_script = plainScript(new URL("folder_child.ts", import.meta.url));
 
 async function startChild(what: "open" | "lock", data_dir: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = spawn(process.execPath, [child_script, what, data_dir], {
+  const child = spawn(process.execPath, ["--liftoff-only", child_script, what, data_dir], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -2,6 +2,7 @@
 import { afterAll, expect } from "vitest";
 import { eventually } from "../worker/shop.js";
 import { fault, serverEnvironment } from "./fault.js";
+import { taskCount } from "./job.js";
 import type { Scene } from "./scene.js";
 import { makeServerClock } from "./server_clock.js";
 import type { Fleet } from "./worker_process.js";
@@ -103,8 +104,8 @@ if (clock !== null) {
       await scene.settle();
       await expectNobodyLost(scene);
       // Forward is as if everybody had been silent for as long: whoever is declared lost so is fenced, and nothing breaks.
-      await scene.submit({ n: 400, ms: 60, name: "after" });
-      await scene.progress(1050);
+      await scene.submit({ ms: 60, name: "after" });
+      await scene.progress(taskCount() + 40);
       clock.set(0);
       await scene.settle();
       const lost = await scene.db.sql`select from app.workers where status = 'lost'`;

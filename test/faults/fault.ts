@@ -2,8 +2,8 @@
 //
 //   fault("F1 kill -9 of a worker in the middle of tasks", async (scene) => {
 //     const fleet = await scene.fleet();              3 worker processes, 4 slots each, lease 3 s; the dead are replaced
-//     await scene.submit({ ms: 20 });                 the 500-task, 4-stage job of job.ts; parameters say how it behaves
-//     await scene.progress(100);                      wait for conditions, never for time
+//     await scene.submit({ ms: 20 });                 the 200-task, 4-stage job of job.ts; parameters say how it behaves
+//     await scene.progress(40);                       wait for conditions, never for time
 //     await fleet.working[0]!.kill();                 the fault
 //   });                                               what must hold is then checked, always the same way:
 //

@@ -9,7 +9,7 @@ fault("F1 kill -9 of workers in the middle of tasks", async (scene) => {
   const fleet = await scene.fleet();
   await scene.submit({ ms: 80, fail_every: 50 });
   await scene.progress(20);
-  const killed = await killWorkers(scene, fleet, { pause_ms: 2000, most: 6 });
+  const killed = await killWorkers(scene, fleet, { pause_ms: 1000, most: 6 });
   scene.notes.push(`${killed.length} kills`);
   expect(killed.length).toBeGreaterThan(0);
   await scene.settle();

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { DatabaseError } from "../../src/engine/database/database.js";
 import { eventually } from "../worker/shop.js";
 import { fault } from "./fault.js";
+import { taskCount } from "./job.js";
 import { named } from "./proxy.js";
 import type { Scene } from "./scene.js";
 
@@ -62,7 +63,7 @@ fault("F8 finishes and claims are cut after they committed and before they are a
     proxy.cutAfter("app.claim(", { times: 3 }),
     proxy.cutAfter("app.heartbeat(", { times: 2 }),
   ];
-  await scene.submit({ ms: 40, fail_every: 50 });
+  await scene.submit({ n: 500, ms: 40, fail_every: 50 });
   const made = (await Promise.all(cuts)).flat();
   expect(made).toHaveLength(11);
   await scene.settle();
@@ -84,8 +85,8 @@ fault("F8 connections are reset, again and again", async (scene) => {
   await scene.fleet({ via: proxy });
   await scene.submit({ ms: 30 });
   let dropped = 0;
-  for (let progress = 50; progress <= 950; progress += 150) {
-    await scene.progress(progress);
+  for (let drops = 0; drops < 7; drops++) {
+    await scene.progress(taskCount() * (0.05 + 0.15 * drops));
     dropped += proxy.drop();
   }
   scene.notes.push(`${dropped} connections reset`);

@@ -10,7 +10,7 @@ import { pairs_job, wide_job } from "./shapes.js";
 import type { WorkerProcess } from "./worker_process.js";
 
 const is_soak = Boolean(process.env.FANFOLD_TEST_SOAK);
-const wide = is_soak ? 100_000 : 30_000;
+const wide = is_soak ? 100_000 : 15_000;
 /** How many pairs of tasks end together. */
 const jobs = is_soak ? 1_000 : 300;
 const most_mb = 300;
@@ -21,7 +21,7 @@ function peakMb({ pid }: WorkerProcess): number {
 }
 
 fault(`F20 the planner of ${wide} tasks is killed half-way`, async (scene) => {
-  const killed_at = is_soak ? 8 : 3;
+  const killed_at = is_soak ? 8 : 1;
   // Only planning: what is planned stays as it is until it has been counted.
   const options = { types: ["#plan:wide"] };
   const { job_id } = await scene.engine.submit(wide_job, { n: wide });

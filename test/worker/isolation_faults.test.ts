@@ -10,7 +10,7 @@ const pidIn = (line: string) => Number(/\d+$/.exec(line)?.[0]);
 test("a handler that throws fails as it would in the worker, and its process is kept", async () => {
   const attempt = await failBesideNeighbour(bad.throws);
   expect(attempt).toMatchObject({ category: "transient", code: "unexpected", message: "boom" });
-  expect(attempt.detail.stack).toContain("isolation_handlers.ts");
+  expect(attempt.detail.stack).toContain("test/worker/isolation_handlers.");
   expect(attempt.detail.process).toBeUndefined();
 });
 
@@ -95,7 +95,7 @@ test("an unhandled rejection ends its own task", async () => {
     code: "exited",
     message: expect.stringContaining("TypeError: nobody waits for this"),
   });
-  expect(attempt.detail.stack).toContain("isolation_handlers.ts");
+  expect(attempt.detail.stack).toContain("test/worker/isolation_handlers.");
 });
 
 test("an error thrown outside of any promise ends its own task", async () => {

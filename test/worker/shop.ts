@@ -76,9 +76,14 @@ export function attemptsOf(
   return db.sql`select ordinal, attempt, outcome, code from app.attempts order by attempt_id`;
 }
 
-/** Waits for a condition the database will meet; the test's own time-out is the limit. */
-export async function eventually(holds: () => Promise<boolean> | boolean, every_ms = 10): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, every_ms));
+/**
+ * Waits for a condition the database will meet; the test's own time-out is the limit. The longer it takes, the more seldom it is looked
+ * at: most of a busy machine's time would otherwise go into looking.
+ */
+export async function eventually(holds: () => Promise<boolean> | boolean, at_most_ms = 50): Promise<void> {
+  for (let pause_ms = 5; !(await holds()); pause_ms = Math.min(pause_ms * 1.1, at_most_ms)) {
+    await new Promise((resolve) => setTimeout(resolve, pause_ms));
+  }
 }
 
 /** A promise one can keep from outside: how tests hold a handler at a known place. */

@@ -9,9 +9,8 @@ from pystac.validation import set_validator
 from pystac.validation.stac_validator import JsonSchemaSTACValidator
 from referencing import Registry, Resource
 
-schemas = json.loads(Path(sys.argv[1]).read_text())
-own = Path(__file__).parents[3] / "vectors" / "stac_schemas"
-for file in sorted(own.glob("*.json")) if own.exists() else []:
+schemas = {}
+for file in sorted((Path(__file__).parents[3] / "vectors" / "stac_schemas").glob("*.json")):
     schema = json.loads(file.read_text())
     schemas[schema["$id"].rstrip("#")] = schema
 
