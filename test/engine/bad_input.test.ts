@@ -94,6 +94,11 @@ const refused: [what: string, call: string, code: string][] = [
     "FF002",
   ],
   ["parameters that are an array", `app.submit('${blueprint}', '[]')`, "FF002"],
+  [
+    "parameters that are an array, as the engine sends them",
+    `app.submit_jobs('${blueprint}', '{"jobs":[{"parameters":"[1]"}]}')`,
+    "FF002",
+  ],
   ["parameters that are null", `app.submit('${blueprint}', 'null')`, "FF002"],
   ["parameters over 256 KB", `app.submit('${blueprint}', jsonb_build_object('x', repeat('x', 262144)))`, "FF004"],
   ["an integer beyond 2^53", `app.submit('${blueprint}', '{"n": 12345678901234567890}')`, "FF002"],

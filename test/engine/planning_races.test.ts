@@ -65,6 +65,20 @@ describe("races around planning", () => {
     return scene;
   }
 
+  test("an index or a bbox that no task may have is refused with what it should be", async () => {
+    const { ann, plan } = await setScene();
+    const page = (task: object) =>
+      worker_commands.plan_tasks(floor.db, {
+        worker_id: ann,
+        claim_id: plan.claim_id,
+        from: 0,
+        tasks: JSON.stringify([{ i: "fine", bbox: [1, 2, 3, 4] }, task]),
+      });
+    for (const task of [{ i: "" }, { i: "x".repeat(201) }, { bbox: [1, 2, 3] }, { i: "flat", bbox: [] }])
+      await expect(page(task)).rejects.toMatchObject({ code: "FF002" });
+    await page({ i: "x".repeat(200), bbox: [1, 2, 3, 4, 5, 6] });
+  });
+
   for (const [a, first] of Object.entries(verbs)) {
     test(`${a} against each other verb plans the stage once or not at all`, async () => {
       for (const [b, second] of Object.entries(verbs)) {

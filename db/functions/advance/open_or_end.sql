@@ -51,7 +51,8 @@ begin
       returning j.tenant_id, j.job_id, j.status
     ),
     noted as (
-      insert into app.events (tenant_id, kind, job_id) select e.tenant_id, 'job.' || e.status, e.job_id from ended e
+      insert into app.events (tenant_id, kind, job_id, audit)
+      select e.tenant_id, 'job.' || e.status, e.job_id, case when e.status = 'cancelled' then true end from ended e
     )
     select array(select p from looked l, unnest(l.plain) p where l.slow is null or p < l.slow order by p),
         array(select l.slow from looked l where l.slow is not null order by l.slow), e.tenants, e.job_ids

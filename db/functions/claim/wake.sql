@@ -4,14 +4,19 @@ create or replace function app.wake(task_types text[])
 returns void
 language plpgsql
 as $$
+declare
+  v_type text;
 begin
-  perform pg_notify('fanfold_ready', substr(encode(sha256(convert_to(t, 'UTF8')), 'hex'), 1, 12))
-    from unnest(task_types) t
-   where exists (
-     select 1
-       from app.workers w
-      where w.status = 'live'
-        and w.idle
-        and t = any (w.types)
-        and w.heartbeat_at > now() - make_interval(secs => w.lease_s));
+  foreach v_type in array coalesce(task_types, '{}') loop
+    if exists (
+      select
+        from app.workers w
+       where w.status = 'live'
+         and w.idle
+         and v_type = any (w.types)
+         and w.heartbeat_at > now() - make_interval(secs => w.lease_s))
+    then
+      perform pg_notify('fanfold_ready', substr(encode(sha256(convert_to(v_type, 'UTF8')), 'hex'), 1, 12));
+    end if;
+  end loop;
 end $$;

@@ -31,8 +31,8 @@ begin
            limit 1) o
     ) d
    where j.ctid = d.place;
-  insert into app.events (tenant_id, kind, job_id, reason, data)
-  select j.tenant_id, 'job.cancelled', j.job_id, j.error ->> 'message', jsonb_build_object('depends_on', j.error ->> 'depends_on')
+  insert into app.events (tenant_id, kind, job_id, reason, audit, data)
+  select j.tenant_id, 'job.cancelled', j.job_id, j.error ->> 'message', true, jsonb_build_object('depends_on', j.error ->> 'depends_on')
     from unnest(tenants, job_ids) as c(tenant_id, job_id)
     cross join lateral (select * from app.jobs q where q.tenant_id = c.tenant_id and q.job_id = c.job_id offset 0) j;
 end $$;

@@ -66,14 +66,14 @@ begin
       union all
       (select e.* from app.events e
         where v_job is null and v_actor is null and not v_submits and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
-          and app.is_audit_kind(e.kind)
+          and e.audit
         order by -e.event_id
         limit v_chunk)
       union all
       (select e.* from app.events e
         where v_job is null and v_actor is not null and v_others and e.tenant_id = v_tenant and -e.event_id > -v_high and -e.event_id < -v_low
           and split_part(e.actor, ' (', 1) collate "C" = v_base
-          and app.is_audit_kind(e.kind)
+          and e.audit
         order by -e.event_id
         limit v_chunk)
       union all

@@ -5,6 +5,6 @@ returns void
 language plpgsql
 as $$
 begin
-  insert into app.events (tenant_id, kind, actor, job_id, stage_id, reason, data)
-  values (tenant, kind, coalesce(left(note.actor, 200), session_user), job, stage, left(reason, 2000), data);
+  insert into app.events (tenant_id, kind, actor, job_id, stage_id, reason, data, audit)
+  values (tenant, kind, coalesce(left(note.actor, 200), session_user), job, stage, left(reason, 2000), data, app.is_audit_kind(kind));
 end $$;

@@ -23,7 +23,8 @@ begin
 
   if stage.total is not null then
     insert into app.task_drafts (stage_id, ordinal, tenant_id, index, parent, parameters, metadata)
-    select stage.stage_id, p.ordinal, stage.tenant_id, p.index, p.parent, p.parameters, p.metadata
+    select stage.stage_id, p.ordinal, stage.tenant_id,
+        case when length(p.index) not between 1 and 200 then app.refused_index(p.index) else p.index end, p.parent, p.parameters, p.metadata
       from app.planned_by_data(stage, job, previous, loaded, v_total) p;
     get diagnostics v_total = row_count;
     perform app.assert_fan_out(stage, v_total);
@@ -32,7 +33,8 @@ begin
     perform app.start_stages(array[stage.stage_id], v_total);
   else
     insert into app.tasks (stage_id, ordinal, tenant_id, index, parent, parameters, metadata)
-    select stage.stage_id, p.ordinal, stage.tenant_id, p.index, p.parent, p.parameters, p.metadata
+    select stage.stage_id, p.ordinal, stage.tenant_id,
+        case when length(p.index) not between 1 and 200 then app.refused_index(p.index) else p.index end, p.parent, p.parameters, p.metadata
       from app.planned_by_data(stage, job, previous, loaded, v_total) p;
     get diagnostics v_total = row_count;
     perform app.start_stages(array[stage.stage_id], v_total, int8multirange(int8range(0, v_total)), 0, app.largest_parameters(stage));

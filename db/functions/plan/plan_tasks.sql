@@ -20,13 +20,15 @@ begin
   if v_stage.total is null then
     delete from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal >= from_ordinal;
     insert into app.tasks (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
-    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id, t.i, t.p, t.m, t.parent, t.bbox
+    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id,
+        case when length(t.i) not between 1 and 200 or cardinality(t.bbox) not in (4, 6) then app.refused_index(t.i, t.bbox) else t.i end, t.p, t.m, t.parent, t.bbox
       from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
         as t(i, p, m, parent, bbox, position);
   else
     delete from app.task_drafts t where t.stage_id = v_stage.stage_id and t.ordinal >= from_ordinal;
     insert into app.task_drafts (stage_id, ordinal, tenant_id, index, parameters, metadata, parent, bbox)
-    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id, t.i, t.p, t.m, t.parent, t.bbox
+    select v_stage.stage_id, from_ordinal + t.position - 1, v_stage.tenant_id,
+        case when length(t.i) not between 1 and 200 or cardinality(t.bbox) not in (4, 6) then app.refused_index(t.i, t.bbox) else t.i end, t.p, t.m, t.parent, t.bbox
       from rows from (json_to_recordset(tasks) as (i text, p jsonb, m jsonb, parent text, bbox double precision[])) with ordinality
         as t(i, p, m, parent, bbox, position);
   end if;

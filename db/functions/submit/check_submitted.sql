@@ -23,6 +23,7 @@ begin
           with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, run_at, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
+          ('parameters', 'not an object', '{} when there are none', j.parameters !~ '^\s*\{'),
           ('parameters.webhook_secret', 'a secret is not kept with a job', 'make an endpoint, whose secret is shown once, and name it: "webhooks": [{"endpoint": "…"}]',
             strpos(j.parameters, '"webhook_secret"') > 0 and case when j.parameters ~ '^\s*\{' then j.parameters::jsonb ? 'webhook_secret' end),
           ('run_at', 'not a time with its offset', '2030-01-31T08:00:00Z', j.run_at !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$'),

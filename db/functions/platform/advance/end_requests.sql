@@ -27,8 +27,8 @@ begin
      where r.tenant_id = l.tenant_id and r.request_id = l.request_id and r.finished_at is null
     returning r.*
   )
-  insert into app.events (tenant_id, kind, request_id, reason, data)
-  select e.tenant_id, 'request.' || e.status, e.request_id, e.error ->> 'message',
+  insert into app.events (tenant_id, kind, request_id, reason, audit, data)
+  select e.tenant_id, 'request.' || e.status, e.request_id, e.error ->> 'message', true,
     jsonb_build_object('request_id', e.request_id, 'dataset_id', e.dataset_id, 'resource_id', e.resource_id, 'version_id', e.version_id)
     from ended e;
   for v_request in

@@ -3,8 +3,8 @@ create or replace function platform.note(request platform.requests, kind text, r
 returns void
 language sql
 as $$
-  insert into app.events (tenant_id, kind, actor, request_id, reason, data)
+  insert into app.events (tenant_id, kind, actor, request_id, reason, data, audit)
   values (request.tenant_id, kind, coalesce(left(actor, 200), session_user), request.request_id, left(reason, 2000),
     jsonb_build_object('request_id', request.request_id, 'dataset_id', request.dataset_id, 'resource_id', request.resource_id,
-      'version_id', request.version_id) || coalesce(data, '{}'))
+      'version_id', request.version_id) || coalesce(data, '{}'), app.is_audit_kind(kind))
 $$;
