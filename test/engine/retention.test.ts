@@ -256,3 +256,24 @@ test("a tenant's open transaction keeps its own history and nobody else's", asyn
     await drop();
   }
 });
+
+test("a job whose first run went by rule is still the one that is there: a repeat is its later run", async () => {
+  const { db, drop } = await freshDatabase();
+  try {
+    const worker = await register(db, [], 3600);
+    const first = await submit(db, stages, { n: 1 });
+    await drain(db, worker, types);
+    await age(db, 100);
+    const second = await submit(db, stages, { n: 1 }, { mode: "force" });
+    await drain(db, worker, types);
+    await Retention.now(db);
+    expect(await db.sql`select job_id from app.jobs`).toEqual([{ job_id: second.job_id }]);
+    expect(await submit(db, stages, { n: 1 })).toMatchObject({ job_id: second.job_id, created: false, run: 2 });
+    const [blueprint] = await db.sql<{ blueprint_hash: string }>`select blueprint_hash from app.jobs`;
+    const [kept] = await db.sql`select app.submit_kept_job(${blueprint!.blueprint_hash}, '{"n":1}') as reply`;
+    expect(kept).toEqual({ reply: null });
+    expect(first.job_id).not.toBe(second.job_id);
+  } finally {
+    await drop();
+  }
+});

@@ -1,18 +1,18 @@
-import { formatPlace } from "../../core/places/zone_place.js";
-import { type BlobEntry, formatZoneRef, type ZoneRef, zone_names } from "../../core/places/zones.js";
-import { printable } from "../../core/values/printable.js";
-import type { AssetRecord } from "../../engine/verbs/assets.js";
-import { checksum } from "../../storage/blob_store.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { CliFailure } from "../terminal/failure.js";
-import { bytes, count } from "../terminal/figures.js";
-import { noFile, refIn, zonesOf } from "../terminal/files_refs.js";
-import { note } from "../terminal/io.js";
-import { checked, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
-import { moment, table } from "../terminal/summary.js";
-import { addFilesSweep } from "./files_sweep.js";
-import { addGet, addPut } from "./files_transfer.js";
+import { formatPlace } from "../../../core/places/zone_place.js";
+import { type BlobEntry, formatZoneRef, type ZoneRef, zone_names } from "../../../core/places/zones.js";
+import { printable } from "../../../core/values/printable.js";
+import type { AssetRecord } from "../../../engine/verbs/assets.js";
+import { checksum } from "../../../storage/blob_store.js";
+import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
+import { CliFailure } from "../../terminal/failure.js";
+import { bytes, count } from "../../terminal/figures.js";
+import { noFile, refIn, zonesOf } from "../../terminal/files_refs.js";
+import { note } from "../../terminal/io.js";
+import { checked, wholeNumber } from "../../terminal/options.js";
+import { withSession } from "../../terminal/session.js";
+import { moment, table } from "../../terminal/summary.js";
+import { addFilesSweep } from "./sweep_files.js";
+import { addGet, addPut } from "./transfer.js";
 
 export function addFiles(cli: Cli): void {
   const files = cli.program

@@ -2,17 +2,17 @@
 import { openAsBlob } from "node:fs";
 import { link, stat as lookAt, open, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import type { Problem } from "../../core/errors/problems.js";
-import { formatZoneRef, type ZoneRef } from "../../core/places/zones.js";
-import { printable } from "../../core/values/printable.js";
-import { Measured, piecesOfFile } from "../../storage/blob_store.js";
-import { readableProblem } from "../../storage/keys.js";
-import { Bar } from "../terminal/bar.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { bytes, count } from "../terminal/figures.js";
-import { noFile, refIn, zonesOf } from "../terminal/files_refs.js";
-import { configOf } from "../terminal/session.js";
+import type { Problem } from "../../../core/errors/problems.js";
+import { formatZoneRef, type ZoneRef } from "../../../core/places/zones.js";
+import { printable } from "../../../core/values/printable.js";
+import { Measured, piecesOfFile } from "../../../storage/blob_store.js";
+import { readableProblem } from "../../../storage/keys.js";
+import { Bar } from "../../terminal/bar.js";
+import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
+import { usage } from "../../terminal/failure.js";
+import { bytes, count } from "../../terminal/figures.js";
+import { noFile, refIn, zonesOf } from "../../terminal/files_refs.js";
+import { configOf } from "../../terminal/session.js";
 
 export function addPut(cli: Cli, files: CliCommand): void {
   files
@@ -100,7 +100,7 @@ async function upload(
       problems.push({ path: file, problem: `cannot be ${formatZoneRef(ref)}: ${problem}`, fix: "rename it" });
   }
   if (problems.length > 0) throw usage("nothing was sent", { problems: problems.slice(0, 20) });
-  const { createClient } = await import("../../client/index.js");
+  const { createClient } = await import("../../../client/index.js");
   const client = createClient({ url, key: api_key as string });
   const bar = new Bar(cli, copies.length, sumOf(copies));
   const done: Copied[] = [];

@@ -1,15 +1,15 @@
 // fanfold schedules: jobs that the clock submits.
-import type { Problem } from "../../core/errors/problems.js";
-import { printable } from "../../core/values/printable.js";
-import type { ScheduleRecord, TickRecord } from "../../engine/verbs/schedule_records.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { checked, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
-import { howToFollow, moment, momentIn, table } from "../terminal/summary.js";
-import { type VerbFlags, verbOptions } from "../terminal/verb.js";
-import { shortId } from "../terminal/view.js";
-import { addSet } from "./schedule_set.js";
+import type { Problem } from "../../../core/errors/problems.js";
+import { printable } from "../../../core/values/printable.js";
+import type { ScheduleRecord, TickRecord } from "../../../engine/verbs/schedule_records.js";
+import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
+import { usage } from "../../terminal/failure.js";
+import { checked, type PageFlags, pageOf, wholeNumber } from "../../terminal/options.js";
+import { withSession } from "../../terminal/session.js";
+import { howToFollow, moment, momentIn, table } from "../../terminal/summary.js";
+import { type VerbFlags, verbOptions } from "../../terminal/verb.js";
+import { shortId } from "../../terminal/view.js";
+import { addSet } from "./set.js";
 
 export function addSchedules(cli: Cli): void {
   const schedules = cli.program

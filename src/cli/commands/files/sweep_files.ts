@@ -1,13 +1,13 @@
 // fanfold files sweep: what attempts that did not finish have left in zones and storage; shown, and removed when told to.
 import { pino } from "pino";
-import type { Problem } from "../../core/errors/problems.js";
-import { FileSweep, type Leftover } from "../../engine/upkeep/file_sweep.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { bytes, count } from "../terminal/figures.js";
-import { positiveSeconds } from "../terminal/options.js";
-import { type Session, withSession } from "../terminal/session.js";
-import { table } from "../terminal/summary.js";
+import type { Problem } from "../../../core/errors/problems.js";
+import { FileSweep, type Leftover } from "../../../engine/upkeep/file_sweep.js";
+import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
+import { usage } from "../../terminal/failure.js";
+import { bytes, count } from "../../terminal/figures.js";
+import { positiveSeconds } from "../../terminal/options.js";
+import { type Session, withSession } from "../../terminal/session.js";
+import { table } from "../../terminal/summary.js";
 
 export function addFilesSweep(cli: Cli, files: CliCommand): void {
   files

@@ -1,14 +1,14 @@
 // fanfold schedules set: everything that is wrong is found before the database is opened, as far as it can be, and told together.
-import type { Problem } from "../../core/errors/problems.js";
-import { cronProblems } from "../../core/time/cron.js";
-import { missed_policies } from "../../core/time/schedule.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { usage } from "../terminal/failure.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf } from "../terminal/options.js";
-import { gatherParameters } from "../terminal/parameters.js";
-import { registryOf, withSession } from "../terminal/session.js";
-import { momentIn } from "../terminal/summary.js";
-import { verbOptions } from "../terminal/verb.js";
+import type { Problem } from "../../../core/errors/problems.js";
+import { cronProblems } from "../../../core/time/cron.js";
+import { missed_policies } from "../../../core/time/schedule.js";
+import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
+import { usage } from "../../terminal/failure.js";
+import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf } from "../../terminal/options.js";
+import { gatherParameters } from "../../terminal/parameters.js";
+import { registryOf, withSession } from "../../terminal/session.js";
+import { momentIn } from "../../terminal/summary.js";
+import { verbOptions } from "../../terminal/verb.js";
 
 interface SetFlags {
   cron?: string;
