@@ -263,6 +263,11 @@ export class RemoteContext implements InvokedContext {
     throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
   }
 
+  async copy(): Promise<never> {
+    const why = "ctx.copy is not to be had here: this worker has no database";
+    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
+  }
+
   get traceparent(): string | null {
     return usableTraceparent(this.facts.traceparent ?? undefined) ?? null;
   }

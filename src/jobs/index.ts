@@ -23,14 +23,22 @@ import { stacPrepare } from "../handlers/stac/prepare.js";
 import { stacRegister } from "../handlers/stac/register.js";
 import { stacRemoveItems } from "../handlers/stac/remove_items.js";
 import { stacSelectItems } from "../handlers/stac/select_items.js";
+import { vectorConclude } from "../handlers/vector/handlers/conclude.js";
+import { vectorInspect } from "../handlers/vector/handlers/inspect.js";
+import { vectorLoad } from "../handlers/vector/handlers/load.js";
+import { vectorPlan } from "../handlers/vector/handlers/plan.js";
+import { vectorPublish } from "../handlers/vector/handlers/publish.js";
+import { vectorRemove } from "../handlers/vector/handlers/remove.js";
 import { builtin_recipes } from "../platform/index.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
 import { processRasterCollection } from "./process_raster_collection.js";
+import { processVector } from "./process_vector.js";
 import { registerRasters } from "./register_rasters.js";
 import { stackBands } from "./stack_bands.js";
 import { unpublishRaster } from "./unpublish_raster.js";
+import { unpublishVector } from "./unpublish_vector.js";
 import { validateRaster } from "./validate_raster.js";
 import { validateRasters } from "./validate_rasters.js";
 
@@ -61,9 +69,13 @@ const raster_handlers = [
   stacConcludeRemoval,
 ];
 
+const vector_jobs = [processVector, unpublishVector];
+
+const vector_handlers = [vectorInspect, vectorPlan, vectorLoad, vectorPublish, vectorConclude, vectorRemove];
+
 export function builtinRegistry() {
   return {
-    jobs: [helloWorld, fileDigest, ...raster_jobs],
+    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs],
     handlers: [
       helloGreet,
       helloReply,
@@ -76,6 +88,7 @@ export function builtinRegistry() {
       webhookTell,
       reportGenerate,
       ...raster_handlers,
+      ...vector_handlers,
     ],
     recipes: builtin_recipes,
   };

@@ -73,6 +73,15 @@ export interface RecordingSession {
   sql(strings: TemplateStringsArray, ...values: (string | number | boolean | null)[]): Promise<never[]>;
 }
 
+/** Lines in COPY's text format, whole ones, and how many rows they are: for who has them in that form already. */
+export interface CopyLines {
+  bytes: Uint8Array;
+  rows: number;
+}
+
+export type CopyRow = readonly (string | number | boolean | null)[] | CopyLines;
+export type CopyRows = Iterable<CopyRow> | AsyncIterable<CopyRow>;
+
 export interface JobFacts<Parameters = Record<string, Loose>> {
   job_id: string;
   job_type: string;
@@ -125,6 +134,12 @@ export interface TaskContext {
    * text and values in a task. Not for the engine's own tables, whose locks come after these.
    */
   db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
+  /**
+   * COPY into a table, now, in a transaction of its own: all rows or none, at once and with flat memory. Gives how many there were. What
+   * is copied stays if the task fails later, so copy into a table of this attempt and take it from there in ctx.db. In a process of its
+   * own a handler copies only into tables for raw rows of its tenant (geo.make_stage).
+   */
+  copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number>;
   /** W3C trace context to send along with outgoing calls; null when nobody has begun a trace. */
   readonly traceparent: string | null;
   /**

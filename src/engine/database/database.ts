@@ -1,6 +1,7 @@
 // The one door between the engine and a database: what a driver offers, and everything in which the two drivers must
 // not differ (statement texts, values in and out, errors). It opens no connection; the drivers do.
 
+import type { CopyRows } from "../../core/task/context.js";
 import type { WayFacts } from "./server_way.js";
 
 export interface Stoppable {
@@ -34,7 +35,7 @@ export interface OpenTransaction extends Queryable {
   describe(text: string): Promise<Column[]>;
 }
 
-export type CopyRows = Iterable<readonly Scalar[]> | AsyncIterable<readonly Scalar[]>;
+export type { CopyRows };
 
 export interface Database extends Queryable {
   readonly kind: "server" | "embedded";
@@ -159,10 +160,23 @@ export function copyLine(row: readonly Scalar[], columns: number): string {
 }
 
 /** Rows as pieces of COPY text, each at least `bytes` long but the last: many small writes would cost more than they carry. */
-export async function* copyPieces(rows: CopyRows, columns: number, count: (rows: number) => void, bytes = 65_536) {
+export async function* copyPieces(
+  rows: CopyRows,
+  columns: number,
+  count: (rows: number) => void,
+  bytes = 65_536,
+): AsyncGenerator<string | Uint8Array> {
   let piece = "";
   let piece_rows = 0;
   for await (const row of rows) {
+    if ("bytes" in row) {
+      if (piece !== "") yield piece;
+      count(piece_rows + row.rows);
+      yield row.bytes;
+      piece = "";
+      piece_rows = 0;
+      continue;
+    }
     piece += copyLine(row, columns);
     piece_rows++;
     if (piece.length < bytes) continue;

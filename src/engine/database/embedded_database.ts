@@ -237,13 +237,13 @@ class EmbeddedView implements Database {
 
   async copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
     this.assertOpen();
-    const pieces: string[] = [];
+    const pieces: (string | Uint8Array)[] = [];
     let total = 0;
     const count = (piece_rows: number) => {
       total += piece_rows;
     };
     for await (const piece of copyPieces(rows, columns.length, count)) pieces.push(piece);
-    const blob = new Blob(pieces);
+    const blob = new Blob(pieces as string[]);
     const target = copyTarget(table, columns);
     if (this.role === null) {
       await this.session.alone(() => this.session.statement(`copy ${target} from '/dev/blob'`, [], blob));

@@ -244,6 +244,15 @@ export class Janitor {
         after = page.next;
       }
     });
+    await duty("sweep_tables", async () => {
+      // A database without PostGIS has no layers.
+      const [geo] = await db.sql<{ installed: boolean }>`
+        select exists (
+          select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+           where n.nspname = 'geo' and p.proname = 'sweep_tables' and has_schema_privilege(n.oid, 'usage')) as installed`;
+      if (!geo?.installed) return;
+      done.swept += (await asked<{ dropped: number }>(db.sql`select geo.sweep_tables() as reply`)).dropped;
+    });
     await duty("check_closed", async () => {
       for (let pages = 0; pages < most; pages++) {
         const page = tell(

@@ -1,6 +1,6 @@
 // ctx in a child process: the same class as in the worker, except that what needs the database, the scratch folder or the
 // heartbeat goes over the channel, and so do stored files.
-import type { SqlSession } from "../../core/task/context.js";
+import type { CopyRows, SqlSession } from "../../core/task/context.js";
 import { logRecord, max_log_bytes, max_log_lines } from "../../core/task/log_line.js";
 import type { Database, Scalar } from "../../engine/database/database.js";
 import { parameterText } from "../../engine/database/database.js";
@@ -10,6 +10,7 @@ import type { RecordedStatement } from "../finish/recorded.js";
 import { TaskContext, type TaskServices } from "../run/context.js";
 import { deepFreeze } from "../run/freeze.js";
 import { orAborted } from "../wait.js";
+import { sendCopy } from "./copy_calls.js";
 import type { Call, FromChild, TaskOrder } from "./messages.js";
 import { remoteStore } from "./store_calls.js";
 import { remoteZones } from "./zone_calls.js";
@@ -50,6 +51,10 @@ export class ChildContext extends TaskContext {
     }
     await this.ask({ what: "commit" });
     return value;
+  }
+
+  protected override copied(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
+    return sendCopy((call) => this.ask({ what: "copy", call }), table, columns, rows);
   }
 
   /** Sent at once, so that the worker has them in the order in which they were said, among those of its own. */

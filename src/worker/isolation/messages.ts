@@ -10,6 +10,7 @@ import type { Done } from "../finish/outcome.js";
 import type { SentStatement } from "../finish/recorded.js";
 import type { StopKind } from "../run/attempt.js";
 import type { Progress } from "../run/context.js";
+import type { CopyCall } from "./copy_calls.js";
 import type { StoreCall } from "./store_calls.js";
 import type { ZoneCall } from "./zone_calls.js";
 
@@ -71,6 +72,7 @@ export type Call =
   | { what: "rollback" }
   | { what: "zone"; call: ZoneCall }
   | { what: "store"; call: StoreCall }
+  | { what: "copy"; call: CopyCall }
   /** Kept for the finish. */
   | { what: "record"; statements: readonly SentStatement[] };
 

@@ -5,6 +5,7 @@ import { isOwnTrouble } from "../../engine/database/lost_connection.js";
 import { Recorded, type SentStatement, templateOf } from "../finish/recorded.js";
 import type { TaskContext } from "../run/context.js";
 import { Burst } from "./burst.js";
+import { CopyCalls } from "./copy_calls.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
 import { StoreCalls } from "./store_calls.js";
 import { answerZoneCall, type ZoneCall } from "./zone_calls.js";
@@ -19,6 +20,7 @@ export class Service {
   private closed = false;
   private pending = 0;
   private readonly stored: StoreCalls;
+  private readonly copies: CopyCalls;
 
   constructor(
     private readonly ctx: TaskContext,
@@ -27,6 +29,7 @@ export class Service {
     private readonly reply: Reply,
   ) {
     this.stored = new StoreCalls(() => ctx.storage);
+    this.copies = new CopyCalls(() => ctx.services.handler_connection(), ctx.tenant_id);
   }
 
   answer(id: number, call: Call): void {
@@ -59,6 +62,9 @@ export class Service {
         return this.predecessor();
       case "store":
         return this.stored.answer(call.call);
+      case "copy":
+        this.assertDatabase();
+        return this.copies.answer(call.call);
       case "zone":
         return this.zone(call.call);
       // Through the worker's own ctx: what is told is taken out of what the child writes, whatever becomes of it.
@@ -125,6 +131,7 @@ export class Service {
     this.closed = true;
     this.burst?.close();
     this.stored.close();
+    this.copies.close();
   }
 }
 

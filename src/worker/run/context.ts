@@ -8,6 +8,7 @@ import type { OutboundPolicy } from "../../core/places/outbound.js";
 import type { Store } from "../../core/places/store.js";
 import type { TaskZones } from "../../core/places/zones.js";
 import type {
+  CopyRows,
   Deliverable,
   JobFacts,
   Loose,
@@ -190,6 +191,23 @@ export class TaskContext extends Attempt implements TaskContextShape {
       signal.throwIfAborted();
       return orAborted(work(session), signal);
     });
+  }
+
+  /** Holds the connection of bursts: a copy while one is open would wait for itself. */
+  async copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
+    this.signal.throwIfAborted();
+    if (this.in_burst) throw new Permanent("ctx.db is open: copy before it or after it");
+    this.in_burst = true;
+    try {
+      return await this.copied(table, columns, rows);
+    } finally {
+      this.in_burst = false;
+    }
+  }
+
+  protected async copied(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
+    const db = await this.services.connection();
+    return orAborted(db.copy(table, columns, rows), this.signal);
   }
 
   async secret(name: string): Promise<string> {

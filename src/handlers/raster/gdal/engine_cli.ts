@@ -85,7 +85,7 @@ const own_names: Readonly<Record<string, string>> = {
 };
 
 /** Each is tried: a container may have the program and not the right. They all become the next, so one process is left. */
-async function wrapperFor(limits: CliLimits, ask: (argv: readonly string[]) => Promise<Ran>): Promise<string[]> {
+export async function wrapperFor(limits: CliLimits, ask: (argv: readonly string[]) => Promise<Ran>): Promise<string[]> {
   const works = (words: readonly string[]) =>
     ask([...words, "true"]).then(
       () => true,

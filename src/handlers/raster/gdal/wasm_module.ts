@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { gdal_settings, skippedDrivers } from "./gdal_environment.js";
+import { gdal_settings, kept_drivers, skippedDrivers } from "./gdal_environment.js";
 
 /** What the compiled module offers, as far as it is used here. */
 export interface WasmModule {
@@ -38,7 +38,11 @@ export interface LoadedModule {
 
 const most_lines = 200;
 
-export async function loadWasm(): Promise<LoadedModule> {
+/** `kept`: the drivers that are left in it; `settings`: GDAL's own. */
+export async function loadWasm(
+  kept: ReadonlySet<string> = kept_drivers,
+  settings: Readonly<Record<string, string>> = gdal_settings,
+): Promise<LoadedModule> {
   const require = createRequire(import.meta.url);
   const script = require.resolve("gdal3.js/build/package/gdal3WebAssembly.js");
   const folder = join(dirname(script), "../../dist/package");
@@ -64,23 +68,23 @@ export async function loadWasm(): Promise<LoadedModule> {
       ({ ENV }: { ENV: Record<string, string> }) => {
         // Its own copy of the environment, which would otherwise be made up of the process's.
         for (const name of Object.keys(ENV)) delete ENV[name];
-        Object.assign(ENV, gdal_settings, { PROJ_LIB: "/usr/share/proj", GDAL_DATA: "/usr/share/gdal", HOME: "/tmp" });
+        Object.assign(ENV, settings, { PROJ_LIB: "/usr/share/proj", GDAL_DATA: "/usr/share/gdal", HOME: "/tmp" });
       },
     ],
   });
-  registerDrivers(wasm);
+  registerDrivers(wasm, kept);
   return { wasm, lines, aborted };
 }
 
 /** All of them, to learn their names; then again, with a list of those to take away. */
-function registerDrivers(wasm: WasmModule): void {
+function registerDrivers(wasm: WasmModule, kept: ReadonlySet<string>): void {
   wasm.ccall("GDALAllRegister", null, [], []);
   const count = wasm.ccall("GDALGetDriverCount", "number", [], []) as number;
   const names = Array.from({ length: count }, (_, at) => {
     const driver = wasm.ccall("GDALGetDriver", "number", ["number"], [at]);
     return wasm.ccall("GDALGetDescription", "string", ["number"], [driver]) as string;
   });
-  wasm.ccall("CPLSetConfigOption", null, ["string", "string"], ["GDAL_SKIP", skippedDrivers(names)]);
+  wasm.ccall("CPLSetConfigOption", null, ["string", "string"], ["GDAL_SKIP", skippedDrivers(names, kept)]);
   wasm.ccall("GDALAllRegister", null, [], []);
 }
 
