@@ -69,8 +69,10 @@ export function useQueryState<T extends Record<string, string>>(
   const search = useSearch();
   const [path, navigate] = useLocation();
   const fixed = JSON.stringify(defaults);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another search is another address
   const values = useMemo(() => {
-    const given = new URLSearchParams(search);
+    // The address itself: the router has decoded its text once already, and 100%41 would become 100A.
+    const given = new URLSearchParams(window.location.search);
     const usual = JSON.parse(fixed) as T;
     return Object.fromEntries(Object.entries(usual).map(([key, value]) => [key, given.get(key) ?? value])) as T;
   }, [search, fixed]);

@@ -9,6 +9,8 @@ export interface View {
   ready?(page: Page): Promise<unknown>;
   /** A map, which is drawn long after it is there. */
   draws?: true;
+  /** Only photographed: it is made of what other views show. */
+  photo?: true;
   /** Only where the database has a catalogue. */
   catalog?: true;
 }
@@ -53,6 +55,40 @@ export const views: readonly View[] = [
   { name: "tasks", path: () => "/tasks" },
   { name: "groups", path: () => "/groups", ready: heading("Groups") },
   { name: "group", path: () => "/groups/valleys", ready: heading("valleys") },
+  {
+    name: "requests",
+    path: () => "/requests",
+    ready: (page) => page.getByRole("link", { name: "land-cover / alps / 2031" }).waitFor(),
+  },
+  { name: "request", path: ({ published }) => `/requests/${published}`, ready: heading(/land-cover/) },
+  {
+    name: "request_gate",
+    path: ({ reviewed }) => `/requests/${reviewed}`,
+    ready: (page) => page.getByText("Publish this land cover?").first().waitFor(),
+  },
+  {
+    name: "request_review",
+    path: ({ reviewed }) => `/requests/${reviewed}/review`,
+    ready: (page) => page.locator("[data-compared]").waitFor(),
+    draws: true,
+  },
+  { name: "request_failed", path: ({ request_failed }) => `/requests/${request_failed}`, ready: heading(/stations/) },
+  {
+    name: "request_map",
+    path: ({ reviewed }) => `/requests/${reviewed}/map`,
+    ready: heading(/land-cover/),
+    draws: true,
+    photo: true,
+  },
+  { name: "request_events", path: ({ published }) => `/requests/${published}/events`, photo: true },
+  { name: "request_asked", path: ({ reviewed }) => `/requests/${reviewed}/parameters`, photo: true },
+  { name: "ask", path: ({ reviewed }) => `/requests/new?like=${reviewed}`, ready: heading("Ask for a dataset") },
+  { name: "datasets", path: () => "/datasets", ready: heading("Datasets") },
+  {
+    name: "resource",
+    path: () => "/datasets/resource?dataset=land-cover&resource=alps",
+    ready: (page) => page.locator("[data-found]").waitFor(),
+  },
   { name: "connectors", path: () => "/connectors", ready: heading("Connectors") },
   { name: "workers", path: () => "/workers", ready: heading("Workers") },
   { name: "queues", path: () => "/queues", ready: heading("Queues") },

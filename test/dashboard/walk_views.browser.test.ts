@@ -41,7 +41,11 @@ const hostile_parts = {
 };
 
 /** Where it stands on the page, and is waited for. */
-const shows_hostile = (job_id: string, failed: string, done: string) => [
+const shows_hostile = (job_id: string, failed: string, done: string, request_id: string) => [
+  "/requests",
+  `/requests/${request_id}`,
+  `/requests/${request_id}/parameters`,
+  "/datasets",
   "/jobs",
   `/jobs/${job_id}`,
   `/jobs/${job_id}/parameters`,
@@ -57,7 +61,7 @@ const shows_hostile = (job_id: string, failed: string, done: string) => [
 ];
 
 const without_catalog = await withoutPostgis();
-const shown = views.filter(({ catalog }) => catalog !== true || without_catalog === null);
+const shown = views.filter(({ catalog, photo }) => photo !== true && (catalog !== true || without_catalog === null));
 let world: World;
 
 describeInBrowser(
@@ -65,6 +69,7 @@ describeInBrowser(
   {
     parts: {
       jobs: [...world_parts.jobs, ...hostile_parts.jobs],
+      recipes: world_parts.recipes,
       handlers: [...world_parts.handlers, ...hostile_parts.handlers],
     },
     worker: { types: [...world_types, "hostile.work", "#plan:hostile"], slots: 12 },
@@ -126,6 +131,11 @@ describeInBrowser(
         key,
         body: { description: plain, stages: [{ name: "say", task: "hostile.work" }] },
       });
+      const recipe = { description: plain, jobs: [{ name: "say", job: "hostile" }] };
+      await service.call("PUT", "/api/platform/recipes/evil", { key, body: recipe });
+      const names = { dataset_id: plain.slice(0, 200), resource_id: script, version_id: "<b>1</b>", data_type: "evil" };
+      const said = { client_id: plain.slice(0, 180), metadata: { [script]: plain }, files: [plain] };
+      const { request_id } = await engine.requests.submit({ ...names, ...said, labels: { owner: plain } });
       await expect.poll(async () => (await engine.tasks({ job_id })).tasks[0]?.status).toBe("completed");
       const failed = (await engine.enqueue("hostile.work", { fails: true, text: hostile })).task_id;
       await expect.poll(async () => (await engine.task(failed)).status).toBe("failed");
@@ -137,6 +147,9 @@ describeInBrowser(
         gated: job_id,
         stuck: job_id,
         failed_task: failed,
+        published: request_id,
+        reviewed: request_id,
+        request_failed: request_id,
       };
       const page = await dashboard.open("/jobs", { tenant });
       const dialogs: string[] = [];
@@ -146,10 +159,13 @@ describeInBrowser(
       });
       dashboard.allow(/404 GET .*\/(api|stac)\//);
       // Some show the same job: once is enough.
-      const paths = new Set([...shown.map(({ path }) => path(evil)), ...shows_hostile(job_id, failed, done)]);
+      const paths = new Set([
+        ...shown.map(({ path }) => path(evil)),
+        ...shows_hostile(job_id, failed, done, request_id),
+      ]);
       for (const path of paths) {
         await dashboard.go(path);
-        if (shows_hostile(job_id, failed, done).includes(path)) {
+        if (shows_hostile(job_id, failed, done, request_id).includes(path)) {
           await page.getByText("hostilemark").first().waitFor({ state: "attached" });
         }
         const [hacked, forged, text] = await page.evaluate<[unknown, number, string]>(

@@ -7,6 +7,7 @@ import { Permanent, Transient } from "../../src/core/errors/errors.js";
 import type { TestService } from "../server/service.js";
 import { collectionOf } from "../server/stac/stac_service.js";
 import { picture } from "./picture.js";
+import { fillRequests, type RequestWorld, requests_parts, requests_types } from "./world_requests.js";
 
 /** What is broken stays so until somebody mends it, in the process of the worker. */
 export const mending = { done: false };
@@ -96,8 +97,10 @@ function* tilesOf(count: number, seconds: number) {
 const rounded = (value: number) => Math.round(value * 1000) / 1000;
 
 export const world_parts = {
-  jobs: [land_cover, station_import, replace_index, soil_samples],
+  jobs: [land_cover, station_import, replace_index, soil_samples, ...requests_parts.jobs],
+  recipes: requests_parts.recipes,
   handlers: [
+    ...requests_parts.handlers,
     defineHandler("cover.find", {}, async (_, { log, job }) => {
       log.info("asking the catalogue for scenes", { season: job?.parameters.season });
       log.info("found 42 scenes, 5 left out for clouds");
@@ -152,9 +155,9 @@ export const world_types = [
   "cover.publish",
   "station.read",
   "station.sum",
-].concat(["index.build", "index.replace", "#plan", "#plan:land_cover"]);
+].concat(["index.build", "index.replace", "#plan", "#plan:land_cover"], requests_types);
 
-export interface World {
+export interface World extends RequestWorld {
   /** Completed, with a few tiles that failed within the budget. */
   covered: string;
   /** Under way, for minutes. */
@@ -227,7 +230,8 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
   await engine.keys.create({ name: "nightly import", scopes: ["submit", "read"], actor: "Mara" });
   await engine.keys.create({ name: "map viewer", scopes: ["read"], actor: "Mara" });
   const { tasks } = await engine.tasks({ job_id: covered, status: "failed" });
-  return { covered, running: under_way, broken, gated, stuck, failed_task: tasks[0]!.task_id };
+  const requests = await fillRequests(service, tenant);
+  return { ...requests, covered, running: under_way, broken, gated, stuck, failed_task: tasks[0]!.task_id };
 }
 
 /** A collection with pictures; only where the database has a catalogue. */

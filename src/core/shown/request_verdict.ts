@@ -13,6 +13,7 @@ export interface VerdictRequest {
   waits_for_approval: string | null;
   jobs: readonly {
     name: string;
+    sequence: number;
     status: string;
     gate: string | null;
     stage: string | null;
@@ -96,8 +97,9 @@ function jobText(jobs: readonly Job[], job: Job): string {
   return `${which(jobs, job)} runs${job.stage === null ? "" : ` at ${cut(job.stage, 63)}`}${tasks}${failed}`;
 }
 
+/** Jobs of one step run in parallel. */
 function which(jobs: readonly Job[], job: Job): string {
-  return `Job ${jobs.indexOf(job) + 1} of ${jobs.length} (${cut(job.name, 63)})`;
+  return `Step ${job.sequence} of ${Math.max(...jobs.map(({ sequence }) => sequence))} (${cut(job.name, 63)})`;
 }
 
 function failedParts(request: VerdictRequest): string[] {
@@ -106,8 +108,7 @@ function failedParts(request: VerdictRequest): string[] {
   const job = jobs.find((one) => one.name === name) ?? jobs.find(({ status }) => status === "failed");
   const message = typeof error?.message === "string" ? cut(error.message) : "";
   if (job === undefined) return [`Failed${tookText(request)}`, message];
-  const lower = which(jobs, job);
-  return [`Failed${tookText(request)} in ${lower.charAt(0).toLowerCase()}${lower.slice(1)}`, message];
+  return [`Failed${tookText(request)} at ${which(jobs, job).replace(/^S/, "s")}`, message];
 }
 
 function missingText(jobs: readonly Job[]): string {

@@ -122,7 +122,7 @@ function Rows({ datasets }: { datasets: readonly Dataset[] }) {
       columns={[
         {
           id: "resource",
-          title: "Dataset / resource",
+          title: "Resource",
           cell: ({ dataset_id, resource_id }) => (
             <Link href={to.resource(dataset_id, resource_id)}>
               <Safe text={`${dataset_id} / ${resource_id}`} limit={200} />

@@ -1,12 +1,12 @@
 // One resource of a dataset: its versions, who decided what about each and why, which is the latest, and what a client is given.
 import { useState } from "react";
-import { Link, useSearch } from "wouter";
+import { Link } from "wouter";
 import type { releases_api } from "../../../../src/core/api/platform/releases.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
-import { to } from "../../routes.js";
+import { to, useQueryState } from "../../routes.js";
 import {
   Button,
   CliAndCurl,
@@ -32,9 +32,7 @@ const AGAIN_MS = 10_000;
 
 /** Names stand in the query of the address: a path would be read otherwise by whoever decodes it once more. */
 export function ResourcePage() {
-  useSearch();
-  const given = new URLSearchParams(window.location.search);
-  const [dataset_id, resource_id] = [given.get("dataset") ?? "", given.get("resource") ?? ""];
+  const [{ dataset: dataset_id, resource: resource_id }] = useQueryState({ dataset: "", resource: "" });
   return <Resource key={JSON.stringify([dataset_id, resource_id])} dataset_id={dataset_id} resource_id={resource_id} />;
 }
 
@@ -149,7 +147,7 @@ function Release({ release }: { release: ListedRelease }) {
       </p>
       <Decisions release={release} />
       {(doing === "approve" || doing === "reject" || doing === "revoke") && (
-        <DecideReleaseDialog verb={doing} id={named} onClose={close} />
+        <DecideReleaseDialog verb={doing} id={named} request_id={request_id} onClose={close} />
       )}
       {doing === "unpublish" && <UnpublishDialog id={named} forbidden={why_not.unpublish(facts)} onClose={close} />}
     </li>

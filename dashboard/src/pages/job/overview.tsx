@@ -132,7 +132,7 @@ function Deliverables({ job }: { job: Job }) {
   );
 }
 
-function DeliverablePlace({ location, catalog }: { location: string; catalog: boolean }) {
+export function DeliverablePlace({ location, catalog }: { location: string; catalog: boolean }) {
   const place = placeOf(location);
   if (place.kind === "web") {
     return (

@@ -1,17 +1,14 @@
 // The jobs of a request by their sequence, each with how far it is; at a gate the question and both answers.
-import { useState } from "react";
 import { Link } from "wouter";
-import { count, took } from "../../../../src/core/shown/figures.js";
+import { count } from "../../../../src/core/shown/figures.js";
 import { isTerminal, type StageStatus } from "../../../../src/core/shown/statuses.js";
-import { useForbidden } from "../../api/session.js";
 import { useProgress } from "../../live/live.js";
 import { to } from "../../routes.js";
 import { lookOf } from "../../status.js";
-import { Button, Safe, ShapeIcon, StackedBar, useNow } from "../../ui/index.js";
+import { durationText, Safe, ShapeIcon, StackedBar, useNow } from "../../ui/index.js";
 import { Graph } from "../job/graph.js";
+import { Decide } from "./decide.js";
 import type { Request, RequestJob, Review } from "./records.js";
-import { DecideGateDialog, DecideReleaseDialog } from "./release_dialogs.js";
-import { isReviewed } from "./verb_rules.js";
 
 export function JobGraph({ request, review }: { request: Request; review: Review | undefined }) {
   const numbers = new Map(request.jobs.map(({ name, number }) => [name, number]));
@@ -124,7 +121,7 @@ function Took({ job: { started_at, finished_at, status } }: { job: RequestJob })
   const now = useNow();
   if (started_at === null || status === "skipped") return null;
   const until = finished_at === null ? now : Date.parse(finished_at);
-  return <span className="number"> · {took(Math.max(0, until - Date.parse(started_at)) / 1000)}</span>;
+  return <span className="number"> · {durationText(Math.max(0, until - Date.parse(started_at)))}</span>;
 }
 
 function Notes({ job }: { job: RequestJob }) {
@@ -160,47 +157,32 @@ function Notes({ job }: { job: RequestJob }) {
 }
 
 function Gate({ request, review, job }: Omit<JobCardProps, "tells_order">) {
-  // The dialog stays when the job begins: it says so.
-  const [verb, setVerb] = useState<"approve" | "reject" | null>(null);
-  const forbidden = useForbidden("operate");
   const release = review?.makes_it_now === true ? review.release : null;
-  const close = () => setVerb(null);
+  const asks = job.status === "waiting_approval";
   return (
     <>
-      {job.status === "waiting_approval" ? (
-        <div className="stage-gate">
-          {job.gate !== null && job.gate !== "" && (
-            <p>
-              <Safe text={job.gate} limit={1000} />
-            </p>
-          )}
-          {review !== undefined && (
-            <p className="small">
-              <Link href={to.request(request.request_id, "review")} className="stage-above">
-                {review.before === null ? "See what it makes" : "See what is different from before"}
-              </Link>
-            </p>
-          )}
-          <div className="row">
-            <Button kind="primary" forbidden={forbidden} onClick={() => setVerb("approve")}>
-              Approve
-            </Button>
-            <Button forbidden={forbidden} onClick={() => setVerb("reject")}>
-              Reject
-            </Button>
-          </div>
-        </div>
-      ) : (
-        job.gate !== null &&
-        job.decision === null &&
-        job.status === "waiting" && <p className="muted small">Somebody may have to approve it before it begins.</p>
+      {!asks && job.gate !== null && job.decision === null && job.status === "waiting" && (
+        <p className="muted small">Somebody may have to approve it before it begins.</p>
       )}
-      {verb !== null &&
-        (isReviewed(release) ? (
-          <DecideReleaseDialog verb={verb} id={request.request_id} review={review} onClose={close} />
-        ) : (
-          <DecideGateDialog verb={verb} request={request} onClose={close} />
-        ))}
+      <div className={asks ? "stage-gate" : undefined}>
+        {asks && job.gate !== null && job.gate !== "" && (
+          <p>
+            <Safe text={job.gate} limit={1000} />
+          </p>
+        )}
+        {asks && review !== undefined && (
+          <p className="small">
+            <Link href={to.request(request.request_id, "review")} className="stage-above">
+              {review.before === null ? "See what it makes" : "See what is different from before"}
+            </Link>
+          </p>
+        )}
+        {job.gate !== null && (
+          <div className="row">
+            <Decide request={request} release={release} offered={asks} />
+          </div>
+        )}
+      </div>
     </>
   );
 }

@@ -7,7 +7,7 @@ import { pageBase } from "../../api/page_base.js";
 import { useForbidden, useSession } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { Button, Card, CliAndCurl, Copy, JsonOf, Safe, ShapeIcon } from "../../ui/index.js";
-import { placeOf } from "../job/deliverable_place.js";
+import { DeliverablePlace } from "../job/overview.js";
 import { webLink } from "../map/items.js";
 import type { Request } from "./records.js";
 import { ResubmitDialog } from "./request_dialogs.js";
@@ -184,6 +184,7 @@ interface Delivered {
 }
 
 function Deliverables({ request }: { request: Request }) {
+  const { catalog } = useSession();
   const delivered = (request.result_data?.deliverables ?? []) as unknown as Delivered[];
   return (
     <Card title="Deliverables">
@@ -205,7 +206,7 @@ function Deliverables({ request }: { request: Request }) {
                 </p>
                 {(location === null ? (locations ?? []) : [location]).slice(0, 5).map((one) => (
                   <p key={one} className="small">
-                    <DeliveredPlace location={one} />
+                    <DeliverablePlace location={one} catalog={catalog} />
                   </p>
                 ))}
                 <p className="small muted">
@@ -217,23 +218,6 @@ function Deliverables({ request }: { request: Request }) {
         </ul>
       )}
     </Card>
-  );
-}
-
-function DeliveredPlace({ location }: { location: string }) {
-  const { catalog } = useSession();
-  const place = placeOf(location);
-  if (place.kind === "collection" && catalog) {
-    return (
-      <Link href={to.catalog(place.collection_id, place.item_id)}>
-        <Safe text={location} />
-      </Link>
-    );
-  }
-  return (
-    <code>
-      <Safe text={location} limit={300} />
-    </code>
   );
 }
 

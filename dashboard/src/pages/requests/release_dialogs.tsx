@@ -4,16 +4,18 @@ import { Link } from "wouter";
 import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { releases_api } from "../../../../src/core/api/platform/releases.js";
 import type { requests_api } from "../../../../src/core/api/platform/requests.js";
+import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { curlLine, shown, verbCommands } from "../../api/commands.js";
+import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
-import { Safe, Select, VerbDialog } from "../../ui/index.js";
+import { Safe, Select, Skeleton, VerbDialog } from "../../ui/index.js";
 import { bytesText } from "../catalog/files.js";
 import { useReadAgain } from "../job/verb_asking.js";
 import { Changes } from "./changes.js";
-import type { Request, Review, Unpublished } from "./records.js";
+import type { Request, Unpublished } from "./records.js";
 
 type Decision = "approve" | "reject" | "revoke";
 type Decided = ReplyOf<typeof releases_api.approve>;
@@ -49,21 +51,27 @@ interface DecideProps {
   verb: Decision;
   /** Of the release or its request, or dataset/resource/version. */
   id: string;
-  /** What it is held against; it is not known everywhere. */
-  review?: Review | undefined;
+  /** The one that makes it now, whose review is shown. */
+  request_id: string;
   onClose(): void;
 }
 
-export function DecideReleaseDialog({ verb, id, review, onClose }: DecideProps) {
+export function DecideReleaseDialog({ verb, id, request_id, onClose }: DecideProps) {
   const readAgain = useReadAgain();
   const [clearance, setClearance] = useState("restricted");
   const { title, verb: button, what, past } = words[verb];
+  const reviews = verb !== "revoke";
+  const { data: review } = useGet<typeof reviews_api.review>(
+    "/api/platform/requests/{request_id}/review",
+    { params: { request_id } },
+    { enabled: reviews },
+  );
   const cleared = verb === "approve" ? { clearance: clearance as "restricted" } : {};
   return (
     <VerbDialog<Decided>
       title={title}
       verb={button}
-      wide={verb !== "revoke" && review !== undefined}
+      wide={reviews}
       danger={verb !== "approve"}
       reason={verb === "approve" ? "possible" : "needed"}
       run={({ dry_run, reason }) =>
@@ -84,7 +92,7 @@ export function DecideReleaseDialog({ verb, id, review, onClose }: DecideProps) 
     >
       <div className="stack">
         <p>{what}</p>
-        {verb !== "revoke" && review !== undefined && <Changes review={review} />}
+        {reviews && (review?.request_id === request_id ? <Changes review={review} /> : <Skeleton lines={2} />)}
         {verb === "approve" && (
           <Select
             label="How far it may go"
@@ -125,7 +133,7 @@ function DecidedTold({ told, past }: { told: Decided; past: string }) {
 /** A gate of a request whose release nobody reviews. */
 export function DecideGateDialog({
   verb,
-  request: { request_id, jobs, waits_for_approval },
+  request,
   onClose,
 }: {
   verb: "approve" | "reject";
@@ -134,6 +142,8 @@ export function DecideGateDialog({
 }) {
   const readAgain = useReadAgain();
   const approved = verb === "approve";
+  // What it was opened for: once it is decided, nothing waits any more.
+  const [{ request_id, jobs, waits_for_approval }] = useState(request);
   const gate = jobs.find(({ name }) => name === waits_for_approval)?.gate ?? "";
   return (
     <VerbDialog<ReplyOf<typeof requests_api.decide>>
@@ -198,8 +208,8 @@ export function UnpublishDialog({ id, forbidden, onClose }: { id: string; forbid
       onDone={readAgain}
       onClose={onClose}
     >
-      Everything that was made of it goes out of the catalogue, with its files. Jobs do that; they are told when it
-      begins.
+      <p>Everything that was made of it goes out of the catalogue, with its files, by jobs that are told here.</p>
+      {forbidden !== null && <p className="note warn">{forbidden}</p>}
     </VerbDialog>
   );
 }

@@ -6,10 +6,11 @@ import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import { Button, Copy, Duration, download, Safe, StatusBadge, Time, useKeys, useNow } from "../../ui/index.js";
 import { Fact, More } from "../job/job_header.js";
+import { Decide } from "./decide.js";
 import type { Release, Request, Review } from "./records.js";
-import { DecideGateDialog, DecideReleaseDialog, UnpublishDialog } from "./release_dialogs.js";
+import { DecideReleaseDialog, UnpublishDialog } from "./release_dialogs.js";
 import { CancelDialog, ResubmitDialog } from "./request_dialogs.js";
-import { isAsked, isReviewed, why_not } from "./verb_rules.js";
+import { isAsked, why_not } from "./verb_rules.js";
 
 export function RequestHeading({ request }: { request: Request }) {
   const { dataset_id, resource_id, version_id, request_id, run, epoch, status, waits_for_approval } = request;
@@ -75,33 +76,34 @@ function ReleaseFact({ release, request_id }: { release: Release; request_id: st
   const { dataset_id, resource_id, ordinal, revision, approval, wants_approval, clearance, reviewer, latest } = release;
   return (
     <Fact name="Release">
-      <Link href={to.resource(dataset_id, resource_id)}>
-        version {ordinal}
-        {revision > 1 && `, revision ${revision}`}
-      </Link>{" "}
-      {release.request_id !== request_id ? (
-        <span className="muted">
-          is made by <Link href={to.request(release.request_id)}>a later run</Link>
-        </span>
-      ) : wants_approval ? (
-        <>
-          <StatusBadge status={approval} />
-          {reviewer !== null && (
-            <span className="muted">
-              {" "}
-              by <Safe text={reviewer} limit={60} />, {clearance}
-            </span>
-          )}
-        </>
-      ) : (
-        <span className="muted">{approval === "approved" ? "needs no approval" : approval}</span>
-      )}
-      {latest && <span className="chip">latest</span>}
+      <span className="release-fact">
+        <Link href={to.resource(dataset_id, resource_id)}>
+          version {ordinal}
+          {revision > 1 && `, revision ${revision}`}
+        </Link>
+        {release.request_id !== request_id ? (
+          <span className="muted">
+            is made by <Link href={to.request(release.request_id)}>a later run</Link>
+          </span>
+        ) : wants_approval ? (
+          <>
+            <StatusBadge status={approval} />
+            {reviewer !== null && (
+              <span className="muted">
+                by <Safe text={reviewer} limit={60} />, {clearance}
+              </span>
+            )}
+          </>
+        ) : (
+          <span className="muted">{approval === "approved" ? "needs no approval" : approval}</span>
+        )}
+        {latest && <span className="chip">latest</span>}
+      </span>
     </Fact>
   );
 }
 
-type Open = "approve" | "reject" | "revoke" | "unpublish" | "resume" | "again" | "cancel" | null;
+type Open = "revoke" | "unpublish" | "resume" | "again" | "cancel" | null;
 
 export function RequestVerbs({ request, review }: { request: Request; review: Review | undefined }) {
   const [open, setOpen] = useState<Open>(null);
@@ -111,19 +113,9 @@ export function RequestVerbs({ request, review }: { request: Request; review: Re
   const close = () => setOpen(null);
   const may_resume = why_not.resume(facts) === null && operate === null;
   useKeys(may_resume ? [{ keys: "r", what: "Resume the request", run: () => setOpen("resume") }] : []);
-  const decides_release = isReviewed(release);
   return (
     <>
-      {isAsked(facts) && (
-        <>
-          <Button kind="primary" forbidden={operate} onClick={() => setOpen("approve")}>
-            Approve
-          </Button>
-          <Button forbidden={operate} onClick={() => setOpen("reject")}>
-            Reject
-          </Button>
-        </>
-      )}
+      <Decide request={request} release={release} offered={isAsked(facts)} />
       <Button
         kind={request.resumable ? "primary" : "plain"}
         forbidden={why_not.resume(facts) ?? operate}
@@ -160,14 +152,8 @@ export function RequestVerbs({ request, review }: { request: Request; review: Re
           },
         ]}
       />
-      {(open === "approve" || open === "reject") &&
-        (decides_release || request.waits_for_approval === null ? (
-          <DecideReleaseDialog verb={open} id={request.request_id} review={review} onClose={close} />
-        ) : (
-          <DecideGateDialog verb={open} request={request} onClose={close} />
-        ))}
       {open === "revoke" && (
-        <DecideReleaseDialog verb="revoke" id={request.request_id} review={review} onClose={close} />
+        <DecideReleaseDialog verb="revoke" id={request.request_id} request_id={request.request_id} onClose={close} />
       )}
       {open === "unpublish" && (
         <UnpublishDialog id={request.request_id} forbidden={why_not.unpublish(facts)} onClose={close} />

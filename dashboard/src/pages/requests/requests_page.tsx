@@ -198,7 +198,7 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
         { id: "status", title: "Status", cell: (request) => <StatusOf request={request} /> },
         {
           id: "request",
-          title: "Dataset / resource / version",
+          title: "Request",
           cell: ({ request_id, dataset_id, resource_id, version_id, run }) => (
             <div>
               <Link href={to.request(request_id)}>
@@ -209,14 +209,24 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
             </div>
           ),
         },
-        { id: "type", title: "Data type", cell: ({ data_type }) => <Safe text={data_type} /> },
+        {
+          id: "type",
+          title: "Data type",
+          cell: ({ data_type }) => (
+            <span className="nowrap">
+              <Safe text={data_type} />
+            </span>
+          ),
+        },
         { id: "jobs", title: "Jobs", cell: (request) => <JobDots request={request} /> },
         {
           id: "client",
           title: "Client",
           minor: true,
           cell: ({ metadata: { client_id }, created_by }) => (
-            <Safe text={typeof client_id === "string" ? client_id : created_by} limit={60} />
+            <span className="request-client">
+              <Safe text={typeof client_id === "string" ? client_id : created_by} limit={60} />
+            </span>
           ),
         },
         { id: "created", title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
