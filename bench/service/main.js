@@ -8,6 +8,7 @@ import { fairness } from "./fairness.js";
 import { http } from "./http.js";
 import { openPlace } from "./place.js";
 import { pooler } from "./pooler.js";
+import { requests } from "./requests.js";
 import { stac } from "./stac.js";
 import { ui } from "./ui.js";
 
@@ -16,10 +17,11 @@ npm run bench -- http     [--n most] [--callers n] [--json]   submits over HTTP,
 npm run bench -- stac     [--n items] [--json]                items a second into each catalogue, and searches
 npm run bench -- ui       [--n jobs] [--samples n] [--json]   the dashboard before a million jobs, in Chromium
 npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenant waits behind another's backlog
+npm run bench -- requests [--n requests] [--callers n] [--json] requests of three jobs, beside jobs with depends_on
 npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
 `;
 
-const measures = { http, fairness, stac, ui, pooler };
+const measures = { http, fairness, stac, ui, pooler, requests };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {
@@ -66,7 +68,7 @@ export async function serviceBench([name = "", ...rest]) {
 function worded({ title, rows, notes }, errors) {
   const lines = rows.map(({ what, value, unit, more = "", wanted, met }) => {
     const verdict = wanted === undefined ? "    " : met ? "PASS" : "MISS";
-    const figure = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+    const figure = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(unit === "×" ? 2 : 1);
     const goal = wanted === undefined ? "" : `  (wanted ${wanted})`;
     return `  ${verdict}  ${what.padEnd(58)} ${figure.padStart(10)} ${unit}${goal}${more === "" ? "" : `  ${more}`}`;
   });

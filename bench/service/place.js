@@ -17,6 +17,8 @@ const PROCESS = fileURLToPath(new URL("process.js", import.meta.url));
  * @property {(tenant: string) => Promise<string>} key of a tenant, made when new
  * @property {(role: "server" | "worker" | "load" | "boss_proxy", settings?: object) => Promise<Running>} start
  * @property {string} database_url of the server's login
+ * @property {string} storage_dir
+ * @property {import("../../dist/index.js").Engine["db"]} db as the owner of the tables
  * @property {() => Promise<void>} analyze what autovacuum would have done in a database that is not seconds old
  * @property {() => Promise<void>} close
  *
@@ -43,6 +45,8 @@ export async function openPlace(server, say) {
     say,
     server,
     database_url: login.href,
+    storage_dir,
+    db: admin.db,
     analyze: () => admin.db.script("analyze"),
     async key(tenant) {
       await admin.db.sql`select app.create_tenant(${tenant})`;

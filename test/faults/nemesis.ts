@@ -10,10 +10,14 @@ import type { Fleet, WorkerProcess } from "./worker_process.js";
 export async function killWorkers(
   scene: Scene,
   fleet: Fleet,
-  { pause_ms, most }: { pause_ms: number; most: number },
+  {
+    pause_ms,
+    most,
+    settled = () => scene.settled(),
+  }: { pause_ms: number; most: number; settled?: () => Promise<boolean> },
 ): Promise<number[]> {
   const killed: number[] = [];
-  while (killed.length < most && !(await scene.settled())) {
+  while (killed.length < most && !(await settled())) {
     const { working } = fleet;
     const victim = working[Math.floor(scene.random() * working.length)];
     if (victim !== undefined && (await killUnlessBurdened(scene, victim))) killed.push(victim.pid);
