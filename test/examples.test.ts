@@ -70,7 +70,10 @@ test("every example is a folder with a README that says how to run it", async ()
   expect(folders.length).toBeGreaterThanOrEqual(7);
   for (const name of folders) {
     const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
-    expect(readme).toContain(`npx jiti examples/${name}/main.ts`);
+    const command = name.startsWith("python_")
+      ? `python examples/${name}/main.py`
+      : `npx jiti examples/${name}/main.ts`;
+    expect(readme).toContain(command);
   }
 });
 

@@ -2,7 +2,7 @@
 // Where there is no Python, or nothing can be fetched, tests are skipped with the reason.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -42,6 +42,11 @@ export function rioCogeo(): Promise<PythonTools | string> {
   return toolsOf(rasters);
 }
 
+/** rasterio, xarray, zarr, geopandas and what the package fanfold itself needs; or why there are none. */
+export function pythonExamples(): Promise<PythonTools | string> {
+  return toolsOf(examples);
+}
+
 const stac_scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
 
 const stac: Environment = {
@@ -49,8 +54,18 @@ const stac: Environment = {
   scripts: stac_scripts,
 };
 
+/** What the examples in Python need: one environment for them and for whoever judges rasters. */
+const example_packages = readFileSync(new URL("../python/requirements-examples.txt", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => /^[a-z]/.test(line));
+
+const examples: Environment = {
+  packages: example_packages,
+  scripts: fileURLToPath(new URL("../examples", import.meta.url)),
+};
+
 const rasters: Environment = {
-  packages: ["rio-cogeo==7.0.4", "rasterio==1.4.4"],
+  packages: example_packages,
   scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
 };
 
@@ -111,7 +126,8 @@ async function make({ packages }: Environment, folder: string): Promise<void> {
     await run("python3", ["-m", "venv", "--without-pip", part], { timeout: patience_ms });
     const into = ["-m", "pip", "--python", join(part, "bin", "python"), "--disable-pip-version-check", "--quiet"];
     // These would be compiled against libraries that are not here.
-    const ready_made = ["--only-binary", "numpy,pyproj,rasterio", "--no-compile"];
+    const native = "numpy,pandas,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
+    const ready_made = ["--only-binary", native, "--no-compile"];
     await run("python3", [...into, "install", ...ready_made, ...packages], { timeout: patience_ms });
     // It must appear in one piece; its programs are run by `python -m`, so that its name may change.
     await rename(part, folder);

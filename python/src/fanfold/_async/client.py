@@ -195,6 +195,10 @@ class AsyncClient(AsyncStac):
             self.transport, job_id=job_id, follow=follow, last_event_id=last_event_id, patience_s=patience_s
         )
 
+    async def save_job(self, job: Job[Any]) -> Any:
+        """The job as a blueprint, as a worker saves it when it starts. All problems are told at once."""
+        return await self.save_blueprint(job.type, job.declaration())
+
     async def upload(self, source: str | Path | bytes, key: str, **options: Any) -> models.Upload:
         """A file (or bytes) into bronze, in parts: see `uploads.put`."""
         return await self.uploads.put(source, key, **options)

@@ -196,6 +196,10 @@ class Client(Stac):
             self.transport, job_id=job_id, follow=follow, last_event_id=last_event_id, patience_s=patience_s
         )
 
+    def save_job(self, job: Job[Any]) -> Any:
+        """The job as a blueprint, as a worker saves it when it starts. All problems are told at once."""
+        return self.save_blueprint(job.type, job.declaration())
+
     def upload(self, source: str | Path | bytes, key: str, **options: Any) -> models.Upload:
         """A file (or bytes) into bronze, in parts: see `uploads.put`."""
         return self.uploads.put(source, key, **options)

@@ -1,0 +1,2 @@
+// The examples in Python at their full size.
+import "./examples.test.js";
