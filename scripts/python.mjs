@@ -3,6 +3,7 @@
 //   generate  writes the blocking twins; with the path of an OpenAPI document also the models and endpoints (npm run docs does both)
 //   check     ruff, pyright, and whether what is generated is as it should be
 //   test      the package's own tests that need no server; more arguments go to pytest
+//   engines   makes python/.venv-engines, with Ray, Dask and cubed in it, and prints its interpreter; only the long tests need it
 //   wheel     builds python/dist/fanfold-<version>-py3-none-any.whl
 // Without a Python from 3.10 on, or without a way to fetch packages, it says so in one line and exits with code 69.
 import { spawnSync } from "node:child_process";
@@ -12,11 +13,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../python", import.meta.url));
-const venv = join(folder, ".venv");
 const windows = process.platform === "win32";
-const python = join(venv, windows ? "Scripts" : "bin", windows ? "python.exe" : "python");
 const UNAVAILABLE = 69;
 const patience_ms = 300_000;
+
+/** An environment: its folder, the list of packages it has, and its interpreter. */
+const place = (name, requirements) => ({
+  venv: join(folder, name),
+  requirements,
+  python: join(folder, name, windows ? "Scripts" : "bin", windows ? "python.exe" : "python"),
+});
+const usual = place(".venv", "requirements.txt");
+const engines = place(".venv-engines", "requirements-engines.txt");
 
 function leaveOut(why) {
   process.stderr.write(`the Python package is left out: ${why}\n`);
@@ -37,9 +45,10 @@ function pause(ms) {
 }
 
 /** Made once for each list of packages; those who come meanwhile wait. */
-function environment() {
+function environment(wanted = usual) {
+  const { venv, requirements, python } = wanted;
   const hash = createHash("sha256")
-    .update(readFileSync(join(folder, "requirements.txt")))
+    .update(readFileSync(join(folder, requirements)))
     .digest("hex");
   const mark = join(venv, "made_of");
   const lock = `${venv}.making`;
@@ -54,7 +63,7 @@ function environment() {
       continue;
     }
     try {
-      if (!isMade()) make(interpreter(), mark, hash);
+      if (!isMade()) make(wanted, interpreter(), mark, hash);
     } finally {
       rmSync(lock, { recursive: true, force: true });
     }
@@ -62,12 +71,12 @@ function environment() {
   return python;
 }
 
-function make(base, mark, hash) {
+function make({ venv, requirements, python }, base, mark, hash) {
   rmSync(venv, { recursive: true, force: true });
   const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install"];
   const steps = [
     [base, ["-m", "venv", venv]],
-    [python, [...pip, "--only-binary", ":all:", "-r", "requirements.txt"]],
+    [python, [...pip, "--only-binary", ":all:", "-r", requirements]],
     // The sources as they stand, whatever is edited later.
     [
       python,
@@ -95,13 +104,17 @@ const tasks = {
     process.stdout.write(`${environment()}\n`);
     return 0;
   },
+  engines: () => {
+    process.stdout.write(`${environment(engines)}\n`);
+    return 0;
+  },
   generate: (rest) => run("scripts/generate.py", ...rest),
   check: () => {
     const codes = [
       run("-m", "ruff", "check", "--quiet", "."),
       run("-m", "ruff", "format", "--check", "--quiet", "."),
       run("scripts/generate.py", "--check"),
-      run("-m", "pyright", "--pythonpath", python),
+      run("-m", "pyright", "--pythonpath", usual.python),
     ];
     return Math.max(...codes);
   },

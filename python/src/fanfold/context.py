@@ -67,6 +67,8 @@ class Services:
     state: Any = None
     scratch_dir: Path = Path("/tmp")
     database_url: str | None = None
+    # The address of a Dask scheduler, or a function that gives one, or a cluster.
+    dask: Any = None
     worker_id: str = ""
 
     def log(self, ctx: BaseContext, level: str, message: str, data: Mapping[str, Any] | None) -> None:

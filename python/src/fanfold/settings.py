@@ -28,6 +28,8 @@ OTHERS = frozenset(
         "AZURE_ENDPOINT",
         "CATALOG",
         "CORS_ORIGINS",
+        "CUBED_MEMORY_MB",
+        "CUBED_WORK_DIR",
         "DATA_DIR",
         "DATABASE_URL",
         "DEBUG",
@@ -87,6 +89,8 @@ class Settings:
     secrets_dir: Path | None = None
     log_level: str = "info"
     database_url: str | None = None
+    dask_address: str | None = None
+    executor: str | None = None
 
 
 class _Wrong(Exception):
@@ -150,6 +154,27 @@ def _text(text: str) -> str:
     return text
 
 
+def _dask(text: str) -> str:
+    parts = urlsplit(text)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if parts.scheme not in ("tcp", "tls", "ws", "wss") or not parts.hostname or port is None:
+        raise _Wrong(f"{quoted(text)} is not the address of a Dask scheduler", "Give e.g. tcp://dask-scheduler:8786")
+    return text
+
+
+EXECUTOR = re.compile(r"ray:(auto|local|(//)?[A-Za-z0-9._\-]+:[0-9]{1,5}|(//)?\[[0-9a-fA-F:]+\]:[0-9]{1,5})\Z")
+
+
+def _executor(text: str) -> str:
+    if not EXECUTOR.match(text):
+        fix = "Give ray://head:10001, ray:auto for the cluster of this machine, or ray:local to start one here."
+        raise _Wrong(f"{quoted(text)} is not an executor", fix)
+    return text
+
+
 NAMES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "url": ("FANFOLD_URL", read_url),
     "key": ("FANFOLD_KEY", _key),
@@ -162,6 +187,8 @@ NAMES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "secrets_dir": ("FANFOLD_SECRETS_DIR", _folder),
     "log_level": ("FANFOLD_LOG_LEVEL", _level),
     "database_url": ("DATABASE_URL", _text),
+    "dask_address": ("FANFOLD_DASK_ADDRESS", _dask),
+    "executor": ("FANFOLD_EXECUTOR", _executor),
 }
 
 

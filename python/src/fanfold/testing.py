@@ -171,9 +171,10 @@ def run_handler(
     index: str = "0",
     attempt: int = 1,
     state: Any = None,
+    dask: Any = None,
 ) -> Outcome:
     """Runs a handler as a worker would: parameters checked, logs captured, errors classified, the result as JSON. `files` are those of zones, by
-    "bronze:some/key.tif". A handler that says process=True runs here, in this process."""
+    "bronze:some/key.tif"; `dask` is an address or a cluster for ctx.dask(). A handler that says process=True runs here, in this process."""
     problems: list[Problem] = []
     signature = Signature(handler.function, problems, f"handler {handler.name}")
     if problems:
@@ -183,6 +184,7 @@ def run_handler(
     )
     with tempfile.TemporaryDirectory(prefix="fanfold-test-") as folder:
         services = _TestServices(Path(folder), state)
+        services.dask = dask
         task = {
             "task_id": "1-0",
             "claim_id": 1,
@@ -249,7 +251,7 @@ def _run(handler: Handler[..., Any], signature: Signature, ctx: BaseContext) -> 
         if asyncio.iscoroutine(value):
             value = asyncio.run(_awaited(value))
         return ended_well(ctx, handler.name, signature, value)
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
         return ended_badly(ctx, error)
     finally:
         root.removeHandler(capture)

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 from ..context import Asset, BaseContext, Services
 from ..declare.shapes import Reader, reader_of
+from ..engines.dask_client import AttemptDask
 from ..errors import Cancelled, ContractViolation, Permanent
 from ..problems import MAX_PROBLEMS, Problem, quoted
 from ..redaction import Redaction
@@ -284,6 +285,13 @@ class AsyncContext(BaseContext):
             if self.cancelled():
                 raise Cancelled("the task is no longer wanted")
             yield connection
+
+    @contextlib.asynccontextmanager
+    async def dask(self) -> AsyncGenerator[Any, None]:
+        """A distributed.Client of the Dask cluster that the operator configured; dask and xarray compute there meanwhile.
+        What it has asked for ends with this attempt. Needs fanfold[dask]."""
+        async with AttemptDask(self, self._services.dask) as client:
+            yield client
 
 
 async def _connect(url: str, task_id: str) -> Any:

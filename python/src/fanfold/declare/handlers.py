@@ -21,6 +21,8 @@ TASK_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*\Z")
 TASK_TYPE_RULE = "words of small letters, digits and _ joined by dots, at most 63 characters"
 MAX_TIMEOUT_S = 2_147_483
 DEFAULT_MEMORY_MB = 2048
+OPTIONS = ("process", "memory_mb", "timeout_s", "retry", "most", "ray")
+RAY_OPTIONS = ("num_cpus", "num_gpus", "memory", "resources", "accelerator_type", "label_selector", "runtime_env")
 
 
 @dataclass
@@ -35,6 +37,8 @@ class Handler(Generic[P, R]):
     retry: Mapping[str, Any] | None = None
     most: int | None = None
     """At most so many of it at a time in one worker; None: as many as there are slots."""
+    ray: Mapping[str, Any] | None = None
+    """What it needs of a Ray cluster (`{"num_gpus": 1}`), where the worker runs its handlers on one."""
     options: dict[str, Any] = field(default_factory=lambda: dict[str, Any]())
 
     def __post_init__(self) -> None:
@@ -63,13 +67,14 @@ def handler(
     timeout_s: float | None = None,
     retry: Mapping[str, Any] | None = None,
     most: int | None = None,
+    ray: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
 
 
 def handler(name: str, function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`@handler("tiles.cog", process=True, memory_mb=4096, timeout_s=900)`, or `handler("tiles.cog", cog)`."""
-    own = {key: options.pop(key) for key in ("process", "memory_mb", "timeout_s", "retry", "most") if key in options}
+    own = {key: options.pop(key) for key in OPTIONS if key in options}
 
     def made(found: Callable[..., Any]) -> Handler[..., Any]:
         return Handler(name, found, **own, options=options)
@@ -170,8 +175,11 @@ def handler_problems(one: Handler[..., Any], problems: list[Problem]) -> None:
             Problem(place, f"{quoted(one.name)} is not a task type: {TASK_TYPE_RULE}", 'Write e.g. "tiles.cog".')
         )
     for name in one.options:
-        known = "process, memory_mb, timeout_s, retry, most"
-        problems.append(Problem(f"{place}, {name}", "there is no such option", f"Known: {known}."))
+        problems.append(Problem(f"{place}, {name}", "there is no such option", f"Known: {', '.join(OPTIONS)}."))
+    for name in one.ray or {}:
+        if name not in RAY_OPTIONS:
+            fix = f"Known: {', '.join(RAY_OPTIONS)}. Whether a task is tried again is the stage's to say."
+            problems.append(Problem(f"{place}, ray, {name}", "is not for a handler to say", fix))
     if one.timeout_s is not None and not 0 < one.timeout_s <= MAX_TIMEOUT_S:
         problems.append(
             Problem(f"{place}, timeout_s", f"must be a number of seconds up to {MAX_TIMEOUT_S}", "Leave it out: 1800.")

@@ -54,7 +54,7 @@ def each(
 def count(
     number: int | str, *, index: str | None = None, parameters: Mapping[str, Any] | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """So many tasks: `count("{parameters.n}", n="{i}")`."""
+    """So many tasks: `count("{parameters.n}", n="{ordinal}")`."""
     return _data({"count": number}, index, parameters, fields)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -27,13 +27,18 @@ class App:
         jobs: Iterable[Job[Any]] = (),
         lifespan: Lifespan | None = None,
         secrets: Callable[[str, str], str | None] | None = None,
+        dask: Callable[[], Any] | None = None,
+        ray_env: Mapping[str, Any] | None = None,
     ) -> None:
         """`lifespan`: a context manager, entered once per worker and per child process; what it gives is ctx.state.
-        `secrets`: a vault, asked with tenant and name."""
+        `secrets`: a vault, asked with tenant and name. `dask`: gives the Dask cluster of ctx.dask() (an address, or an
+        object of a Gateway), instead of FANFOLD_DASK_ADDRESS. `ray_env`: Ray's runtime_env, with --executor ray."""
         self.handlers: Sequence[Handler[..., Any]] = tuple(handlers)
         self.jobs: Sequence[Job[Any]] = tuple(jobs)
         self.lifespan = lifespan
         self.secrets = secrets
+        self.dask = dask
+        self.ray_env = ray_env
 
     @classmethod
     def from_modules(cls, *modules: ModuleType, **options: Any) -> App:

@@ -3,8 +3,10 @@ needs it asks of the worker that started it. One task at a time, many tasks in i
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import contextvars
+import functools
 import importlib
 import logging
 import os
@@ -32,6 +34,7 @@ class ChildServices(Services):
         self.scratch_dir = Path(told["scratch_dir"])
         self.worker_id = told["worker_id"]
         self.database_url = told["database_url"]
+        self.dask = told["dask_address"]
 
     def log(self, ctx: BaseContext, level: str, message: str, data: Mapping[str, Any] | None) -> None:
         self._wire.send({"log": [level, message, data]})
@@ -82,7 +85,6 @@ class Child:
         self._asker = Asker(wire)
         self._tasks: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._ctx: BaseContext | None = None
-        self._known: dict[tuple[str, str], tuple[Handler[..., Any], Signature]] = {}
         self._services: ChildServices | None = None
 
     def listen(self) -> None:
@@ -123,9 +125,10 @@ class Child:
         self._services = ChildServices(self._wire, told)
         if told["app"] is not None:
             module, _, name = told["app"].partition(":")
-            lifespan = getattr(importlib.import_module(module), name).lifespan
-            if lifespan is not None:
-                self._services.state = _entered(lifespan(), life)
+            app = getattr(importlib.import_module(module), name)
+            self._services.dask = app.dask or self._services.dask
+            if app.lifespan is not None:
+                self._services.state = entered(app.lifespan(), life)
 
     def _run(self, told: Mapping[str, Any]) -> dict[str, Any]:
         assert self._services is not None
@@ -151,34 +154,32 @@ class Child:
     def _call(self, told: Mapping[str, Any], ctx: Context) -> End:
         current.set(ctx)
         try:
-            handler, signature = self._handler(told["module"], told["name"])
+            handler, signature = handler_of(told["module"], told["name"])
             arguments = signature.arguments(handler.name, ctx.parameters)
             if signature.context_name is not None:
                 arguments[signature.context_name] = ctx
             return ended_well(ctx, handler.name, signature, handler.function(**arguments))
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             return ended_badly(ctx, error)
 
-    def _handler(self, module: str, name: str) -> tuple[Handler[..., Any], Signature]:
-        known = self._known.get((module, name))
-        if known is None:
-            found: Any = importlib.import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
-            handler: Handler[..., Any] = found if _is_handler(found) else Handler(name, found)
-            known = self._known[(module, name)] = (handler, Signature(handler.function, [], name))
-        return known
+
+@functools.cache
+def handler_of(module: str, name: str) -> tuple[Handler[..., Any], Signature]:
+    """What a module names, in a process that only knows the name."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    handler: Handler[..., Any] = found if _is_handler(found) else Handler(name, found)
+    return handler, Signature(handler.function, [], name)
 
 
 def _is_handler(found: object) -> bool:
     return isinstance(found, Handler)
 
 
-def _entered(manager: Any, life: contextlib.ExitStack) -> Any:
+def entered(manager: Any, life: contextlib.ExitStack) -> Any:
     if hasattr(manager, "__enter__"):
         return life.enter_context(manager)
-    import asyncio
-
     loop = asyncio.new_event_loop()
     life.callback(loop.close)
     life.callback(lambda: loop.run_until_complete(manager.__aexit__(None, None, None)))

@@ -77,6 +77,7 @@ class Children:
             "scratch_dir": str(options.scratch_dir),
             "worker_id": held.life.worker_id,
             "database_url": options.database_url,
+            "dask_address": options.dask_address,
             "log_level": self._log_level,
         }
         child = Child(self._engine, opening)
@@ -232,7 +233,7 @@ class Child:
                 ctx._redaction.add(value)
             answer: dict[str, Any] = {"answer": number, "value": value}
         else:
-            answer = {"answer": number, "error": _told(error)}
+            answer = {"answer": number, "error": told_error_of(error)}
         with contextlib.suppress(OSError):
             self._wire.send(answer)
 
@@ -332,7 +333,7 @@ def _rss_mb(pid: int) -> float:
         return 0.0
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def told_error_of(error: BaseException) -> dict[str, Any]:
     if isinstance(error, FanfoldError):
         problem: dict[str, Any] = {
             "code": error.code,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -30,6 +30,8 @@ class Desk:
         self._files = Files(blocking)
         self._pool = ThreadPoolExecutor(max(2, threads), thread_name_prefix="fanfold-files")
         self.loop: asyncio.AbstractEventLoop | None = None
+        # What only some executors ask for.
+        self.more: dict[str, Callable[[Held, Mapping[str, Any]], Any]] = {}
 
     def asker(self, held: Held) -> Any:
         return _AsyncAsker(self, held) if held.served.kind in ("async", "plan") else _Asker(self, held)
@@ -70,6 +72,8 @@ class Desk:
             return self._files.spilled(given["url"])
         if verb == "spill":
             return self._files.spill(worker_id, held.task, given["text"])
+        if verb in self.more:
+            return self.more[verb](held, given)
         raise ContractViolation(f"nobody knows how to {verb}")
 
     def spill(self, held: Held, end: End) -> tuple[End, dict[str, Any] | None]:

@@ -55,6 +55,7 @@ class Options:
     memory_mb: int | None = None
     scratch_dir: Path = Path("/tmp")
     database_url: str | None = None
+    dask_address: str | None = None
 
 
 class WorkerServices(Services):
@@ -62,6 +63,7 @@ class WorkerServices(Services):
         self._engine = engine
         self.scratch_dir = options.scratch_dir
         self.database_url = options.database_url
+        self.dask = engine.registry.app.dask or options.dask_address
 
     @property
     def worker_id(self) -> str:  # type: ignore[override]
@@ -90,7 +92,7 @@ class Engine:
         }
         self.services = WorkerServices(self, options)
         blocking = Transport(url, key, timeout_s=60)
-        self._blocking = blocking
+        self.blocking = blocking
         self._transport_given = (url, key)
         self._secrets = Secrets(registry.app.secrets)
         self.desk = Desk(None, blocking, self._secrets, options.slots)  # type: ignore[arg-type]
@@ -201,7 +203,7 @@ class Engine:
                 for one in loops:
                     one.cancel()
                 self.outbox.cancel()
-        self._blocking.close()
+        self.blocking.close()
 
     async def _learn(self) -> None:
         """Limits as the service states them; an older one states none."""

@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--processes", help="how many of them in child processes, for process=True (default: as many as CPUs)"
     )
+    made.add_argument("--executor", help="where handlers run: ray://head:10001, ray:auto or ray:local (default: here)")
     made.add_argument("--lease-s", help="for how long a worker that is not heard of keeps its tasks (default: 30)")
     made.add_argument("--grace-s", help="how long running tasks may go on after SIGTERM (default: 30)")
     made.add_argument("--once", action="store_true", help="work until there is nothing more to do, and end")
@@ -148,6 +149,9 @@ def check(place: str, settings: Settings) -> int:
     problems: list[Problem] = []
     try:
         registry = load(place).registry()
+        if settings.executor is not None:
+            on_ray().load_ray()
+            on_ray().serve_on_cluster(registry)
         if settings.url is not None:
             with Client(settings.url, settings.key, retries=0) as client:
                 for job in registry.app.jobs:
@@ -162,6 +166,11 @@ def check(place: str, settings: Settings) -> int:
     where = "" if settings.url is not None else "; FANFOLD_URL is not set, so the server did not check the jobs"
     print(f"all is well: handlers {names}; jobs {', '.join(one.type for one in registry.app.jobs) or 'none'}{where}")
     return DONE
+
+
+def on_ray() -> Any:
+    """Loaded where it is asked for: a worker without a cluster has no use for it."""
+    return importlib.import_module("fanfold.engines.ray_cluster")
 
 
 def tell(error: FanfoldError) -> int:
@@ -183,6 +192,7 @@ def options_of(settings: Settings, once: bool, registry: Registry) -> Options:
         memory_mb=settings.memory_mb,
         scratch_dir=settings.scratch_dir or Path(tempfile.gettempdir()),
         database_url=settings.database_url,
+        dask_address=settings.dask_address,
     )
 
 
@@ -196,6 +206,8 @@ async def run(
     started: Callable[[Engine], object] | None = None,
 ) -> Engine:
     """Works in the running loop until it is told to stop; the engine then tells how it went."""
+    if settings.executor is not None:
+        on_ray().serve_on_cluster(registry)
     engine = Engine(registry, settings.url, settings.key, options_of(settings, once, registry))
     runner = engine.runner
     runner.main_loop = asyncio.get_running_loop()
@@ -210,6 +222,10 @@ async def run(
             entering = life.enter_async_context if hasattr(manager, "__aenter__") else life.enter_context
             entered: Any = entering(manager)
             engine.services.state = await entered if asyncio.iscoroutine(entered) else entered
+        if settings.executor is not None:
+            cluster = on_ray().RayCluster(engine, settings.executor, place, settings.log_level)
+            life.callback(cluster.close)
+            runner.run_on_cluster = cluster.start
         runner.open("def" in kinds, "process" in kinds)
         before = _listen(engine) if signals else []
         beat = asyncio.ensure_future(engine.watch.beat())
@@ -256,6 +272,7 @@ def main(argv: list[str] | None = None) -> int:
             lease_s=given.lease_s,
             grace_s=given.grace_s,
             log_level=given.log_level,
+            executor=given.executor,
         )
         if given.check:
             return check(given.app, settings)
