@@ -82,6 +82,28 @@ bothDatabases("claiming", (open) => {
     expect(await plans([])).toEqual({ ada: 1 });
   });
 
+  test("nothing is taken of a tenant that rests, and the others are served meanwhile", async () => {
+    const db = await open();
+    const worker = await register(db);
+    await db.sql`select app.create_tenant('ada'), app.create_tenant('bea')`;
+    await enqueueMany(db, "ada", 4);
+    await enqueueMany(db, "bea", 2);
+    const taken = async (...resting: string[]) =>
+      countByTenant(
+        await worker_commands.claim(db, {
+          worker_id: worker,
+          types: ["t.lone"],
+          limit: 2,
+          after_tenant: null,
+          resting,
+        }),
+      );
+    expect(await taken("ada")).toEqual({ bea: 2 });
+    // Also where its range is the only one that waits.
+    expect(await taken("ada")).toEqual({});
+    expect(await taken()).toEqual({ ada: 2 });
+  });
+
   test("many tenants whose work is due later do not stop claiming for those whose work is due now", async () => {
     const db = await open();
     const worker = await register(db);

@@ -37,6 +37,15 @@ test("many at once become few calls to the database, and each caller hears of it
   }
 });
 
+test("large ones travel alone, so that reading and writing them keeps nobody else waiting", async () => {
+  const submits = new GatheredSubmits();
+  const many = vi.spyOn(service.engine, "submitMany");
+  const numbers = Array.from({ length: 9 }, (_, n) => 900 + n);
+  const call = { is_small: false, bytes: 200_000, enter: () => {} };
+  await Promise.all(numbers.map((n) => submits.submit(service.engine, "numbered", { n }, {}, call)));
+  expect(many.mock.calls.map(([, items]) => [...items].length)).toEqual(numbers.map(() => 1));
+});
+
 test("what is wrong with one is told to its caller alone", async () => {
   const answers = await Promise.all([1001, 1002, "three", 1004, 1005].map((n) => submit(n)));
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 400, 201, 201]);

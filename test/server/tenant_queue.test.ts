@@ -14,7 +14,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 test("whoever has waited too long is told to come back, and those who come later have their turn", async () => {
-  const turns = new TenantQueue(1, 20);
+  const turns = new TenantQueue(1, { longest_ms: 20 });
   const { opened, open } = gate();
   const ahead = turns.within("acme", never, () => opened);
   await expect(turns.within("acme", never, async () => "second")).rejects.toThrow(OverLimit);
@@ -36,4 +36,50 @@ test("whoever is gone before his turn does not take it", async () => {
   open();
   await ahead;
   expect(await turns.within("acme", never, async () => "next")).toBe("next");
+});
+
+/** A queue by a clock of its own, which calls and rests move on. */
+function byClock() {
+  let now = 0;
+  const rests: number[] = [];
+  const turns = new TenantQueue(4, {
+    now: () => now,
+    rest: async (ms) => {
+      rests.push(Math.round(ms));
+      now += ms;
+    },
+  });
+  const call = (tenant: string, ms: number) =>
+    turns.within(tenant, never, async () => {
+      now += ms;
+    });
+  const rested = async (tenant: string, ms: number) => {
+    rests.length = 0;
+    await call(tenant, ms);
+    return rests.reduce((sum, one) => sum + one, 0);
+  };
+  return { rested, call };
+}
+
+test("while others call too, a tenant has a third of a connection's time, and those who use little never wait", async () => {
+  const { rested, call } = byClock();
+  await call("acme", 10);
+  let rests = 0;
+  for (let n = 0; n < 20; n++) {
+    rests += await rested("evil", 500);
+    expect(await rested("acme", 10)).toBe(0);
+  }
+  // Of 20 × 500 ms, but for what it may use at once: 300 ms, and what the first call took.
+  expect(rests).toBeGreaterThan(2 * 20 * 500 - 3 * (300 + 500) - 20 * 10);
+  expect(rests).toBeLessThan(2 * 20 * 500);
+});
+
+test("a tenant that is alone is not slowed down, and neither is anybody soon after the others have gone", async () => {
+  const { rested, call } = byClock();
+  for (let n = 0; n < 10; n++) expect(await rested("acme", 1_000)).toBe(0);
+  await call("other", 10);
+  // No single call waits for all that those before it have used.
+  expect(await rested("acme", 1_000)).toBe(3_000);
+  await call("acme", 6_000);
+  expect(await rested("acme", 1_000)).toBe(0);
 });

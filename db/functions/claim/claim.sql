@@ -2,6 +2,7 @@
 -- request: {worker_id, types, limit, after_tenant, turns?: {tenant: where on its ring to go on}, bytes?,
 -- known?: [stage ids whose facts the worker has], no_wait?: [tenants for whose locked rows it shall not wait],
 -- holding?: {tenant: tasks it holds already, which count towards the tenant's share}, planning?: [tenants it makes a data plan for],
+-- resting?: [tenants of which nothing is taken now],
 -- memory?: {room, needs: {type: MB}}: of these types no more than fit into the room together}.
 -- Reply: {claims, stages, after_tenant, turns?, shared?: it is full, and jobs or tenants share it,
 -- held?: [tenants for whose rows it waited in vain], kept_out?: [types that have work due and no room]}; see src/engine/work/commands.ts.
@@ -31,7 +32,7 @@ declare
   v_held text[] := '{}'::text[];
 begin
   perform set_config('synchronous_commit', 'off', true), app.assert_live_worker(v_worker, v_only_tenant);
-  v_pools := case when not v_capped then app.only_pool(v_types, v_only_tenant, v_planning) end;
+  v_pools := case when not v_capped and request -> 'resting' is null then app.only_pool(v_types, v_only_tenant, v_planning) end;
   if cardinality(v_pools) = 1 then
     v_served := v_pools[1].tenant_id;
     -- Where its jobs' turns go on is not changed by one of them.

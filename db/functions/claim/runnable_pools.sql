@@ -1,9 +1,9 @@
 -- The (tenant, type, priority) pools with work due now, found by hopping through the index: tenants after the one served
 -- last come first. Each hop is one index probe, whatever the number of rows behind it. Tenants whose work is all due later are
 -- hopped over; when that becomes too many, `scanned` is where the next claim goes on. `turn` of a pool is the first in it. What has
--- become due takes its place on the way; `promoted`: that was so, and locks are held. `planning`: see claim.
+-- become due takes its place on the way; `promoted`: that was so, and locks are held. `planning`, `resting`: see claim.
 create or replace function app.runnable_pools(
-  types text[], after_tenant text, only_tenant text, most_tenants bigint, planning text[], out pools app.ready_pool[], out scanned text, out promoted boolean)
+  types text[], after_tenant text, only_tenant text, most_tenants bigint, planning text[], resting text[], out pools app.ready_pool[], out scanned text, out promoted boolean)
 language plpgsql
 as $$
 declare
@@ -46,7 +46,7 @@ begin
       v_hops := v_hops + 1;
       -- A type that is paused for this tenant is hopped over, like work that is due later.
       -- So are further data plans of a tenant for which the worker makes one: another worker has the time.
-      v_paused := (v_type = '#plan' and v_tenant = any (planning))
+      v_paused := v_tenant = any (resting) or (v_type = '#plan' and v_tenant = any (planning))
         or (v_pauses and exists (select from app.paused_types z where z.tenant_id = v_tenant and z.task_type = v_type));
       v_head := null;
       for v_priorities in 1 .. c_priorities loop

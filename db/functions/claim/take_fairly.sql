@@ -18,7 +18,8 @@ declare
 begin
   served := request ->> 'after_tenant';
   turns := '{}'::jsonb;
-  v_found := app.runnable_pools(types, coalesce(served, ''), only_tenant, most, planning);
+  v_found := app.runnable_pools(types, coalesce(served, ''), only_tenant, most, planning,
+    array(select json_array_elements_text(request -> 'resting')));
   pools := v_found.pools;
   if cardinality(pools) = 0 then
     served := coalesce(v_found.scanned, served);

@@ -56,6 +56,8 @@ export interface ClaimRequest {
   holding?: Readonly<Record<string, number>>;
   /** Tenants for which the worker makes a data plan: it takes no further ones of theirs. */
   planning?: readonly string[];
+  /** Tenants of which nothing is taken now. */
+  resting?: readonly string[];
   /** It takes only as many tasks of these types as fit into the room together, in MB. */
   memory?: { room: number; needs: Readonly<Record<string, number>> };
 }

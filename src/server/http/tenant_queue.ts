@@ -1,34 +1,128 @@
 // So many calls of one tenant at a time, the others in the order they came: for what may keep a connection to the database busy for
-// long. The server has few, and they are everybody's.
-
+// long. The server has few, and they are everybody's. While several tenants call, one that uses more than its share of the time is slowed
+// down to it: the database and this process have few processors, whatever the number of connections.
+import { setTimeout as sleep } from "node:timers/promises";
 import { type FanfoldError, OverLimit, Unavailable } from "../../core/errors/errors.js";
 
 /** Those ahead may take as long as a statement may, one after the other: nobody waits for all of them. */
 const LONGEST_MS = 20_000;
+/** Of one connection's time, for a tenant, while others call as well. */
+const SHARE = 1 / 3;
+/** What a tenant may use at once before it is slowed down. */
+const BURST_MS = 300;
+/** For so long after its last call a tenant is one of those that share the server. */
+const LATELY_MS = 5_000;
+/** One call is not held up for longer, whatever those before it have taken. */
+const LONGEST_REST_MS = 3_000;
+
+interface OfTenant {
+  under_way: number;
+  waiting: Set<() => void>;
+  /** What it has used, and has not been given since; as of `at`. */
+  used_ms: number;
+  at: number;
+  /** What its calls take, so that one that begins is counted before it is over. */
+  usual_ms: number;
+}
+
+const resting = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
+
+export interface TenantQueueOptions {
+  longest_ms?: number;
+  /** For tests: a clock, and how to wait by it. */
+  now?: () => number;
+  rest?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
 
 export class TenantQueue {
-  readonly #tenants = new Map<string, { under_way: number; waiting: Set<() => void> }>();
+  readonly #tenants = new Map<string, OfTenant>();
+  readonly #longest_ms: number;
+  readonly #now: () => number;
+  readonly #rest: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  /** Who called last, and when the last of the others did. */
+  #last = { tenant: "", at: Number.NEGATIVE_INFINITY, other_at: Number.NEGATIVE_INFINITY };
 
   constructor(
     private readonly most: number,
-    private readonly longest_ms = LONGEST_MS,
-  ) {}
+    { longest_ms = LONGEST_MS, now = () => performance.now(), rest = resting }: TenantQueueOptions = {},
+  ) {
+    this.#rest = rest;
+    this.#longest_ms = longest_ms;
+    this.#now = now;
+  }
 
   /** Throws when whoever waits is gone, or has waited too long. */
   async within<T>(tenant: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const own = this.#tenants.get(tenant) ?? { under_way: 0, waiting: new Set<() => void>() };
-    this.#tenants.set(tenant, own);
+    this.#note(tenant);
+    const own = this.#of(tenant);
     if (own.under_way < this.most) own.under_way++;
     else await this.#turn(own.waiting, signal);
     try {
-      return await work();
+      return await this.#counted(tenant, own, signal, work);
     } finally {
       const [next] = own.waiting;
       if (next !== undefined) {
         // Its turn is handed on: nobody comes between.
         own.waiting.delete(next);
         next();
-      } else if (--own.under_way === 0) this.#tenants.delete(tenant);
+      } else own.under_way--;
+    }
+  }
+
+  #of(tenant: string): OfTenant {
+    const known = this.#tenants.get(tenant);
+    if (known !== undefined) return known;
+    for (const [name, old] of this.#tenants) {
+      if (old.under_way > 0) continue;
+      this.#settle(old);
+      if (old.used_ms === 0) this.#tenants.delete(name);
+    }
+    const own = { under_way: 0, waiting: new Set<() => void>(), used_ms: 0, at: this.#now(), usual_ms: 0 };
+    this.#tenants.set(tenant, own);
+    return own;
+  }
+
+  #note(tenant: string): void {
+    const at = this.#now();
+    const last = this.#last;
+    this.#last = { tenant, at, other_at: last.tenant === tenant ? last.other_at : last.at };
+  }
+
+  #isShared(tenant: string): boolean {
+    const { tenant: last, at, other_at } = this.#last;
+    return this.#now() - (last === tenant ? other_at : at) < LATELY_MS;
+  }
+
+  #settle(own: OfTenant): void {
+    const now = this.#now();
+    own.used_ms = Math.max(0, own.used_ms - (now - own.at) * SHARE);
+    own.at = now;
+  }
+
+  async #counted<T>(tenant: string, own: OfTenant, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#rested(tenant, own, signal);
+    const foreseen = own.usual_ms;
+    own.used_ms += foreseen;
+    const began = this.#now();
+    try {
+      return await work();
+    } finally {
+      const took = this.#now() - began;
+      own.usual_ms = (own.usual_ms + took) / 2;
+      this.#settle(own);
+      own.used_ms = Math.max(0, own.used_ms + took - foreseen);
+    }
+  }
+
+  async #rested(tenant: string, own: OfTenant, signal: AbortSignal): Promise<void> {
+    for (let left = LONGEST_REST_MS; left > 0; ) {
+      this.#settle(own);
+      const rest = Math.min((own.used_ms - BURST_MS) / SHARE, left);
+      if (rest < 1 || !this.#isShared(tenant)) return;
+      left -= rest;
+      await this.#rest(rest, signal).catch(() => {
+        throw new Unavailable("the caller is gone");
+      });
     }
   }
 
@@ -46,7 +140,7 @@ export class TenantQueue {
         begin();
       };
       const isGone = () => leave(new Unavailable("the caller is gone"));
-      const timer = setTimeout(() => leave(this.#tooLong()), this.longest_ms);
+      const timer = setTimeout(() => leave(this.#tooLong()), this.#longest_ms);
       waiting.add(begin);
       if (signal.aborted) isGone();
       else signal.addEventListener("abort", isGone, { once: true });

@@ -1,6 +1,7 @@
 // Submits of one tenant and type that come while others are on their way travel together: one transaction for many costs the
 // database a fraction of one for each. Nothing waits for company: the first goes at once, and what comes meanwhile gathers. Whoever
 // asks for the very same while it is asked for is answered with it.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Endpoint } from "../../core/api/endpoint.js";
 import { jobs_api } from "../../core/api/jobs.js";
@@ -13,6 +14,7 @@ type Item = SubmitItem<Record<string, unknown>>;
 
 interface Waiting {
   item: Item;
+  bytes: number;
   resolve(reply: SubmitReply): void;
   reject(error: unknown): void;
 }
@@ -30,6 +32,8 @@ type InTurn = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 /** The call behind a submit: what is large is not compared with others, and one without a place takes it only when it is needed. */
 interface SubmitCall {
   is_small: boolean;
+  /** Of its body. */
+  bytes?: number;
   /** Throws OverLimit. */
   enter(): void;
 }
@@ -39,13 +43,18 @@ const no_call: SubmitCall = { is_small: false, enter: () => {} };
 interface Asked {
   reply: Promise<SubmitReply>;
   is_over: boolean;
-  was_joined: boolean;
+  /** Who asked for the same meanwhile. */
+  joined: number;
 }
 
 /** Bytes of a body: what is compared is kept, and there may be thousands. */
 const LARGEST_COMPARED = 16 * 1024;
 /** Those of a storm that were still being read when it was answered. */
 const REMEMBERED_MS = 1_000;
+
+/** So many of a storm are answered at once. Those behind are answered a little later: they would only ask again. */
+const ANSWERED_AT_ONCE = 32;
+const STORM_MS = 200;
 
 /** May it be asked for by many at once, and told apart at little cost? */
 export function isSmallSubmit(endpoint: Endpoint, { headers }: FastifyRequest): boolean {
@@ -55,6 +64,8 @@ export function isSmallSubmit(endpoint: Endpoint, { headers }: FastifyRequest): 
 /** Two, so that one is prepared while the other is committed. */
 const MOST_UNDER_WAY = 2;
 const MOST_TOGETHER = 100;
+/** What is read and written in one go keeps everybody else of this process waiting: large ones travel alone. */
+const MOST_BYTES = 256 * 1024;
 
 export class GatheredSubmits {
   readonly #groups = new Map<string, Group>();
@@ -70,7 +81,7 @@ export class GatheredSubmits {
     job_type: string,
     parameters: Record<string, unknown>,
     { mode = "reuse", ...options }: Omit<SubmitOptions, "db">,
-    { is_small, enter }: SubmitCall = no_call,
+    { is_small, bytes = 0, enter }: SubmitCall = no_call,
   ): Promise<SubmitReply> {
     // A new run must not be made twice when an answer was lost, and a span belongs to one call.
     if (mode !== "reuse" || isTracing()) {
@@ -79,15 +90,12 @@ export class GatheredSubmits {
     }
     const same = is_small ? sameness(engine.tenant, job_type, parameters, options) : null;
     const asked = same === null ? undefined : this.#asked.get(same);
-    if (asked?.is_over === false) {
-      asked.was_joined = true;
-      return asked.reply.then(existing);
-    }
+    if (asked?.is_over === false) return joined(asked);
     try {
       enter();
     } catch (error) {
       if (asked === undefined) throw error;
-      return asked.reply.then(existing);
+      return joined(asked);
     }
     const key = `${engine.tenant} ${job_type}`;
     let group = this.#groups.get(key);
@@ -97,7 +105,7 @@ export class GatheredSubmits {
     }
     const { waiting } = group;
     const answered = new Promise<SubmitReply>((resolve, reject) => {
-      waiting.push({ item: { parameters, ...options }, resolve, reject });
+      waiting.push({ item: { parameters, ...options }, bytes, resolve, reject });
     });
     if (same !== null) this.#remember(same, answered);
     this.#send(key, group);
@@ -105,21 +113,21 @@ export class GatheredSubmits {
   }
 
   #remember(same: string, reply: Promise<SubmitReply>): void {
-    const asked: Asked = { reply, is_over: false, was_joined: false };
+    const asked: Asked = { reply, is_over: false, joined: 0 };
     this.#asked.set(same, asked);
     const forget = () => {
       if (this.#asked.get(same) === asked) this.#asked.delete(same);
     };
     reply.then(() => {
       asked.is_over = true;
-      if (asked.was_joined) setTimeout(forget, REMEMBERED_MS).unref();
+      if (asked.joined > 0) setTimeout(forget, REMEMBERED_MS).unref();
       else forget();
     }, forget);
   }
 
   #send(key: string, group: Group): void {
     if (group.under_way >= MOST_UNDER_WAY) return;
-    const together = group.waiting.splice(0, MOST_TOGETHER);
+    const together = group.waiting.splice(0, fitting(group.waiting));
     if (together.length === 0) {
       if (group.under_way === 0) this.#groups.delete(key);
       return;
@@ -146,6 +154,23 @@ function sameness(
   { traceparent: _, actor: __, ...options }: Omit<SubmitOptions, "db" | "mode">,
 ): string {
   return JSON.stringify([tenant, job_type, parameters, options]);
+}
+
+async function joined(asked: Asked): Promise<SubmitReply> {
+  const late = ++asked.joined > ANSWERED_AT_ONCE;
+  const reply = existing(await asked.reply);
+  if (late) await sleep(STORM_MS);
+  return reply;
+}
+
+/** How many of those that wait travel together. */
+function fitting(waiting: Waiting[]): number {
+  let bytes = 0;
+  const over = waiting.findIndex((one, at) => {
+    bytes += one.bytes;
+    return at === MOST_TOGETHER || (at > 0 && bytes > MOST_BYTES);
+  });
+  return over === -1 ? waiting.length : over;
 }
 
 function existing(reply: SubmitReply): SubmitReply {

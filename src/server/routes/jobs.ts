@@ -33,7 +33,8 @@ export const jobsRoutes = () =>
         return told as unknown as SubmitReply;
       }
       const wanted = { ...options, mode, traceparent, actor: actor() };
-      const call = { is_small: isSmallSubmit(jobs_api.submit, request), enter: place.enter };
+      const bytes = Number(request.headers["content-length"] ?? 0);
+      const call = { is_small: isSmallSubmit(jobs_api.submit, request), bytes, enter: place.enter };
       const submitted = await service.submits.submit(engine, params.job_type, parameters, wanted, call);
       if (!submitted.created) reply.status(200);
       return submitted;

@@ -18,8 +18,12 @@ import { Surplus, type SurplusParts } from "./surplus.js";
 const KNOWN_STAGES = 16;
 /** What a claim may bring where tenants share the worker: while large parameters are read, nobody's tasks start. */
 const SHARED_BYTES = 1_048_576;
-/** There a claim is followed by a rest as long as it took, up to this: large tasks of one tenant leave half of the database's time to others. */
+/**
+ * There nothing more is claimed of a tenant for as long as the claim of its tasks took, up to this: large tasks of one tenant leave half
+ * of the database's time to others. For those others the worker looks all the same, after a moment.
+ */
 const LONGEST_REST_MS = 100;
+const LOOK_AGAIN_MS = 20;
 /** The type under which stages wait whose plan is data. */
 const DATA_PLANS = "#plan";
 
@@ -58,7 +62,12 @@ export class Fetcher {
   readonly surplus: Surplus;
   private failures = 0;
   private stopped = false;
-  private resting: NodeJS.Timeout | undefined;
+  /** Before the next claim of anything. */
+  private pause: NodeJS.Timeout | undefined;
+  /** By tenant: until when nothing of it is claimed. */
+  private readonly rests = new Map<string, number>();
+  /** Whose tasks the last claim brought. */
+  private readonly brought = new Set<string>();
 
   constructor(private readonly parts: FetcherParts) {
     this.polling = new Polling(parts, this);
@@ -84,7 +93,7 @@ export class Fetcher {
 
   /** Claims if there is room and reason to. Called after every start and end of a task, so the refusals come first. */
   readonly consider = (): void => {
-    if (this.claiming !== null || this.waiting || this.stopped || this.resting !== undefined) return;
+    if (this.claiming !== null || this.waiting || this.stopped || this.pause !== undefined) return;
     const { parts } = this;
     if (parts.finisher.full || parts.finisher.unanswered > 4 * parts.batch_max) return;
     const limit = this.wanted();
@@ -92,21 +101,35 @@ export class Fetcher {
     this.again = false;
     this.polling.pause();
     const began = performance.now();
-    this.claiming = answered(parts, "claim", this.claim(limit)).then(
+    this.claiming = answered(parts, "claim", this.claim(limit, this.resting(began))).then(
       (found) => {
-        if (parts.holdings.is_shared) this.rest(performance.now() - began);
+        if (parts.holdings.is_shared) this.rest(began);
+        else this.rests.clear();
         this.claimed(found);
       },
       (error: unknown) => this.claimFailed(error),
     );
   };
 
-  private rest(ms: number): void {
+  /** What a claim that began then has brought was work for the database. */
+  private rest(began: number): void {
+    const now = performance.now();
+    for (const tenant of this.brought) this.rests.set(tenant, now + Math.min(now - began, LONGEST_REST_MS));
+    this.pauseFor(Math.min(now - began, LOOK_AGAIN_MS));
+  }
+
+  private pauseFor(ms: number): void {
     const over = () => {
-      this.resting = undefined;
+      this.pause = undefined;
       this.consider();
     };
-    this.resting = setTimeout(over, Math.min(ms, LONGEST_REST_MS)).unref();
+    clearTimeout(this.pause);
+    this.pause = setTimeout(over, ms).unref();
+  }
+
+  private resting(now: number): string[] {
+    for (const [tenant, until] of this.rests) if (until <= now) this.rests.delete(tenant);
+    return [...this.rests.keys()];
   }
 
   private wanted(): number {
@@ -140,7 +163,8 @@ export class Fetcher {
   }
 
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
-  private async claim(limit: number): Promise<"full" | "some" | "none"> {
+  private async claim(limit: number, resting: string[]): Promise<"full" | "some" | "resting" | "none"> {
+    this.brought.clear();
     const { worker_id, db, commands, stats, memory, holdings, paces } = this.parts;
     const room_for_plans = holdings.plans.size < PLANS_AT_ONCE;
     const planning = [...Array.from(holdings.plans, ({ stage }) => stage.tenant_id), ...this.parts.resting()];
@@ -150,14 +174,16 @@ export class Fetcher {
     const room = memory.roomFor(holdings.waiting(), paces, performance.now());
     const bytes = holdings.is_shared ? SHARED_BYTES : undefined;
     const held = { known: [...this.stages.keys()], memory: room, holding: holdings.shares, planning, bytes };
-    const request = { worker_id, types, limit, ...held, ...this.order.next };
+    const left_alone = resting.length > 0 ? { resting } : {};
+    const request = { worker_id, types, limit, ...held, ...left_alone, ...this.order.next };
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
     let asked = hinted === null ? types : [hinted];
-    const is_short = hinted !== null && room?.needs[hinted] === undefined;
+    const is_short = hinted !== null && resting.length === 0 && room?.needs[hinted] === undefined;
     const first = { ...request, types: asked };
     let reply = await (is_short ? commands.claim_hinted(db, hinted, first) : commands.claim(db, first));
     stats.claims++;
+    if (reply.claims.length === 0 && resting.length > 0) return "resting";
     // Another worker that was woken may have been quicker: then a look at everything decides whether to wait.
     if (hinted !== null && reply.claims.length === 0) this.again = true;
     if (reply.claims.length === 0 && !this.told_idle && this.parts.hears() && !this.stopped) {
@@ -198,6 +224,7 @@ export class Fetcher {
       // Its rows were deleted. The next heartbeat does not name the claim, and what is left of it is the janitor's.
       if (stage === undefined || batch.tasks.length === 0) continue;
       const { pace } = this.holdClaim(batch, stage, now, traced);
+      this.brought.add(stage.tenant_id);
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
       count += batch.tasks.length;
     }
@@ -235,12 +262,17 @@ export class Fetcher {
     if (forgotten.length > 0) onForgotten(forgotten);
   }
 
-  private claimed(found: "full" | "some" | "none"): void {
+  private claimed(found: "full" | "some" | "resting" | "none"): void {
     const { parts } = this;
     this.claiming = null;
     this.failures = 0;
     if (this.stopped) {
       this.handBackAll();
+      return;
+    }
+    if (found === "resting") {
+      // Those who rest may have more, and of them nobody is told.
+      this.pauseFor(LOOK_AGAIN_MS);
       return;
     }
     if (found === "none") {
@@ -290,7 +322,7 @@ export class Fetcher {
   /** Claims no more and hands back all that has not started; resolves when no claim is under way. */
   async stop(): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.resting);
+    clearTimeout(this.pause);
     this.polling.close();
     this.handBackAll();
     await this.claiming;
