@@ -45,7 +45,7 @@ export class CopyCalls {
 
   constructor(
     private readonly connection: () => Promise<Database>,
-    private readonly tenant_id: string,
+    private readonly task: { tenant_id: string; stage_id: number },
   ) {}
 
   async answer(call: CopyCall): Promise<unknown> {
@@ -67,7 +67,7 @@ export class CopyCalls {
 
   /** Asked as the handler: the answer is its tenant's. */
   private async isOwn(name: string): Promise<boolean> {
-    const burst = new Burst(this.connection, this.tenant_id);
+    const burst = new Burst(this.connection, this.task);
     await burst.begun;
     const [row] = await burst.statement<{ own: boolean }>`select geo.own_stage(${name}::text) as own`;
     await burst.end("commit");

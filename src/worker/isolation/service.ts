@@ -29,7 +29,7 @@ export class Service {
     private readonly reply: Reply,
   ) {
     this.stored = new StoreCalls(() => ctx.storage);
-    this.copies = new CopyCalls(() => ctx.services.handler_connection(), ctx.tenant_id);
+    this.copies = new CopyCalls(() => ctx.services.handler_connection(), ctx.claim.stage);
   }
 
   answer(id: number, call: Call): void {

@@ -22,7 +22,7 @@ begin
   v_reach := case
     when args -> 0 ? 'geometry' = (args -> 1 ? 'geometry') then 'true'
     else format('%s operator(@postgis@.&&) geo.reach(%s, %s, %L)', v_own, case when args -> 0 ? 'geometry' then v_texts[2] else v_texts[1] end,
-      layer ->> 'srid', geo.extent_of(layer))
+      layer ->> 'srid', geo.served_extent(layer))
   end;
   return case
     when op = 's_intersects' then format('(%s and @postgis@.st_intersects(%s, %s))', v_reach, v_texts[1], v_texts[2])

@@ -37,7 +37,7 @@ begin
     layer ->> 'key_column', v_geometry, coalesce(', ' || v_columns, ''), layer ->> 'table_name',
     -- Of a table that is far larger than a tile, a part of its pages is enough to choose from.
     case when request ? 'sample' then format('tablesample system (%s) repeatable (0)', (request ->> 'sample')::double precision) else '' end,
-    v_width / v_extent * v_buffer, layer ->> 'srid', geo.extent_of(layer), geo.where_text(request, layer),
+    v_width / v_extent * v_buffer, layer ->> 'srid', geo.served_extent(layer), geo.where_text(request, layer),
     case
       when (layer ->> 'feature_count')::bigint <= most then ''
       when v_is_point then format('order by hashint8(t.%I)', layer ->> 'key_column')

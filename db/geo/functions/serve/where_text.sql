@@ -21,7 +21,7 @@ begin
       when v_srid is null then 'false'
       when v_srid = request ->> 'bbox_srid' then format('@postgis@.st_intersects(%s, %s)', v_geometry, v_box)
       else format('%s operator(@postgis@.&&) geo.reach(%s, %s, %L) and @postgis@.st_intersects(@postgis@.st_transform(%s, %s), %s)',
-        v_geometry, v_box, v_srid, geo.extent_of(layer), v_geometry, (request ->> 'bbox_srid')::integer, v_box)
+        v_geometry, v_box, v_srid, geo.served_extent(layer), v_geometry, (request ->> 'bbox_srid')::integer, v_box)
     end;
   end if;
   -- Features of a layer that knows no time match any.

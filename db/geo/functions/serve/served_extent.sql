@@ -1,5 +1,5 @@
 -- West, south, east and north of a layer as it is served; null where nothing of it has a place.
-create or replace function geo.extent_of(layer jsonb)
+create or replace function geo.served_extent(layer jsonb)
 returns double precision[]
 language sql immutable parallel safe
 return (
