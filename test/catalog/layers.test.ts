@@ -96,6 +96,19 @@ bothCatalogs(
       expect(await layers.features(db, { ...usual, layer: "grid", version: 7 })).toBeNull();
     });
 
+    test("a plan for several processes does not come in the way", async () => {
+      await db.transaction(async (tx) => {
+        await tx.script(
+          "set local parallel_setup_cost = 0; set local parallel_tuple_cost = 0; set local min_parallel_table_scan_size = 0",
+        );
+        const box = { bbox: { type: "Point", coordinates: [3, 40.5] }, bbox_srid: 4326 };
+        expect(await layers.count(tx, { layer: "utm", version: 1, ...box })).toBeLessThan(2);
+        const world = tileBox({ set: tileMatrixSet("WebMercatorQuad")!, zoom: 0, row: 0, column: 0 });
+        const tile = { layer: "utm", version: 1, srid: 3857, box: world, extent: 4096, buffer: 64, most_bytes: 1e6 };
+        expect(await layers.tile(tx, { ...tile, most_features: 10 })).toMatchObject({ count: 10, thinned: true });
+      });
+    });
+
     test("a tile holds the features that are in it", async () => {
       const set = tileMatrixSet("WebMercatorQuad")!;
       const asked: TileQuery = {

@@ -2,7 +2,7 @@
 -- reach is cut off first, because far from where it is meant for a reference system computes nonsense or nothing.
 create or replace function geo.reach(of_geometry @postgis@.geometry, to_srid integer, extent double precision[])
 returns @postgis@.geometry
-language plpgsql stable parallel safe
+language plpgsql stable
 set search_path = pg_catalog, @postgis@, pg_temp
 as $$
 declare

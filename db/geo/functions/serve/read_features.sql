@@ -7,6 +7,8 @@ language plpgsql stable security definer
 set search_path = pg_catalog, geo, app, pg_temp
 set timezone = 'UTC'
 set jit = off
+-- One call has one process; and what catches errors on the way could not run in several.
+set max_parallel_workers_per_gather = 0
 as $$
 declare
   v_layer jsonb := geo.served_layer(request ->> 'layer', request ->> 'tenant', (request ->> 'version')::bigint);

@@ -7,11 +7,13 @@ language plpgsql stable security definer
 set search_path = pg_catalog, geo, app, pg_temp
 set timezone = 'UTC'
 set jit = off
+-- One call has one process; and what catches errors on the way could not run in several.
+set max_parallel_workers_per_gather = 0
 as $$
 declare
   v_layer jsonb := geo.served_layer(request ->> 'layer', request ->> 'tenant', (request ->> 'version')::bigint);
   v_most integer := least(greatest((request ->> 'most_features')::integer, 1), 50000);
-  v_bytes integer := (request ->> 'most_bytes')::integer;
+  v_bytes bigint := (request ->> 'most_bytes')::bigint;
   v_makes boolean := not request ? 'as_features' and coalesce(@postgis@.postgis_libprotobuf_version(), '') <> '';
   v_box @postgis@.geometry;
 begin

@@ -24,9 +24,9 @@ begin
     from jsonb_array_elements(layer -> 'columns') with ordinality c (one, n)
    where not request ? 'properties' or request -> 'properties' ? (c.one ->> 'name');
   v_made := case when request ->> 'srid' = layer ->> 'srid' then 't."=geom"' else format('@postgis@.st_transform(t."=geom", %s)', (request ->> 'srid')::integer) end;
-  -- Half a pixel of a screen: what is smaller is not seen.
+  -- Half a pixel of a screen: areas that are smaller are not seen, lines stay as long as the tile can tell their ends apart.
   if not v_is_point then
-    v_made := format('@postgis@.st_simplify(%s, %s, false)', v_made, v_width / v_extent * 4);
+    v_made := format('@postgis@.st_simplify(%s, %s, %L)', v_made, v_width / v_extent * 4, layer ->> 'geometry_type' ~* 'line');
   end if;
   -- No column can be called so: names are made of letters, digits and _.
   v_picked := format(

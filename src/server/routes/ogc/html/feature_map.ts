@@ -65,7 +65,8 @@ class Placing {
       last = here;
       this.positions++;
     }
-    return path + end;
+    // All on one pixel: a dot.
+    return /L/.test(path) ? path + end : `${path}L${last}`;
   }
 
   private at(position: number[]): [number, number] {

@@ -65,7 +65,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .
 td{max-width:28rem;overflow-wrap:anywhere}.wide{overflow-x:auto}
 .number{text-align:right;font-variant-numeric:tabular-nums}.quiet{opacity:.7}
 svg{width:100%;height:auto;max-height:60vh;background:var(--sea);border:1px solid var(--line)}
-svg .feature{fill:var(--fill);stroke:var(--edge);stroke-width:1.2;vector-effect:non-scaling-stroke}
+svg .feature{fill:var(--fill);stroke:var(--edge);stroke-width:1.6;stroke-linecap:round;vector-effect:non-scaling-stroke}
 svg .line{fill:none}svg a:hover .feature{stroke-width:3}
 svg .grid{stroke:var(--line);stroke-width:.6;vector-effect:non-scaling-stroke}svg text{font-size:10px;fill:currentColor;opacity:.6}
 form{display:flex;flex-wrap:wrap;gap:.5rem;margin:.8rem 0}input,select,button{font:inherit;padding:.2rem .4rem}input[name=filter]{flex:1;min-width:16rem}
