@@ -84,7 +84,7 @@ async function* batches(parquet: ParquetFile, from: number, until: number): Asyn
       rowStart: start,
       rowEnd: end,
       geoparquet: false,
-      utf8: true,
+      utf8: false,
     });
     const rejects: RejectedRow[] = [];
     const rows = read.flatMap((row, at) => {
@@ -135,7 +135,7 @@ async function openParquet(file: string): Promise<ParquetFile> {
     },
   };
   try {
-    const metadata = await parquetMetadataAsync(buffer);
+    const metadata = await parquetMetadataAsync(buffer, { geoparquet: false });
     const geo = metadata.key_value_metadata?.find(({ key }) => key === "geo")?.value;
     const told =
       geo === undefined ? null : (JSON.parse(geo) as { primary_column: string; columns: Record<string, GeoColumn> });
