@@ -131,7 +131,6 @@ describeInBrowser(
         // Two branches of one sequence, and the gate behind both.
         await page.locator("nav.tabs").getByRole("link", { name: "Overview" }).click();
         await page.locator("[data-stage='3']").getByText("in parallel").waitFor();
-        await dashboard.axe();
         await page.locator("[data-stage='4']").getByRole("button", { name: "Reject" }).click();
         await dialog().locator("[data-compared=approved]").getByText("skip").waitFor();
         await dialog().getByLabel(/^Why/).fill("rows are missing");

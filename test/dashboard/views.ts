@@ -60,7 +60,7 @@ export const views: readonly View[] = [
     path: () => "/requests",
     ready: (page) => page.getByRole("link", { name: "land-cover / alps / 2031" }).waitFor(),
   },
-  { name: "request", path: ({ published }) => `/requests/${published}`, ready: heading(/land-cover/) },
+  { name: "request", path: ({ published }) => `/requests/${published}`, ready: heading(/land-cover/), photo: true },
   {
     name: "request_gate",
     path: ({ reviewed }) => `/requests/${reviewed}`,

@@ -6,7 +6,9 @@ import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
 import { call } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
+import { useThrottled } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
+import { useEvents } from "../../live/live.js";
 import { to } from "../../routes.js";
 import { Button, CliAndCurl, ProblemNote, Safe, ShapeIcon, Skeleton, Time } from "../../ui/index.js";
 import "../job/events.css";
@@ -14,6 +16,7 @@ import type { Request, RequestEvent } from "./records.js";
 import { storyOf } from "./story.js";
 
 const PAGE = 50;
+const AGAIN_MS = 1_000;
 const path = "/api/platform/requests/{request_id}/events";
 
 export function RequestEvents({ request }: { request: Request }) {
@@ -36,6 +39,11 @@ export function RequestEvents({ request }: { request: Request }) {
     if (was.current !== seen) void query.refetch();
     was.current = seen;
   }, [seen, query.refetch]);
+  // A release is decided without a change of its request.
+  const again = useThrottled(() => void query.refetch(), AGAIN_MS);
+  useEvents(({ kind, data }) => {
+    if (/^(request|release)\./.test(kind) && data?.request_id === request_id) again();
+  });
   const events = query.data?.pages.flatMap((page) => page.events) ?? [];
   const { curl } = verbCommands(pageBase(), "requests.events", { request_id });
   return (

@@ -1,5 +1,5 @@
 // The page of a request: what was asked for and how it stands above, and one of its sides below.
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
 import type { requests_api } from "../../../../src/core/api/platform/requests.js";
 import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
@@ -48,7 +48,7 @@ export function RequestPage() {
 /** Read again when something happens to it or to one of its jobs, and every other second while it is under way. */
 function useRequest(request_id: string) {
   const latest = useRef<Request | undefined>(undefined);
-  const open = latest.current?.finished_at === null;
+  const [open, setOpen] = useState(true);
   const { data, error } = useGet<typeof requests_api.status>(
     "/api/platform/status/{request_id}",
     { params: { request_id } },
@@ -63,6 +63,8 @@ function useRequest(request_id: string) {
   // The request looked at before stays on the page while the next is read: it must not be taken for that.
   const of_this = data !== undefined && isNamed(data, request_id) ? data : undefined;
   latest.current = of_this;
+  const is_open = of_this === undefined || of_this.finished_at === null;
+  useEffect(() => setOpen(is_open), [is_open]);
   return { request: of_this, error };
 }
 
