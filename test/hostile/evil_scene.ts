@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database, Queryable } from "../../src/engine/database/database.js";
 import { claim, finish, type Held, one, submit } from "../engine/floor.js";
+import { evilRequests } from "./evil_requests.js";
 
 const json = (value: unknown) => JSON.stringify(value);
 const endpoint = (id: string) => `we_${id.padEnd(16, "0")}`;
@@ -31,7 +32,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
     return (await claim(evil, worker, [type], 1))[0]!;
   };
   const failed: string[] = [];
-  for (let n = 0; n < 5; n++) {
+  for (let n = 0; n < 6; n++) {
     failed.push(await job(one_stage("t.own")));
     await finish(evil, worker, await claim(evil, worker, ["t.own"]), () => ({ category: "permanent" }));
   }
@@ -183,6 +184,9 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       remove_connector: "app.remove_connector('http.request', 'gone')",
       replay_deliveries: `app.replay_deliveries('{"endpoint_id": "we_ping000000000000"}')`,
       replay_delivery: `app.replay_delivery('${deliveries[4]}')`,
+      redrive_job: `app.redrive_job('${failed[5]}', '{}')`,
+      redrive_lone: "app.redrive_lone('{}')",
+      ...(await evilRequests(evil)),
       report_counts: `app.report_counts(${w}, '[["t.own", [1]]]')`,
       reschedule_task: `app.reschedule_task('${await lone()}', now())`,
       resume_job: `app.resume_job('${failed[0]}')`,
@@ -245,6 +249,7 @@ export const harmless: Record<string, string> = {
       "sample_queues",
       "janitor_begin",
       "janitor_end",
+      "platform.mend_plans",
     ].map((name) => [name, "done for all, and by no tenant's login"]),
   ),
   ...Object.fromEntries(
@@ -256,8 +261,8 @@ export const harmless: Record<string, string> = {
 /** Volatile functions that the login may call, from the grants as they are: one that is new is in none of the two lists. */
 export async function verbsOf(db: Queryable, login: string): Promise<string[]> {
   const rows = await db.sql<{ name: string }>`
-    select distinct p.proname as name from pg_proc p
-     where p.pronamespace = 'app'::regnamespace and p.provolatile = 'v' and p.prokind = 'f'
+    select distinct case when p.pronamespace = 'platform'::regnamespace then 'platform.' else '' end || p.proname as name from pg_proc p
+     where p.pronamespace in ('app'::regnamespace, 'platform'::regnamespace) and p.provolatile = 'v' and p.prokind = 'f'
        and has_function_privilege(${login}::text, p.oid, 'execute') order by 1`;
   return rows.map(({ name }) => name);
 }

@@ -8,6 +8,7 @@ import { openServer } from "../../src/engine/database/server_database.js";
 import { webhookDeliver } from "../../src/handlers/connectors/webhook_deliver.js";
 import { claim, expectSound, register, submit } from "../engine/floor.js";
 import { listen } from "../handlers/connectors/listener.js";
+import { ask, recipe, seen } from "../platform/floor.js";
 import { realServer } from "../postgres.js";
 import { eventually, gate, openShop, type TestShop } from "../worker/shop.js";
 import { harmless, setEvilScene, verbsOf } from "./evil_scene.js";
@@ -115,6 +116,16 @@ test("whatever a login's open transaction holds, the other tenants' jobs go on",
   await ended(first.job_id, "completed");
   await ended(waits.job_id, "completed");
   await eventually(() => receiver.requests.length >= 3);
+
+  // Requests of another tenant, with a dataset and a resource of the same names, are opened, reviewed and ended.
+  await recipe(db, "reviewed", [{ name: "make", stages: [{ name: "only", task: "t.quick" }] }], { approval: true });
+  await recipe(db, "direct", [{ name: "quick", stages: [{ name: "only", task: "t.quick" }] }]);
+  const same = { dataset_id: "sent", resource_id: "r", version_id: "1" };
+  const reviewed = await ask(db, "reviewed", { ...same, version_id: "2" }, "acme");
+  const direct = await ask(db, "direct", same, "acme");
+  await db.sql`select platform.decide_release(${reviewed.request_id}, 'approve', tenant => 'acme')`;
+  for (const { request_id } of [reviewed, direct])
+    await eventually(async () => (await seen(db, request_id, "acme")).status === "completed");
 
   // Taken back from the dead, and run by whoever comes.
   await eventually(
