@@ -8,6 +8,7 @@ import { fairness } from "./fairness.js";
 import { http } from "./http.js";
 import { openPlace } from "./place.js";
 import { pooler } from "./pooler.js";
+import { python } from "./python.js";
 import { requests } from "./requests.js";
 import { stac } from "./stac.js";
 import { ui } from "./ui.js";
@@ -19,9 +20,10 @@ npm run bench -- ui       [--n jobs] [--samples n] [--json]   the dashboard befo
 npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenant waits behind another's backlog
 npm run bench -- requests [--n requests] [--callers n] [--json] requests of three jobs, beside jobs with depends_on
 npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
+npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
 `;
 
-const measures = { http, fairness, stac, ui, pooler, requests };
+const measures = { http, fairness, stac, ui, pooler, requests, python };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {

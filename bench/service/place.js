@@ -14,7 +14,7 @@ const PROCESS = fileURLToPath(new URL("process.js", import.meta.url));
  * @typedef {object} Place
  * @property {(line: string) => void} say
  * @property {import("../server.js").Server} server
- * @property {(tenant: string) => Promise<string>} key of a tenant, made when new
+ * @property {(tenant: string, scopes?: ("submit" | "read" | "operate" | "work" | "admin")[]) => Promise<string>} key of a tenant, made when new
  * @property {(role: "server" | "worker" | "load" | "boss_proxy", settings?: object) => Promise<Running>} start
  * @property {string} database_url of the server's login
  * @property {string} storage_dir
@@ -48,9 +48,9 @@ export async function openPlace(server, say) {
     storage_dir,
     db: admin.db,
     analyze: () => admin.db.script("analyze"),
-    async key(tenant) {
+    async key(tenant, scopes = ["submit", "read"]) {
       await admin.db.sql`select app.create_tenant(${tenant})`;
-      const made = await admin.forTenant(tenant).keys.create({ name: "bench", scopes: ["submit", "read"] });
+      const made = await admin.forTenant(tenant).keys.create({ name: "bench", scopes });
       return made.key;
     },
     async start(role, settings = {}) {
