@@ -65,7 +65,10 @@ async function run(name: string, env: Record<string, string> = {}): Promise<stri
 
 test("every example is a folder with a README that says how to run it", async () => {
   const folders = readdirSync(join(root, "examples"), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !/^(word_count|platform_request|cubed_resume|odc_stac|readme-)/.test(entry.name))
+    .filter(
+      (entry) =>
+        entry.isDirectory() && !/^(word_count|platform_request|cubed_resume|odc_stac|readme-)/.test(entry.name),
+    )
     .map(({ name }) => name);
   expect(folders.length).toBeGreaterThanOrEqual(7);
   for (const name of folders) {
