@@ -63,7 +63,7 @@ export class Service {
   /** Of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
   readonly enqueues = new TenantQueue(ENQUEUES);
   /** Those that travel together have several callers: nobody's leaving ends it. */
-  readonly submits = new GatheredSubmits((tenant, work) => this.long_calls.within(tenant, never, work));
+  readonly submits = new GatheredSubmits((tenant, work, bytes) => this.long_calls.within(tenant, never, work, bytes));
   /** Of the addresses of files that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */

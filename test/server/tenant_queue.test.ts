@@ -61,7 +61,7 @@ function byClock() {
   return { rested, call };
 }
 
-test("while others call too, a tenant has a third of a connection's time, and those who use little never wait", async () => {
+test("while others call too, a tenant has a quarter of a connection's time, and those who use little never wait", async () => {
   const { rested, call } = byClock();
   await call("acme", 10);
   let rests = 0;
@@ -69,9 +69,9 @@ test("while others call too, a tenant has a third of a connection's time, and th
     rests += await rested("evil", 500);
     expect(await rested("acme", 10)).toBe(0);
   }
-  // Of 20 × 500 ms, but for what it may use at once: 300 ms, and what the first call took.
-  expect(rests).toBeGreaterThan(2 * 20 * 500 - 3 * (300 + 500) - 20 * 10);
-  expect(rests).toBeLessThan(2 * 20 * 500);
+  // Three times what its calls took, but for what it may use at once: 200 ms, and what the first and the last call took.
+  expect(rests).toBeGreaterThan(3 * 20 * 500 - 4 * (200 + 500) - 20 * 10);
+  expect(rests).toBeLessThan(3 * 20 * 500);
 });
 
 test("a tenant that is alone is not slowed down, and neither is anybody soon after the others have gone", async () => {

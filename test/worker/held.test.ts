@@ -118,6 +118,20 @@ test("while tenants share a worker, none of them has the last quarter of its slo
   expect(takeAll(holdings)).toEqual(["1:6", "1:7"]);
 });
 
+test("as many slots are kept for others as they had lately, up to half of all", () => {
+  const holdings = new Holdings();
+  holdings.add(claim(1, [0, 1, 2, 3, 4, 5, 6, 7, 8]));
+  const other = claim(2, [0, 1, 2], "globex");
+  holdings.add(other);
+  holdings.shareSlots(8, 1_000);
+  holdings.takeRest(other);
+  holdings.shareSlots(8, 2_000);
+  expect(takeAll(holdings)).toEqual(["1:0", "1:1", "1:2", "1:3", "1:4"]);
+  holdings.add(claim(3, [0, 1, 2, 3, 4, 5], "globex"));
+  holdings.shareSlots(8, 3_000);
+  expect(takeAll(holdings)).toEqual(["3:0", "3:1", "3:2", "3:3"]);
+});
+
 test("a data plan starts where no slot is free, and takes none", () => {
   const holdings = new Holdings();
   holdings.add(claim(1, [0]));

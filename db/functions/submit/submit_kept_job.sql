@@ -47,7 +47,7 @@ begin
   values (
     v_tenant, v_id, v_hash, 1, v_type, submit_kept_job.blueprint_hash, submit_kept_job.parameters::jsonb, v_deadline_s, v_deadline_s,
     submit_kept_job.traceparent)
-  on conflict on constraint jobs_pkey do nothing;
+  on conflict do nothing;
   if not found then
     return null;
   end if;

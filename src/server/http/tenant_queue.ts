@@ -7,9 +7,11 @@ import { type FanfoldError, OverLimit, Unavailable } from "../../core/errors/err
 /** Those ahead may take as long as a statement may, one after the other: nobody waits for all of them. */
 const LONGEST_MS = 20_000;
 /** Of one connection's time, for a tenant, while others call as well. */
-const SHARE = 1 / 3;
+const SHARE = 1 / 4;
 /** What a tenant may use at once before it is slowed down. */
-const BURST_MS = 300;
+const BURST_MS = 200;
+/** What is sent is read here, kept, and read again by workers: none of that is in the time of the call. */
+const MS_PER_BYTE = 1 / 10_000;
 /** For so long after its last call a tenant is one of those that share the server. */
 const LATELY_MS = 5_000;
 /** One call is not held up for longer, whatever those before it have taken. */
@@ -51,14 +53,14 @@ export class TenantQueue {
     this.#now = now;
   }
 
-  /** Throws when whoever waits is gone, or has waited too long. */
-  async within<T>(tenant: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** `bytes`: what the call brings. Throws when whoever waits is gone, or has waited too long. */
+  async within<T>(tenant: string, signal: AbortSignal, work: () => Promise<T>, bytes = 0): Promise<T> {
     this.#note(tenant);
     const own = this.#of(tenant);
     if (own.under_way < this.most) own.under_way++;
     else await this.#turn(own.waiting, signal);
     try {
-      return await this.#counted(tenant, own, signal, work);
+      return await this.#counted(tenant, own, signal, work, bytes);
     } finally {
       const [next] = own.waiting;
       if (next !== undefined) {
@@ -99,7 +101,13 @@ export class TenantQueue {
     own.at = now;
   }
 
-  async #counted<T>(tenant: string, own: OfTenant, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async #counted<T>(
+    tenant: string,
+    own: OfTenant,
+    signal: AbortSignal,
+    work: () => Promise<T>,
+    bytes: number,
+  ): Promise<T> {
     await this.#rested(tenant, own, signal);
     const foreseen = own.usual_ms;
     own.used_ms += foreseen;
@@ -107,7 +115,7 @@ export class TenantQueue {
     try {
       return await work();
     } finally {
-      const took = this.#now() - began;
+      const took = this.#now() - began + bytes * MS_PER_BYTE;
       own.usual_ms = (own.usual_ms + took) / 2;
       this.#settle(own);
       own.used_ms = Math.max(0, own.used_ms + took - foreseen);

@@ -27,7 +27,7 @@ interface Group {
 }
 
 /** How a tenant's calls to the database take turns: a submit takes as long as its blueprint makes it. */
-type InTurn = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
+type InTurn = <T>(tenant: string, work: () => Promise<T>, bytes: number) => Promise<T>;
 
 /** The call behind a submit: what is large is not compared with others, and one without a place takes it only when it is needed. */
 interface SubmitCall {
@@ -43,8 +43,7 @@ const no_call: SubmitCall = { is_small: false, enter: () => {} };
 interface Asked {
   reply: Promise<SubmitReply>;
   is_over: boolean;
-  /** Who asked for the same meanwhile. */
-  joined: number;
+  was_joined: boolean;
 }
 
 /** Bytes of a body: what is compared is kept, and there may be thousands. */
@@ -52,9 +51,9 @@ const LARGEST_COMPARED = 16 * 1024;
 /** Those of a storm that were still being read when it was answered. */
 const REMEMBERED_MS = 1_000;
 
-/** So many of a storm are answered at once. Those behind are answered a little later: they would only ask again. */
-const ANSWERED_AT_ONCE = 32;
-const STORM_MS = 200;
+/** So many of a tenant's that ask for the same are answered at once, each second. Those behind are answered a little later: they would only ask again. */
+const ANSWERED_AT_ONCE = 64;
+const STORM_MS = 250;
 
 /** May it be asked for by many at once, and told apart at little cost? */
 export function isSmallSubmit(endpoint: Endpoint, { headers }: FastifyRequest): boolean {
@@ -71,6 +70,8 @@ export class GatheredSubmits {
   readonly #groups = new Map<string, Group>();
   readonly #asked = new Map<string, Asked>();
   readonly #inTurn: InTurn;
+  /** By tenant: how many were answered with what others asked for. */
+  #joins = { second: 0, counts: new Map<string, number>() };
 
   constructor(inTurn: InTurn = (_tenant, work) => work()) {
     this.#inTurn = inTurn;
@@ -86,16 +87,16 @@ export class GatheredSubmits {
     // A new run must not be made twice when an answer was lost, and a span belongs to one call.
     if (mode !== "reuse" || isTracing()) {
       enter();
-      return this.#inTurn(engine.tenant, () => engine.submit(job_type, parameters, { mode, ...options }));
+      return this.#inTurn(engine.tenant, () => engine.submit(job_type, parameters, { mode, ...options }), bytes);
     }
     const same = is_small ? sameness(engine.tenant, job_type, parameters, options) : null;
     const asked = same === null ? undefined : this.#asked.get(same);
-    if (asked?.is_over === false) return joined(asked);
+    if (asked?.is_over === false) return this.#join(engine.tenant, asked);
     try {
       enter();
     } catch (error) {
       if (asked === undefined) throw error;
-      return joined(asked);
+      return this.#join(engine.tenant, asked);
     }
     const key = `${engine.tenant} ${job_type}`;
     let group = this.#groups.get(key);
@@ -112,15 +113,27 @@ export class GatheredSubmits {
     return answered;
   }
 
+  async #join(tenant: string, asked: Asked): Promise<SubmitReply> {
+    asked.was_joined = true;
+    const second = Math.floor(performance.now() / 1_000);
+    if (this.#joins.second !== second) this.#joins = { second, counts: new Map() };
+    const { counts } = this.#joins;
+    const count = (counts.get(tenant) ?? 0) + 1;
+    counts.set(tenant, count);
+    const reply = existing(await asked.reply);
+    if (count > ANSWERED_AT_ONCE) await sleep(STORM_MS);
+    return reply;
+  }
+
   #remember(same: string, reply: Promise<SubmitReply>): void {
-    const asked: Asked = { reply, is_over: false, joined: 0 };
+    const asked: Asked = { reply, is_over: false, was_joined: false };
     this.#asked.set(same, asked);
     const forget = () => {
       if (this.#asked.get(same) === asked) this.#asked.delete(same);
     };
     reply.then(() => {
       asked.is_over = true;
-      if (asked.joined > 0) setTimeout(forget, REMEMBERED_MS).unref();
+      if (asked.was_joined) setTimeout(forget, REMEMBERED_MS).unref();
       else forget();
     }, forget);
   }
@@ -137,7 +150,8 @@ export class GatheredSubmits {
     const refused = (error: unknown) => {
       for (const { reject } of together) reject(error);
     };
-    void this.#inTurn(group.engine.tenant, () => submitTogether(group, together))
+    const bytes = together.reduce((sum, one) => sum + one.bytes, 0);
+    void this.#inTurn(group.engine.tenant, () => submitTogether(group, together), bytes)
       .catch(refused)
       .finally(() => {
         group.under_way--;
@@ -154,13 +168,6 @@ function sameness(
   { traceparent: _, actor: __, ...options }: Omit<SubmitOptions, "db" | "mode">,
 ): string {
   return JSON.stringify([tenant, job_type, parameters, options]);
-}
-
-async function joined(asked: Asked): Promise<SubmitReply> {
-  const late = ++asked.joined > ANSWERED_AT_ONCE;
-  const reply = existing(await asked.reply);
-  if (late) await sleep(STORM_MS);
-  return reply;
 }
 
 /** How many of those that wait travel together. */

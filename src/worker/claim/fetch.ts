@@ -17,12 +17,14 @@ import { Surplus, type SurplusParts } from "./surplus.js";
 
 const KNOWN_STAGES = 16;
 /** What a claim may bring where tenants share the worker: while large parameters are read, nobody's tasks start. */
-const SHARED_BYTES = 1_048_576;
+const SHARED_BYTES = 262_144;
 /**
- * There nothing more is claimed of a tenant for as long as the claim of its tasks took, up to this: large tasks of one tenant leave half
- * of the database's time to others. For those others the worker looks all the same, after a moment.
+ * There nothing more is claimed of a tenant for twice as long as the claim of its tasks took, up to this: large tasks of one tenant leave
+ * most of the database's time to others. For those others the worker looks all the same, after a moment.
  */
-const LONGEST_REST_MS = 100;
+const LONGEST_REST_MS = 200;
+/** A claim of few small tasks takes no longer. */
+const SHORT_CLAIM_MS = 5;
 const LOOK_AGAIN_MS = 20;
 /** The type under which stages wait whose plan is data. */
 const DATA_PLANS = "#plan";
@@ -114,7 +116,8 @@ export class Fetcher {
   /** What a claim that began then has brought was work for the database. */
   private rest(began: number): void {
     const now = performance.now();
-    for (const tenant of this.brought) this.rests.set(tenant, now + Math.min(now - began, LONGEST_REST_MS));
+    const rest = Math.min(2 * (now - began - SHORT_CLAIM_MS), LONGEST_REST_MS);
+    if (rest > 0) for (const tenant of this.brought) this.rests.set(tenant, now + rest);
     this.pauseFor(Math.min(now - began, LOOK_AGAIN_MS));
   }
 

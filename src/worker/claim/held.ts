@@ -58,7 +58,22 @@ export class HeldOfTenant {
   running = 0;
   /** Tasks that have not started. */
   queued = 0;
+  /** Slots that it may have. */
+  most = Number.POSITIVE_INFINITY;
+  /** The most that it had at once, running or not, lately. */
+  private peak = 0;
+  private peak_at = Number.NEGATIVE_INFINITY;
   readonly queue: HeldClaim[] = [];
+
+  /** Slots that it would take if all were free. */
+  wanted(now: number): number {
+    const { running, queued } = this;
+    if (running + queued >= this.peak || now - this.peak_at > LATELY_MS) {
+      this.peak = running + queued;
+      this.peak_at = now;
+    }
+    return this.peak;
+  }
 
   /** The first claim whose next task may start. */
   first(mayStart: (claim: HeldClaim) => boolean): HeldClaim | undefined {
@@ -78,14 +93,17 @@ export class HeldOfTenant {
 
 const always = () => true;
 
+/** Slots that are kept for others who have had so many. */
+function kept(slots: number, others: number): number {
+  return Math.max(Math.floor(slots / 4), Math.min(Math.floor(slots / 2), slots < 4 ? 0 : others));
+}
+
 export class Holdings {
   readonly claims = new Map<number, HeldClaim>();
   /** Tasks that have not started. */
   queued = 0;
   /** Data plans that wait or are made; the database makes them, and they take no slot. */
   readonly plans = new Set<HeldClaim>();
-  /** Slots that one tenant may have. */
-  private most = Number.POSITIVE_INFINITY;
   private readonly tenants = new Map<string, HeldOfTenant>();
   private readonly waiting_plans = new HeldOfTenant();
 
@@ -105,14 +123,19 @@ export class Holdings {
   }
 
   /**
-   * While several tenants share the worker, none of them has its last slots, a quarter of all: the next task of another starts at once
-   * instead of waiting until one of the first ends.
+   * While several tenants share the worker, none of them has its last slots: the next tasks of another start at once instead of waiting
+   * until some of the first end. These are as many as another had lately, a quarter of all at least and half of them at most.
    */
   shareSlots(slots: number, now: number): void {
     for (const [tenant_id, { running, queued, claimed_at }] of this.tenants) {
       if (running + queued === 0 && now - claimed_at > LATELY_MS) this.tenants.delete(tenant_id);
     }
-    this.most = this.is_shared ? slots - Math.floor(slots / 4) : slots;
+    const tenants = [...this.tenants.values()];
+    const wanted = tenants.map((tenant) => tenant.wanted(now));
+    for (const [at, tenant] of tenants.entries()) {
+      const others = Math.max(0, ...wanted.filter((_, other) => other !== at));
+      tenant.most = this.is_shared ? slots - kept(slots, others) : slots;
+    }
   }
 
   get is_shared(): boolean {
@@ -133,7 +156,7 @@ export class Holdings {
     if (!has_slot) return undefined;
     let first: HeldClaim | undefined;
     for (const tenant of this.tenants.values()) {
-      if (tenant.running >= this.most || (first !== undefined && tenant.running > first.tenant.running)) continue;
+      if (tenant.running >= tenant.most || (first !== undefined && tenant.running > first.tenant.running)) continue;
       const claim = tenant.first(mayStart);
       if (claim === undefined) continue;
       if (first === undefined || tenant.running < first.tenant.running || claim.claim_id < first.claim_id)

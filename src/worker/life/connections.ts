@@ -16,7 +16,7 @@ const PATIENCE_MS = 5000;
 export const PLANS_AT_ONCE = 2;
 const PLANS_KEPT_MS = 10_000;
 /** How long a tenant rests, by what its plan has taken. */
-const RESTS = 3;
+const RESTS = 5;
 const LONGEST_REST_MS = 5_000;
 
 /**
