@@ -31,7 +31,7 @@ const settings = {
   unix_socket_directories: "",
   fsync: "off",
   full_page_writes: "off",
-  max_connections: "100",
+  max_connections: "150",
   log_lock_waits: "on",
   log_line_prefix: "%m [%p] %d %e ",
   timezone: "UTC",

@@ -1,6 +1,7 @@
 // What `db/` holds: numbered migrations and one function per file, each with the hash of its text. Reads files only.
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -25,7 +26,16 @@ export interface SchemaFolder {
 /** `db/` stands beside `src/` in the repository and beside `dist/` in the package. */
 export const schema_folder = fileURLToPath(new URL("../../../db", import.meta.url));
 
-export async function readSchemaFolder(folder: string): Promise<SchemaFolder> {
+let own: Promise<SchemaFolder> | null = null;
+
+/** The package's own is read once: its code was written for the files that were there when the process began. */
+export function readSchemaFolder(folder: string): Promise<SchemaFolder> {
+  if (folder !== schema_folder) return readParts(folder);
+  own ??= readParts(folder);
+  return own;
+}
+
+async function readParts(folder: string): Promise<SchemaFolder> {
   return {
     release: await readRelease(),
     migrations: await readVersioned(folder, "migrations"),
@@ -72,19 +82,20 @@ export function placeOf(name: string): { schema: string; name: string } {
   return dot === -1 ? { schema: "app", name } : { schema: name.slice(0, dot), name: name.slice(dot + 1) };
 }
 
-/** One file per name, in whatever folder below `part` it lies. In the order of names, which does not change when a file moves. */
+/**
+ * One file per name, in whatever folder below `part` it lies. In the order of names, which does not change when a file moves. Every start
+ * reads hundreds of small files, for which promises take several times as long.
+ */
 export async function readSql(folder: string, part: string): Promise<SqlFunction[]> {
-  const files = (await readdir(join(folder, part), { recursive: true }))
+  const files = readdirSync(join(folder, part), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".sql"))
     .map((file) => ({ name: nameOf(file.replaceAll("\\", "/")), path: `${part}/${file.replaceAll("\\", "/")}` }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  return Promise.all(
-    files.map(async ({ name, path }, position) => {
-      if (files[position + 1]?.name === name) throw new Error(`${path}: another folder has a file of this name`);
-      // Line ends depend on how the repository was checked out; the hash must not.
-      const text = (await readFile(join(folder, path), "utf8")).replaceAll("\r\n", "\n");
-      const hash = createHash("sha256").update(text).digest("hex");
-      return { name, hash, text, path };
-    }),
-  );
+  return files.map(({ name, path }, position) => {
+    if (files[position + 1]?.name === name) throw new Error(`${path}: another folder has a file of this name`);
+    // Line ends depend on how the repository was checked out; the hash must not.
+    const text = readFileSync(join(folder, path), "utf8").replaceAll("\r\n", "\n");
+    const hash = createHash("sha256").update(text).digest("hex");
+    return { name, hash, text, path };
+  });
 }
