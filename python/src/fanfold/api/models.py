@@ -649,6 +649,17 @@ class RequestResultDataServicesItem(TypedDict):
     title: str | None
 
 
+class RequestEvent(TypedDict):
+    event_id: int
+    at: str
+    kind: str
+    actor: str
+    job_id: str | None
+    job: str | None
+    reason: str | None
+    data: dict[str, Any] | None
+
+
 class RequestJob(TypedDict):
     name: str
     job_type: str
@@ -768,6 +779,40 @@ class RetriedTasksLeftItem(TypedDict):
     reason: str
     tasks: int
     text: str
+
+
+class ReviewSide(TypedDict):
+    request_id: str
+    version_id: str
+    run: int
+    status: Literal['pending', 'processing', 'completed', 'partial_success', 'failed', 'cancelled']
+    data_type: str
+    created_at: str
+    finished_at: str | None
+    files: list[str]
+    file_count: int
+    parameters: dict[str, Any]
+    tasks: ReviewSideTasks
+    made: list[ReviewSideMadeItem]
+    extent: list[float] | None
+    at_least: bool
+    items: int | None
+    items_at_least: bool
+    job_ids: list[str]
+    release: Release | None
+
+
+class ReviewSideTasks(TypedDict):
+    total: int
+    completed: int
+    failed: int
+    skipped: int
+
+
+class ReviewSideMadeItem(TypedDict):
+    media_type: str
+    files: int
+    bytes: int
 
 
 class RunningAttempt(TypedDict):
@@ -2072,6 +2117,20 @@ class PostJobsSubmitJobTypeBatchReply(TypedDict):
     created: int
 
 
+class DeleteJobsJobIdBody(TypedDict):
+    reason: NotRequired[str]
+    actor: NotRequired[str]
+    dry_run: NotRequired[bool]
+
+
+class DeleteJobsJobIdReply(TypedDict):
+    job_id: str
+    status: Literal['queued', 'processing', 'completed', 'partial_success', 'failed', 'cancelled']
+    tasks: int
+    dry_run: bool
+    changed: bool
+
+
 class PostJobsJobIdApproveBody(TypedDict):
     reason: NotRequired[str]
     actor: NotRequired[str]
@@ -2577,10 +2636,25 @@ class PostPlatformRequestsRequestIdDecideBody(TypedDict):
     actor: NotRequired[str]
 
 
+class GetPlatformRequestsRequestIdEventsReply(TypedDict):
+    request_id: str
+    events: list[RequestEvent]
+    next: str | None
+
+
 class PostPlatformRequestsRequestIdResubmitBody(TypedDict):
     mode: NotRequired[Literal['resume', 'force']]
     reason: NotRequired[str]
     actor: NotRequired[str]
+
+
+class GetPlatformRequestsRequestIdReviewReply(TypedDict):
+    request_id: str
+    release: Release | None
+    makes_it_now: bool
+    now: ReviewSide
+    before: ReviewSide | None
+    before_is: Literal['approved', 'run_before', 'version_before'] | None
 
 
 class PostPlatformRevokeBody(TypedDict):
@@ -2640,6 +2714,177 @@ class PostPlatformUnpublishReplyItemsItem(TypedDict):
 class GetQueuesReply(TypedDict):
     queues: list[Queue]
     more: bool
+
+
+class GetQueuesDemandReply(TypedDict):
+    due: int
+    running: int
+    slots: int
+    wanted_workers: int
+
+
+class GetRetentionReply(TypedDict):
+    tenant_id: str
+    rules: list[GetRetentionReplyRulesItem]
+    going: list[GetRetentionReplyGoingItem]
+    removed: list[GetRetentionReplyRemovedItem]
+    rows_left: int
+
+
+class GetRetentionReplyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str | None
+    keep_s: float | None
+    keep_count: int | None
+    set_for: Literal['tenant', 'everybody'] | None
+    changed_at: str | None
+    changed_by: str | None
+
+
+class GetRetentionReplyGoingItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str
+    count: int
+    oldest_at: str
+    at_least: bool
+
+
+class GetRetentionReplyRemovedItem(TypedDict):
+    kind: str
+    removed: int
+    last_removed_at: str | None
+
+
+class PutRetentionBody(TypedDict):
+    rules: list[PutRetentionBodyRulesItem]
+    actor: NotRequired[str]
+
+
+class PutRetentionBodyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: NotRequired[str]
+    status: NotRequired[str]
+    keep_s: NotRequired[float | None]
+    keep_count: NotRequired[int | None]
+    remove: NotRequired[Literal[True]]
+
+
+class PutRetentionReply(TypedDict):
+    tenant_id: str
+    rules: list[PutRetentionReplyRulesItem]
+    going: list[PutRetentionReplyGoingItem]
+    removed: list[PutRetentionReplyRemovedItem]
+    rows_left: int
+
+
+class PutRetentionReplyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str | None
+    keep_s: float | None
+    keep_count: int | None
+    set_for: Literal['tenant', 'everybody'] | None
+    changed_at: str | None
+    changed_by: str | None
+
+
+class PutRetentionReplyGoingItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str
+    count: int
+    oldest_at: str
+    at_least: bool
+
+
+class PutRetentionReplyRemovedItem(TypedDict):
+    kind: str
+    removed: int
+    last_removed_at: str | None
+
+
+class GetRetentionTenantIdReply(TypedDict):
+    tenant_id: str
+    rules: list[GetRetentionTenantIdReplyRulesItem]
+    going: list[GetRetentionTenantIdReplyGoingItem]
+    removed: list[GetRetentionTenantIdReplyRemovedItem]
+    rows_left: int
+
+
+class GetRetentionTenantIdReplyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str | None
+    keep_s: float | None
+    keep_count: int | None
+    set_for: Literal['tenant', 'everybody'] | None
+    changed_at: str | None
+    changed_by: str | None
+
+
+class GetRetentionTenantIdReplyGoingItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str
+    count: int
+    oldest_at: str
+    at_least: bool
+
+
+class GetRetentionTenantIdReplyRemovedItem(TypedDict):
+    kind: str
+    removed: int
+    last_removed_at: str | None
+
+
+class PutRetentionTenantIdBody(TypedDict):
+    rules: list[PutRetentionTenantIdBodyRulesItem]
+    actor: NotRequired[str]
+
+
+class PutRetentionTenantIdBodyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: NotRequired[str]
+    status: NotRequired[str]
+    keep_s: NotRequired[float | None]
+    keep_count: NotRequired[int | None]
+    remove: NotRequired[Literal[True]]
+
+
+class PutRetentionTenantIdReply(TypedDict):
+    tenant_id: str
+    rules: list[PutRetentionTenantIdReplyRulesItem]
+    going: list[PutRetentionTenantIdReplyGoingItem]
+    removed: list[PutRetentionTenantIdReplyRemovedItem]
+    rows_left: int
+
+
+class PutRetentionTenantIdReplyRulesItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str | None
+    keep_s: float | None
+    keep_count: int | None
+    set_for: Literal['tenant', 'everybody'] | None
+    changed_at: str | None
+    changed_by: str | None
+
+
+class PutRetentionTenantIdReplyGoingItem(TypedDict):
+    kind: Literal['jobs', 'tasks', 'requests', 'deliveries', 'ticks', 'events', 'audit', 'groups', 'workers']
+    type: str | None
+    status: str
+    count: int
+    oldest_at: str
+    at_least: bool
+
+
+class PutRetentionTenantIdReplyRemovedItem(TypedDict):
+    kind: str
+    removed: int
+    last_removed_at: str | None
 
 
 class GetSchedulePreviewReply(TypedDict):
@@ -3856,6 +4101,34 @@ class GetWorkersWorkerIdTasksReply(TypedDict):
     more: bool
 
 
+class GetOgcReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
+class GetOgcCollectionsReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
+class GetOgcCollectionsLayerIdReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
+class GetOgcCollectionsLayerIdTilesReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
+class GetOgcCollectionsLayerIdTilesSetIdReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
+class GetOgcConformanceReply(TypedDict):
+    conformsTo: list[str]
+
+
+class GetOgcTileMatrixSetsReply(TypedDict):
+    links: NotRequired[list[Any]]
+
+
 class GetStacConformanceReply(TypedDict):
     conformsTo: list[str]
 
@@ -3903,6 +4176,7 @@ GetTasksTaskIdWhyReply: TypeAlias = "Why"
 DeleteViewsViewNameReply: TypeAlias = "View"
 PutViewsViewNameReply: TypeAlias = "View"
 PostWorkersWorkerIdFilesBody: TypeAlias = "PostWorkersWorkerIdFilesBodyOne | PostWorkersWorkerIdFilesBodyOne1"
+GetOgcTileMatrixSetsSetIdReply: TypeAlias = "dict[str, Any]"
 GetStacReply: TypeAlias = "StacLanding"
 GetStacCollectionsReply: TypeAlias = "StacCollections"
 PostStacCollectionsBody: TypeAlias = "dict[str, Any]"
