@@ -187,7 +187,11 @@ describe.skipIf(here.skip)(`vector jobs${here.name}`, () => {
       feature({ id: 3, name: "new", extra: true }, point(9, 9)),
       feature({ id: 77, name: "added", extra: true }, point(50, 9)),
     ]);
-    await load("modes", upserted, { mode: "upsert", key: ["id"] });
+    await load("modes", upserted, { mode: "upsert", key: ["id"], register: true });
+    // The item is of the whole layer, not of the rows that were added.
+    const item = await world.item("layers", "modes");
+    expect(item).toMatchObject({ bbox: [0, 0, 50, 9] });
+    expect(item).not.toHaveProperty(["properties", "table:row_count"]);
     const last = (await layerOf(world.db, "modes"))!;
     expect(last).toMatchObject({ version: 4, feature_count: 7, extent: [0, 0, 50, 9] });
     const rows = await featuresOf(world.db, last);

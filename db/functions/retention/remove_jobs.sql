@@ -19,6 +19,10 @@ begin
   delete from app.job_dependencies d where d.tenant_id = tenant and d.job_id = any (job_ids);
   v_engine := array(select r.role_name::text from app.tenant_roles r where r.tenant_id is null) || session_user::text;
   delete from app.events e where e.tenant_id = tenant and e.job_id = any (job_ids) and not app.is_audited(e, v_engine);
+  -- Without PostGIS there is no such schema.
+  if to_regclass('geo.rejects') is not null then
+    execute 'delete from geo.rejects r where r.tenant_id = $1 and r.job_id = any ($2)' using tenant, job_ids;
+  end if;
   insert into app.job_tallies (tenant_id, job_type, status, amount)
   select j.tenant_id, j.job_type, j.status, -count(*)
     from app.jobs j

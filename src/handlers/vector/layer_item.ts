@@ -9,7 +9,8 @@ export interface LayerItem {
   target: Target;
   description: string | undefined;
   extent: number[] | null;
-  feature_count: number;
+  /** Null: it is not known for long. */
+  feature_count: number | null;
   datetime: string;
   job_id: string | null;
 }
@@ -35,7 +36,7 @@ export function layerItem(given: LayerItem): StacItem {
       datetime: given.datetime,
       title: target.title ?? given.id,
       ...(given.description === undefined ? {} : { description: given.description }),
-      "table:row_count": given.feature_count,
+      ...(given.feature_count === null ? {} : { "table:row_count": given.feature_count }),
       "table:columns": [
         { name: "fid", type: "int64", description: "key of the feature" },
         ...(target.has_geometry ? [{ name: "geom", type: "byte_array", description: "geometry" }] : []),

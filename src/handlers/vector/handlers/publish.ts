@@ -135,13 +135,15 @@ async function publishOne(
   if (item !== null) {
     const catalog = await catalogOf(ctx);
     const writer = await ctx.db((session) => catalog.prepare(session, item.collection));
+    const before = await layerBefore(ctx, layer, given.mode);
     const made = layerItem({
       id: layer,
       collection: item.collection,
-      target,
+      target: { ...target, columns: before?.columns ?? target.columns },
       description: given.description,
-      extent,
-      feature_count: row_count,
+      extent: before === null ? extent : joined(before.extent, extent),
+      // Of a layer that rows were added to, only the service knows at any moment how many it has.
+      feature_count: before === null ? row_count : null,
       datetime: given.datetime === undefined ? new Date().toISOString() : new Date(given.datetime).toISOString(),
       job_id: ctx.job_id,
     });
@@ -160,6 +162,21 @@ async function publishOne(
     columns: target.columns,
     item,
   };
+}
+
+/** The layer that rows are added to; null where this load is all of it. */
+async function layerBefore(ctx: TaskContext, layer: string, mode: VectorParameters["mode"]) {
+  if (mode !== "append" && mode !== "upsert") return null;
+  const [row] = await ctx.db(
+    (session) => session.sql<{ columns: Target["columns"]; extent: number[] | null }>`
+      select l.columns, l.extent from geo.layers l where l.tenant_id = ${ctx.tenant_id}::text and l.name = ${layer}::text`,
+  );
+  return row ?? null;
+}
+
+function joined(one: number[] | null, other: number[] | null): number[] | null {
+  if (one === null || other === null) return one ?? other;
+  return one.map((edge, place) => (place < 2 ? Math.min : Math.max)(edge, other[place]!));
 }
 
 /** The one type that all features have, or Geometry. */
