@@ -50,24 +50,26 @@ def test_a_request_runs_its_jobs_and_its_release_is_decided_on(client: Client, s
         assert (would["would"], would["data_type"], would["problems"]) == ("create", "py_lengths", [])
         submitted = client.requests.submit(asked)
         assert client.requests.submit(asked)["request_id"] == submitted["request_id"]
-        done = client.requests.wait(submitted["request_id"], timeout_s=60)
-        assert done["status"] == "completed"
-        assert client.requests.get(f"{dataset}/alps/1")["request_id"] == submitted["request_id"]
-        assert submitted["request_id"] in [one["request_id"] for one in client.requests.list(dataset_id=dataset)]
-        assert client.requests.failures(hours=1)["total"] >= 1
-        with pytest.raises(NotAllowedNow):
-            client.requests.cancel(submitted["request_id"], dry_run=True)
-        again = client.requests.resubmit(submitted["request_id"], mode="force")
-        assert client.requests.wait(again["request_id"], timeout_s=60)["status"] == "completed"
-
         place = f"{dataset}/alps/1"
+        # Nothing follows its only job, so that is what waits for the approval.
         assert [one["newest"]["approval"] for one in client.releases.datasets(dataset_id=dataset)] == ["pending_review"]
         assert client.releases.lookup(dataset, "alps")["found"] is False
         assert client.releases.approve(place, dry_run=True)["changed"] is False
         assert client.releases.approve(place, clearance="public", reason="checked")["after"] == "approved"
+        done = client.requests.wait(submitted["request_id"], timeout_s=60)
+        assert done["status"] == "completed"
         assert client.releases.lookup(dataset, "alps", "1")["found"] is True
+        assert client.requests.get(place)["request_id"] == submitted["request_id"]
+        assert submitted["request_id"] in [one["request_id"] for one in client.requests.list(dataset_id=dataset)]
+        assert client.requests.failures(hours=1)["total"] >= 1
+        with pytest.raises(NotAllowedNow):
+            client.requests.cancel(submitted["request_id"], dry_run=True)
         assert client.releases.unpublish(place)["dry_run"] is True
         assert client.releases.revoke(place, reason="wrong datum")["after"] == "revoked"
+
+        again = client.requests.resubmit(submitted["request_id"], mode="force")
+        assert client.releases.approve(place, reason="mended")["after"] == "approved"
+        assert client.requests.wait(again["request_id"], timeout_s=60)["status"] == "completed"
         decisions = client.releases.of(dataset, "alps")[0]["decisions"]
         assert {one["decision"] for one in decisions} == {"overwritten", "approved", "revoked"}
         with pytest.raises(NotFound):

@@ -46,7 +46,7 @@ interface Outcome {
 const here = (names: string[]) => names.map((name) => `tests/test_${name}.py`);
 const shares: Record<string, { title: string; files: string[]; env?: Record<string, string> }> = {
   worker: { title: "", files: here(["worker"]) },
-  client: { title: "", files: here(["client", "context", "declare", "docs", "platform", "vectors"]) },
+  client: { title: "", files: here(["client", "context", "declare", "docs", "engines", "platform", "vectors"]) },
   plain: {
     title: " (without pydantic)",
     files: here(["client", "declare", "platform", "vectors"]),
