@@ -238,14 +238,14 @@ bothDatabases("turns", (open) => {
         now() + case when n % 2 = 0 then interval '1 hour' else interval '0' end
         from app.stages s, generate_series(100001, 200000) n`;
     const request = JSON.stringify({ worker_id, types: [TYPE], limit: 8, after_tenant: null });
-    const buffers = async () => {
-      const rows = await db.sql<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>`
+    const buffers = async (tx: Queryable) => {
+      const rows = await tx.sql<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>`
         explain (analyze, buffers, format json) select app.claim(${request}::text::json)`;
       const plan = rows[0]!["QUERY PLAN"][0].Plan;
       return plan["Shared Hit Blocks"]! + plan["Shared Read Blocks"]!;
     };
-    // The first one reads the catalogue too.
-    await buffers();
-    expect(await buffers()).toBeLessThan(500);
+    // The first one of a connection reads the catalogue too.
+    const read = await db.transaction(async (tx) => [await buffers(tx), await buffers(tx)]);
+    expect(read[1]).toBeLessThan(500);
   });
 });

@@ -15,6 +15,7 @@ test("the findings in the docs are those of the code", () => {
 
 test("every finding of the table is made somewhere", () => {
   const code = readdirSync(sources)
+    .filter((file) => file.endsWith(".ts"))
     .filter((file) => !file.endsWith("_findings.ts") || file === "statistics_findings.ts")
     .map((file) => readFileSync(new URL(file, sources), "utf8"))
     .join("\n");

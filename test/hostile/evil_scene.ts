@@ -32,7 +32,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
     return (await claim(evil, worker, [type], 1))[0]!;
   };
   const failed: string[] = [];
-  for (let n = 0; n < 6; n++) {
+  for (let n = 0; n < 7; n++) {
     failed.push(await job(one_stage("t.own")));
     await finish(evil, worker, await claim(evil, worker, ["t.own"]), () => ({ category: "permanent" }));
   }
@@ -169,6 +169,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       plan_stage: `app.plan_stage(${w}, ${plans.stage})`,
       plan_tasks: `app.plan_tasks(${w}, ${plans.tasks}, 0, '[{"p": {}}]')`,
       plan_done: `app.plan_done(${w}, ${plans.tasks}, 1, 2, null)`,
+      purge_job: `app.purge_job('${failed[6]}')`,
       publish_asset: `app.publish_asset(${quoted(file("publish"))})`,
       put_blueprint: `app.put_blueprint(${quoted(saved("saved"))})`,
       put_schedule: `app.put_schedule('{"name": "put", "cron": "* * * * *", "time_zone": "UTC", "job_type": "test_job"}')`,
@@ -233,6 +234,7 @@ export const harmless: Record<string, string> = {
       "end_session",
       "add_tenant",
       "change_limits",
+      "change_retention",
       "rename_tenant",
       "open_session",
       "touch_keys",
@@ -250,6 +252,8 @@ export const harmless: Record<string, string> = {
       "janitor_begin",
       "janitor_end",
       "platform.mend_plans",
+      "retire",
+      "retire_again",
     ].map((name) => [name, "done for all, and by no tenant's login"]),
   ),
   ...Object.fromEntries(

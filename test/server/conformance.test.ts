@@ -7,6 +7,7 @@ import { withoutPostgis } from "../catalog_packages.js";
 import { random } from "../core/random_values.js";
 import { fetched, type Got, misfit, type Operation, operationsOf, type RawBody } from "./api_document.js";
 import {
+  consumed_ids,
   hard_to_reach,
   ids,
   makers,
@@ -122,9 +123,10 @@ async function idFor(name: string, world: World): Promise<string> {
   return make(world);
 }
 
-async function pathIds({ parameters }: Operation, world: World): Promise<Record<string, string>> {
+async function pathIds({ id, parameters }: Operation, world: World): Promise<Record<string, string>> {
   const named = parameters.filter((one) => one.in === "path");
-  return Object.fromEntries(await Promise.all(named.map(async ({ name }) => [name, await idFor(name, world)])));
+  const found = async (name: string) => consumed_ids[id]?.[name]?.(world) ?? idFor(name, world);
+  return Object.fromEntries(await Promise.all(named.map(async ({ name }) => [name, await found(name)])));
 }
 
 /** A call that waits would wait for its time. */

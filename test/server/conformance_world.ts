@@ -207,6 +207,11 @@ async function endedRequestOf(world: World, data_type: string): Promise<string> 
   return request_id;
 }
 
+/** What a call takes away is not what the others look at: its own, by operationId and parameter. */
+export const consumed_ids: Record<string, Record<string, (world: World) => Promise<string>>> = {
+  delete_jobs_job_id: { job_id: (world) => world.job("greet") },
+};
+
 /** Calls that make what they name, or change it: the same name is another thing in another tenant. */
 export const makers = new Set([
   "put_groups_group_id",
@@ -292,7 +297,6 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     path: { task_id: await world.taskOf(await world.job("mixed")) },
     body: {},
   }),
-  delete_jobs_job_id: async (world) => ({ path: { job_id: await world.job("greet") }, body: {} }),
   post_tasks_task_id_redo: async (world) => ({
     path: { task_id: await world.taskOf(await world.job("greet")) },
     body: {},
@@ -315,8 +319,13 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
   delete_blueprints_job_type: async (world) => ({ path: { job_type: await world.blueprint() } }),
 };
 
-/** What the ids above cannot reach: a result that is a file, a worker that holds a task with a predecessor. */
-export const hard_to_reach = new Set(["get_tasks_task_id_asset", "get_workers_worker_id_predecessor"]);
+/** What the ids above cannot reach: a result that is a file, a worker that holds a task with a predecessor, a job of which no receiver of this
+ * world's webhooks is still to be told (selection_verbs.test.ts removes one). */
+export const hard_to_reach = new Set([
+  "get_tasks_task_id_asset",
+  "get_workers_worker_id_predecessor",
+  "delete_jobs_job_id",
+]);
 
 /** Tags whose every operation must have been seen to succeed; the others are told about, not insisted on. */
 export const must_succeed = new Set(["jobs", "operations", "tasks", "blueprints", "documents", "sessions"]);

@@ -21,7 +21,7 @@ begin
   select k.keeper into v_keeper from app.job_keepers(v_job.tenant_id, array[v_job.job_id]) k;
   if v_job.finished_at is null then
     raise exception 'job % is %, not ended', left(v_job.job_id, 12), v_job.status
-      using errcode = 'FF006', hint = 'wait for its end, or cancel it', detail = app.action('operations.cancel', job_id => v_job.job_id);
+      using errcode = 'FF006', hint = 'wait for its end, or cancel it', detail = app.action('cancel', job_id => v_job.job_id);
   elsif v_keeper is not null then
     raise exception 'job % cannot go: %', left(v_job.job_id, 12), v_keeper
       using errcode = 'FF006', hint = 'it may go once nothing refers to it', detail = app.action('jobs.status', job_id => v_job.job_id);

@@ -8,6 +8,7 @@ as $$
 declare
   v_stages bigint[] := array(select s.stage_id from app.stages s where s.tenant_id = tenant and s.job_id = any (job_ids));
   v_engine text[];
+  v_rejects regclass := to_regclass('geo.rejects');
 begin
   insert into app.removed_stages (stage_id, tenant_id, hi)
   select s.stage_id, s.tenant_id, greatest(s.total, (select max(t.ordinal) + 1 from app.tasks t where t.stage_id = s.stage_id), 0)
@@ -20,8 +21,8 @@ begin
   v_engine := array(select r.role_name::text from app.tenant_roles r where r.tenant_id is null) || session_user::text;
   delete from app.events e where e.tenant_id = tenant and e.job_id = any (job_ids) and not app.is_audited(e, v_engine);
   -- Without PostGIS there is no such schema.
-  if to_regclass('geo.rejects') is not null then
-    execute 'delete from geo.rejects r where r.tenant_id = $1 and r.job_id = any ($2)' using tenant, job_ids;
+  if v_rejects is not null then
+    execute format('delete from %s r where r.tenant_id = $1 and r.job_id = any ($2)', v_rejects) using tenant, job_ids;
   end if;
   insert into app.job_tallies (tenant_id, job_type, status, amount)
   select j.tenant_id, j.job_type, j.status, -count(*)
