@@ -54,7 +54,7 @@ const stac: Environment = {
   scripts: stac_scripts,
 };
 
-/** What the examples in Python need: one environment for them and for whoever judges rasters. */
+/** What the examples in Python need: one environment for them and for the judges of rasters. */
 const example_packages = readFileSync(new URL("../python/requirements-examples.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => /^[a-z]/.test(line));

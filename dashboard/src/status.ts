@@ -57,7 +57,7 @@ export const stage_look: Record<StageStatus, Look> = {
   cancelled: task_look.cancelled,
 };
 
-/** Of a request before its first job is opened. */
+/** A request is pending before its first job is opened. */
 const request_look: Record<"pending", Look> = {
   pending: { label: "pending", colour: "--st-queued", shape: "ring" },
 };

@@ -47,14 +47,14 @@ export interface TileQuery extends FeatureChoice {
   layer: string;
   version: number;
   srid: number;
-  /** Of the tile, in its own reference system. */
+  /** The tile's box, in its own reference system. */
   box: readonly number[];
   extent: number;
   buffer: number;
   most_features: number;
   most_bytes: number;
   properties?: string[];
-  /** As features, for whoever makes the tile itself. */
+  /** As features, for a caller that makes the tile itself. */
   as_features?: true;
 }
 

@@ -63,7 +63,7 @@ export class Requests {
     return listed(this.transport, reviews_api.events, "events", options, { request_id });
   }
 
-  /** What it makes, beside what stood before: for whoever approves it. */
+  /** What it makes, beside what stood before: for a reviewer. */
   review(request_id: string, options: Asking = {}) {
     return this.transport.call(reviews_api.review, { params: { request_id }, ...options });
   }

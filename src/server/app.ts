@@ -141,7 +141,7 @@ interface Parts {
 }
 
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
-/** Whoever has an address that was signed here reads what it names. */
+/** The bearer of an address that was signed here reads what it names. */
 const signed_reader: Principal = { ...nobody, actor: "signed address", scopes: new Set(["read"]) };
 /** Whoever needs no credential takes no tenant's place. */
 const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };

@@ -1,9 +1,9 @@
 // The jobs of one tenant take turns: small ones are not kept by wide ones, nor the other way round, and a job has one turn however many
 // rows it has.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Queryable } from "../../src/engine/database/database.js";
 import { worker_commands } from "../../src/engine/work/commands.js";
-import { bothDatabases } from "../postgres.js";
+import { bothDatabases, freshDatabase } from "../postgres.js";
 import { claim, drain, expectSound, finish, type Held, heldIn, register, submit } from "./floor.js";
 
 const TYPE = "t.turn";
@@ -39,7 +39,7 @@ async function served(ask: (limit: number) => Promise<Held[]>, rounds: number, l
   return countByStage(tasks);
 }
 
-bothDatabases("turns", (open) => {
+bothDatabases("turns", (open, kind) => {
   test("wide jobs share every claim, and share alike when each claim is for one task", async () => {
     const db = await open();
     const ask = asker(db, await register(db));
@@ -229,7 +229,9 @@ bothDatabases("turns", (open) => {
   });
 
   test("neither 50,000 small tasks that wait nor 50,000 that are due later make a claim read more than a part of them", async () => {
-    const db = await open();
+    // In a database that others have used, indexes still hold the rows they deleted, and a claim reads those too until they are vacuumed.
+    const { db, drop } = kind === "server" ? await freshDatabase({ own: true }) : { db: await open(), drop: () => {} };
+    onTestFinished(drop);
     const worker_id = await register(db);
     await wide(db, "wide", 200);
     await db.sql`

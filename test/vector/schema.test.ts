@@ -1,4 +1,4 @@
-// The schema of vector layers as it is after migrating: closed to whoever is no tenant, and written by functions only.
+// The schema of vector layers as it is after migrating: closed to a login without a tenant, and written by functions only.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/engine/database/database.js";
 import { openServer } from "../../src/engine/database/server_database.js";

@@ -1,5 +1,5 @@
--- Whoever ends, repairs or pauses a job waits here for others who would. Held before any row is locked. A job that was taken away while they
--- waited is not there for them either.
+-- A verb that ends, repairs or pauses a job waits here for the others that would. It holds this before it locks any row. A job that was taken
+-- away while the verb waited is not there for it either.
 create or replace function app.lock_job_for_verbs(job app.jobs)
 returns void
 language plpgsql

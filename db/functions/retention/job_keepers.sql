@@ -1,4 +1,4 @@
--- Of these jobs, those that something alive refers to, and what that is. The caller holds their rows, so that nothing new does.
+-- Returns those of these jobs that something alive refers to, and what that is. The caller holds their rows, so that nothing new does.
 create or replace function app.job_keepers(tenant text, job_ids text[])
 returns table (job_id text, keeper text)
 language sql stable

@@ -201,7 +201,7 @@ async function catalogHints({ engine, config }: Session): Promise<string[]> {
     : [];
 }
 
-/** Whoever takes only some types plans stages all the same: planning is short, and without it nothing would ever wait for them. */
+/** A worker that takes only some types plans stages all the same: planning is short, and without it nothing would ever wait for them. */
 function typesThatFit(patterns: readonly string[] | undefined, { registry }: Session): string[] | undefined {
   if (patterns === undefined) return undefined;
   const known = [...registry.handlers.keys()];

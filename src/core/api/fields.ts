@@ -65,7 +65,7 @@ export const retry = z
   })
   .describe("How failed tasks are tried again; what is left out is decided by the stage, the handler, and what failed");
 
-/** Of single stages of a job, by name. */
+/** Settings of single stages of a job, by name. */
 export const stage_options = z
   .record(
     z.string().min(1).max(63),

@@ -6,7 +6,7 @@ import type { Retry } from "./retry.js";
 
 export type FailureBudget = { count: number } | { percent: number };
 
-/** Of one stage, at submit. */
+/** What a submit may set of one stage. */
 export interface StageOptions {
   failure_budget?: FailureBudget;
   max_parallel?: number;

@@ -12,7 +12,7 @@ export class RetentionRules extends Noun {
     return this.call(retention_api.own, {});
   }
 
-  /** Of this tenant, or of everybody. Only the server's role may. */
+  /** Changes the rules of this tenant, or of everybody. Only the server's role may. */
   change(rules: readonly RetentionChange[], options: { everybody?: boolean; actor?: string | null } = {}) {
     const { everybody = false, actor = null } = options;
     const request = JSON.stringify({ tenant: everybody ? null : this.tenant, rules, actor });

@@ -1,5 +1,5 @@
 // Mapbox Vector Tile 2.1, written: for databases whose PostGIS makes none. Features come in the tile's own whole numbers, y down, already cut.
-// Of our own, because the format is a page and the library at hand takes a property called "constructor" for one it has seen. Pure.
+// It is our own, because the format is a page and the library at hand takes a property called "constructor" for one it has seen. Pure.
 
 export interface MvtFeature {
   id: number | string;

@@ -2,7 +2,7 @@
 // address names. A signature of one purpose is none for another.
 import type { Sealer } from "../../engine/sealing.js";
 
-/** Signed addresses change once in a while and not at each call, so that whoever keeps what it fetched finds it again. */
+/** Signed addresses change once in a while and not at each call, so that a client that keeps what it fetched finds it again. */
 const STEP_S = 3_600;
 export const default_expires_s = 12 * 3_600;
 

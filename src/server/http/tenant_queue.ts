@@ -6,7 +6,7 @@ import { type FanfoldError, OverLimit, Unavailable } from "../../core/errors/err
 
 /** Those ahead may take as long as a statement may, one after the other: nobody waits for all of them. */
 const LONGEST_MS = 20_000;
-/** Of one connection's time, for a tenant, while others call as well. */
+/** A tenant's share of one connection's time while others call as well. */
 const SHARE = 1 / 4;
 /** What a tenant may use at once before it is slowed down. */
 const BURST_MS = 200;
@@ -53,7 +53,7 @@ export class TenantQueue {
     this.#now = now;
   }
 
-  /** `bytes`: what the call brings. Throws when whoever waits is gone, or has waited too long. */
+  /** `bytes`: what the call brings. Throws when the caller is gone, or has waited too long. */
   async within<T>(tenant: string, signal: AbortSignal, work: () => Promise<T>, bytes = 0): Promise<T> {
     this.#note(tenant);
     const own = this.#of(tenant);

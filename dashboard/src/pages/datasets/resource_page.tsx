@@ -30,7 +30,7 @@ import { decisionText, type ListedRelease, latestText } from "./release_words.js
 const crumbs = [{ href: to.datasets(), text: "Datasets" }];
 const AGAIN_MS = 10_000;
 
-/** Names stand in the query of the address: a path would be read otherwise by whoever decodes it once more. */
+/** Names stand in the query of the address: the router would decode a path twice. */
 export function ResourcePage() {
   const [{ dataset: dataset_id, resource: resource_id }] = useQueryState({ dataset: "", resource: "" });
   return <Resource key={JSON.stringify([dataset_id, resource_id])} dataset_id={dataset_id} resource_id={resource_id} />;

@@ -1,4 +1,4 @@
-// What is different from what stood before, for whoever decides: rows of figures, parameters that changed, files that came and went.
+// What is different from what stood before, for the reviewer: rows of figures, parameters that changed, files that came and went.
 import { Link } from "wouter";
 import { count } from "../../../../src/core/shown/figures.js";
 import { to } from "../../routes.js";

@@ -49,7 +49,7 @@ const clearances = [
 
 interface DecideProps {
   verb: Decision;
-  /** Of the release or its request, or dataset/resource/version. */
+  /** Names the release: its id, its request's, or dataset/resource/version. */
   id: string;
   /** The one that makes it now, whose review is shown. */
   request_id: string;

@@ -154,7 +154,7 @@ function Side({ request, review, tab }: Omit<ShownProps, "problem">) {
   }
 }
 
-/** Whoever cannot see the page is told when the request they look at ends. */
+/** A screen reader says when the request on the page ends. */
 function useAnnouncedEnd({ status, finished_at }: Request): void {
   const was = useRef(status);
   useEffect(() => {

@@ -39,7 +39,7 @@ export interface ServicePlace {
   item_id: string | null;
 }
 
-/** Of this very service; null when it lies elsewhere. */
+/** The path at this very service; null when it lies elsewhere. */
 export function servicePlace(href: string, base: string): ServicePlace | null {
   if (!href.startsWith(`${base}/`)) return null;
   const path = href.slice(base.length);

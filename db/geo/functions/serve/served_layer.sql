@@ -1,5 +1,5 @@
 -- A layer as the services read it; null where the tenant has none of that name. of_version: an earlier one, as long as its table is there:
--- whoever pages goes on in what the first page was of. Also whether northing comes before easting in its reference system.
+-- a reader of pages goes on in what the first page was of. Also whether northing comes before easting in its reference system.
 create or replace function geo.served_layer(layer text, tenant text default null, of_version bigint default null)
 returns jsonb
 language plpgsql stable security definer

@@ -14,7 +14,7 @@ declare
   v_picked text;
   v_made text;
 begin
-  -- Values of a tile are texts, numbers and truths: times and JSON as their texts, whoever writes the tile.
+  -- Values of a tile are texts, numbers and truths: times and JSON as their texts, whether PostGIS or we write the tile.
   select string_agg(format(case
         when c.one ->> 'type' = 'datetime' then '(to_json(t.%1$I) #>> ''{}'') as %1$I'
         when c.one ->> 'type' in ('json', 'date') then 't.%1$I::text as %1$I'

@@ -62,7 +62,7 @@ def write_plan(
 
 
 def _put_once(fs: Any, path: str, raw: bytes) -> None:
-    """Whoever comes second takes what is there: two scripts that start together are one computation."""
+    """The script that comes second takes what is there: two scripts that start together are one computation."""
     try:
         if hasattr(fs, "local_file"):
             _put_local(path, raw)

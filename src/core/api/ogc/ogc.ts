@@ -1,4 +1,4 @@
-// OGC API Features and Tiles over the vector layers of the caller's tenant. What an address asks for is judged by whoever answers, all
+// OGC API Features and Tiles over the vector layers of the caller's tenant. What an address asks for is judged by the route that answers, all
 // problems at once. The document that clients of OGC's read is served at /ogc/api. Pure.
 import { z } from "zod";
 import { endpointsOf } from "../endpoint.js";

@@ -142,7 +142,7 @@ async function publishOne(
       target: { ...target, columns: before?.columns ?? target.columns },
       description: given.description,
       extent: before === null ? extent : joined(before.extent, extent),
-      // Of a layer that rows were added to, only the service knows at any moment how many it has.
+      // Rows may be added to a layer at any moment: only the service knows how many it has.
       feature_count: before === null ? row_count : null,
       datetime: given.datetime === undefined ? new Date().toISOString() : new Date(given.datetime).toISOString(),
       job_id: ctx.job_id,

@@ -113,7 +113,7 @@ class Reading {
     let more = first.more;
     while (more && this.returned < this.items.limit) {
       const piece = await this.next();
-      // Gone on the way: the page ends here, whole, and whoever asks for the next one is told.
+      // Gone on the way: the page ends here, whole, and the caller is told when it asks for the next one.
       if (piece === null) break;
       more = piece.more;
       if (piece.rows > 0) yield `,\n${piece.text}`;

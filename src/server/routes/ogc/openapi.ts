@@ -132,7 +132,7 @@ function get({ id, tag, summary, parameters, answers, statuses = {} }: Operation
         "304": { description: "It is what If-None-Match names" },
         ...statuses,
         "400": problem("Something of the request is not right: all that is wrong, with what to do"),
-        "401": problem("A key is missing, or is none"),
+        "401": problem("There is no key, or it is not valid"),
         ...(has_path ? { "404": problem("There is no such thing") } : {}),
         "500": problem("Our fault"),
         "503": problem("Not now; try again"),

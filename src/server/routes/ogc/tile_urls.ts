@@ -15,7 +15,7 @@ export function signedTiles({ call }: OgcCall, layer: string): SignedQuery | nul
 
 export function tenantOfTiles(request: FastifyRequest, service: Service): string | null {
   const query = request.query as Record<string, unknown>;
-  // Whoever sends a key acts for its tenant. A cookie is sent by itself, and does not count before a signature.
+  // A caller with a key acts for the key's tenant. A cookie is sent by itself, and does not count before a signature.
   if (query.signature === undefined || request.headers.authorization !== undefined) return null;
   const { layer_id = "" } = request.params as { layer_id?: string };
   const signed = signedQueryOf(query);

@@ -78,7 +78,7 @@ export class Tiles {
     };
     if (isUnchanged(ogc, layer, "mvt")) return undefined;
     const { bytes, thinned } = await this.#tile(ogc, layer, question);
-    // Not all features are in it: whoever styles it may want to say so.
+    // Not all features are in it: the map's author may want to say so.
     if (thinned) reply.header("x-tile-thinned", "true");
     if (bytes.length === 0) return void reply.status(204);
     return new OtherAnswer(mvt_type, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
