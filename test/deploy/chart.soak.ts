@@ -45,7 +45,7 @@ interface Manifest {
 async function rendered(values: object): Promise<Manifest[]> {
   const file = path.join(folder, "values.json");
   await writeFile(file, JSON.stringify(values));
-  const { stdout } = await run(helm, ["template", "maps", chart, "-n", "geo", "-f", file]);
+  const { stdout } = await run(helm, ["template", "maps", chart, "-n", "geo", "--kube-version", "1.32.0", "-f", file]);
   return parseAllDocuments(stdout)
     .map((document) => document.toJS() as Manifest)
     .filter((one) => one !== null);
