@@ -51,10 +51,9 @@ test(`${jobs} jobs of ${per_job} tasks in and out leave tables as large as what 
     const [kept] = await db.sql<{ tasks: number; status: string }>`
       select (select count(*)::int from app.tasks) as tasks, status::text from app.jobs where job_id = ${keeper}`;
     expect(kept).toEqual({ tasks: 500, status: "completed" });
-    const after_first_rounds = Math.max(...bytes.slice(0, 5));
-    expect(Math.max(...bytes) / after_first_rounds, "the largest size beside that of the first rounds").toBeLessThan(
-      1.3,
-    );
+    // A size is that of one job or of two, as the last one is still there or not: many rounds are compared with many.
+    const first_rounds = Math.max(...bytes.slice(0, Math.max(5, Math.round(jobs / 4))));
+    expect(Math.max(...bytes) / first_rounds, "the largest size beside that of the first quarter").toBeLessThan(1.3);
     const scanned = await db.sql<{ relname: string; seq_tup_read: number }>`
       select relname::text, seq_tup_read::float8 from pg_stat_user_tables
        where schemaname = 'app' and relname in ('tasks', 'results') and seq_tup_read > 2000`;
