@@ -1,5 +1,5 @@
--- The row of a table of the tenant's; refused where there is none. Locked against being dropped and, if told, against all others: parts of
--- a load go into its candidate side by side, and it is sealed and published alone.
+-- Returns the row of a table of the tenant's, and refuses a name that the tenant has no table of. The row is locked against being dropped and,
+-- if told, against all others: parts of a load go into its candidate side by side, and it is sealed and published alone.
 create or replace function geo.own_table(of_table text, of_kind text, of_tenant text, alone boolean default false)
 returns geo.tables
 language plpgsql

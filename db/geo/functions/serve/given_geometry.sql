@@ -1,4 +1,5 @@
--- A geometry that came with a call, in the reference system it is in; refused with the reason where it is none.
+-- A geometry that came with a call, in the reference system it is in; what cannot be read as one is refused with the
+-- reason.
 create or replace function geo.given_geometry(geojson jsonb, of_srid integer, flips boolean, at_path text default '$.filter')
 returns @postgis@.geometry
 language plpgsql immutable

@@ -26,7 +26,7 @@ begin
         when wanted = 'time' and v_column ->> 'type' = 'date' then format('(%s::timestamp at time zone ''UTC'')', v_raw)
         when wanted = 'time' and v_column ->> 'type' = 'datetime' then
           case when v_column ->> 'pg_type' in ('timestamp', 'timestamp without time zone') then format('(%s at time zone ''UTC'')', v_raw) else v_raw end
-        -- Of another kind: equal to nothing.
+        -- A value of another kind is equal to nothing.
         else format('null::%s', case wanted when 'number' then 'numeric' when 'time' then 'timestamptz' else wanted end)
       end;
     when node ? 'value' then
