@@ -43,3 +43,12 @@ test("an unknown job type and an unknown path are 404 with what to do", async ()
   expect(await service.call("POST", "/api/jobs/submit/constructor", { body: {} })).toMatchObject({ status: 404 });
   expect(await service.call("GET", "/api/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
 });
+
+test("a call under which the schema is changed is to be tried again", async () => {
+  await service.db.script("alter function app.search_jobs rename to search_jobs_before");
+  const cut_short = await service.call("GET", "/api/jobs");
+  expect(cut_short).toMatchObject({ status: 503, body: { hint: expect.stringContaining("fanfold migrate") } });
+  expect(cut_short.headers.get("retry-after")).toBe("2");
+  await service.db.script("alter function app.search_jobs_before rename to search_jobs");
+  expect(await service.call("GET", "/api/jobs")).toMatchObject({ status: 200 });
+});

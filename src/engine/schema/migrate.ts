@@ -1,7 +1,7 @@
 // Brings a database's schema up to the code's: migrations once and in order, functions whenever their file changed, all
 // in one transaction under one lock. Reads `db/`, writes schema `app`; needs a role that may create roles and schemas.
 import { fault } from "../../fault.js";
-import { type Database, DatabaseError, type Queryable } from "../database/database.js";
+import { type Database, DatabaseError, type Queryable, quoteName } from "../database/database.js";
 import { type CatalogChoice, type CatalogState, migrateCatalog } from "./catalog_schema.js";
 import {
   isLater,
@@ -43,7 +43,8 @@ export interface SchemaState {
   pending: string[];
 }
 
-const default_lock_timeout_s = 5;
+/** Less than the server's deadlock_timeout of one second: a migration that meets the calls of others gives up, and not one of them. */
+const default_lock_timeout_s = 0.5;
 const patience_ms = 60_000;
 /** Somebody holds a table, or another migration runs: nothing has happened yet, so ask again. */
 const asked_again = new Set(["55P03", "40P01"]);
@@ -184,6 +185,22 @@ async function takeTurn(tx: Queryable, lock_timeout_s: number): Promise<void> {
   }
 }
 
+/**
+ * All tables before the first change, in the order in which calls lock them: a try that does not get them has done nothing yet, and is
+ * soon made again. One that took them as its statements need them would hold some of them while it waits for others.
+ */
+async function takeTables(tx: Queryable, owner: string | null): Promise<void> {
+  const tables = await tx.sql<{ name: string }>`
+    select format('%I.%I', n.nspname, c.relname) as name
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('app', 'platform') and c.relkind = 'r' and c.relname not like 'schema\_%'
+       and c.relowner = coalesce(${owner}::text::regrole, current_user::regrole)
+     order by array_position(array['ready', 'claims', 'stage_progress', 'jobs', 'stages'], c.relname::text), 1`;
+  if (tables.length === 0) return;
+  if (owner !== null) await tx.script(`set local role ${quoteName(owner)}`);
+  await tx.script(`lock table ${tables.map(({ name }) => name).join(", ")} in access exclusive mode; reset role`);
+}
+
 async function migrateInside(
   tx: Queryable,
   code: SchemaFolder,
@@ -192,11 +209,13 @@ async function migrateInside(
   await takeTurn(tx, lock_timeout_s);
   // Another process may have migrated while this one waited for the lock.
   const needed = await compare(tx, code);
+  if (needed.migrations.length > 0) await takeTables(tx, await schemaOwner(tx, "app"));
   for (const { version, name, hash, text, path } of needed.migrations) {
     await applyFile(tx, path, text);
     await tx.sql`
       insert into app.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
   }
+  // A migration may be what gives it away.
   const owner = await schemaOwner(tx, "app");
   for (const name of needed.vanished) {
     const place = placeOf(name);

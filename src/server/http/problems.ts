@@ -82,6 +82,14 @@ export function tellError(error: unknown, request_id: string): Told {
       is_ours: true,
     };
   }
+  if (changed_schema.has((error as { code?: string })?.code ?? "")) {
+    const detail = "the database's schema was changed while this call ran";
+    const hint = "try again; if it stays, the schema is not the one of this program: run fanfold migrate";
+    return {
+      problem: shape({ status: 503, code: "unavailable", detail, hint, request_id, retry_after_s: 2 }),
+      is_ours: true,
+    };
+  }
   // A database that is away, full, read-only or out of connections is nobody's bug, and will pass.
   if (own?.http_status === 503 || isPassing(error)) {
     const detail = "the service cannot do this right now";
@@ -101,6 +109,8 @@ export function problemOf(code: ErrorCode, detail: string, request_id: string, h
 
 /** Told by the contract as a rule; here as the last line behind it. */
 const unstorable_sqlstates: ReadonlySet<string> = new Set(["22021", "22P05", "22008"]);
+/** A migration commits while older texts of functions still run: one of them is gone, or its columns are others. */
+const changed_schema: ReadonlySet<string> = new Set(["42883", "0A000"]);
 /** 55000: the database takes no connections just now. */
 const passing_sqlstate = /^(08|53|57|58)|^(25006|40001|40P01|55000)$/;
 
