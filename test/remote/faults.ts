@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { FileSweep } from "../../src/engine/upkeep/file_sweep.js";
+import { createLog } from "../../src/log.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
 import { LEASE_S, type RemoteHouse, type RemoteProcess, type RemoteScene, until, worker_commands } from "./house.js";
 
@@ -137,7 +138,7 @@ export const alone: Record<string, Scenario> = {
     const swept = await new FileSweep({
       db: house.database.db,
       zones: new Zones(zonesBelow(join(house.dir, "zones"))),
-      log: scene.engine.log,
+      log: createLog({ level: "silent" }),
       now,
     }).zone(scene.tenant, "silver");
     expect(swept.found.map(({ key }) => key)).toEqual([left!.key]);

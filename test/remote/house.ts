@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRegistry } from "../../src/core/declare/registry.js";
-import type { Engine } from "../../src/engine/engine.js";
 import { openEngine } from "../../src/engine/open_engine.js";
 import { type Cluster, type ClusterDatabase, quietPort, startCluster } from "../faults/cluster.js";
 import { plainScript } from "../plain_code.js";
@@ -177,7 +176,6 @@ export class RemoteHouse {
   private port = 0;
   readonly ways: Way[] = [];
   readonly workers: RemoteProcess[] = [];
-  readonly engines: Engine[] = [];
 
   private constructor(
     readonly cluster: Cluster,
@@ -251,17 +249,16 @@ export class RemoteHouse {
       scopes: ["read", "submit", "operate", "work", "admin"],
       actor: "test",
     });
+    await engine.close();
     const way = await Way.to(() => this.port);
     this.ways.push(way);
-    this.engines.push(engine);
-    return new RemoteScene(this, engine, tenant, key, way, join(this.dir, `${tenant}.effects`));
+    return new RemoteScene(this, tenant, key, way, join(this.dir, `${tenant}.effects`));
   }
 
   async close(): Promise<void> {
     for (const worker of this.workers) await worker.kill();
     await this.killServer();
     for (const way of this.ways) await way.close();
-    for (const engine of this.engines) await engine.close();
     await this.database.drop();
     await this.cluster.close();
     rmSync(this.dir, { recursive: true, force: true });
@@ -271,7 +268,6 @@ export class RemoteHouse {
 export class RemoteScene {
   constructor(
     readonly house: RemoteHouse,
-    readonly engine: Engine,
     readonly tenant: string,
     readonly key: string,
     readonly way: Way,
