@@ -3,6 +3,9 @@ import { httpRequest } from "../handlers/connectors/http_request.js";
 import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
 import { webhookTell } from "../handlers/connectors/webhook_tell.js";
+import { exportPublish } from "../handlers/export/handlers/publish.js";
+import { exportSnapshot } from "../handlers/export/handlers/snapshot.js";
+import { exportWriteVector } from "../handlers/export/handlers/write_vector.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
@@ -30,6 +33,7 @@ import { vectorPlan } from "../handlers/vector/handlers/plan.js";
 import { vectorPublish } from "../handlers/vector/handlers/publish.js";
 import { vectorRemove } from "../handlers/vector/handlers/remove.js";
 import { builtin_recipes } from "../platform/index.js";
+import { exportVector } from "./export_vector.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
@@ -73,9 +77,13 @@ const vector_jobs = [processVector, unpublishVector];
 
 const vector_handlers = [vectorInspect, vectorPlan, vectorLoad, vectorPublish, vectorConclude, vectorRemove];
 
+const export_jobs = [exportVector];
+
+const export_handlers = [exportSnapshot, exportWriteVector, exportPublish];
+
 export function builtinRegistry() {
   return {
-    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs],
+    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs],
     handlers: [
       helloGreet,
       helloReply,
@@ -89,6 +97,7 @@ export function builtinRegistry() {
       reportGenerate,
       ...raster_handlers,
       ...vector_handlers,
+      ...export_handlers,
     ],
     recipes: builtin_recipes,
   };

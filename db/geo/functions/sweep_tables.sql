@@ -20,7 +20,7 @@ begin
      where (v_own is null or t.tenant_id = v_own)
        and (t.doomed_at <= now()
          or t.kind = 'stage' and (t.created_at < now() - interval '1 hour' or j.job_id is null or j.finished_at < now() - interval '1 minute')
-         or t.kind = 'candidate' and (
+         or t.kind in ('candidate', 'snapshot') and (
            j.job_id is null and t.touched_at < now() - interval '10 minutes'
            or j.finished_at < now() - interval '1 minute' and j.status in ('completed', 'cancelled')
            or j.finished_at < now() - interval '1 day' and t.touched_at < now() - interval '1 day'))

@@ -15,34 +15,30 @@ export interface LayerItem {
   job_id: string | null;
 }
 
+export const table_extension = "https://stac-extensions.github.io/table/v1.2.0/schema.json";
 const extensions = {
-  table: "https://stac-extensions.github.io/table/v1.2.0/schema.json",
+  table: table_extension,
   projection: "https://stac-extensions.github.io/projection/v2.0.0/schema.json",
 };
 
 export function layerItem(given: LayerItem): StacItem {
   const { target, extent } = given;
   const path = `/ogc/collections/${encodeURIComponent(given.id)}`;
-  const box = extent === null ? null : flat(extent);
+  const { geometry, bbox } = boxOf(extent);
   return {
     type: "Feature",
     stac_version,
     stac_extensions: target.srid === null ? [extensions.table] : [extensions.table, extensions.projection],
     id: given.id,
     collection: given.collection,
-    geometry: box === null ? null : { type: "Polygon", coordinates: [ring(box)] },
-    ...(box === null ? {} : { bbox: box }),
+    geometry,
+    ...(bbox === null ? {} : { bbox }),
     properties: {
       datetime: given.datetime,
       title: target.title ?? given.id,
       ...(given.description === undefined ? {} : { description: given.description }),
       ...(given.feature_count === null ? {} : { "table:row_count": given.feature_count }),
-      "table:columns": [
-        { name: "fid", type: "int64", description: "key of the feature" },
-        ...(target.has_geometry ? [{ name: "geom", type: "byte_array", description: "geometry" }] : []),
-        ...target.columns.map(tableColumn),
-      ],
-      ...(target.has_geometry ? { "table:primary_geometry": "geom" } : {}),
+      ...tableFields(target.columns, target.has_geometry ? "geom" : null),
       ...(target.srid === null ? {} : { "proj:code": `EPSG:${target.srid}` }),
       "fanfold:layer": given.id,
       ...(given.job_id === null ? {} : { "fanfold:job_id": given.job_id }),
@@ -54,6 +50,25 @@ export function layerItem(given: LayerItem): StacItem {
       collection: { href: path, type: "application/json", roles: ["metadata"], title: "OGC API collection" },
     },
   };
+}
+
+/** Of the table extension; `geometry`: the name of its column. */
+export function tableFields(columns: readonly LayerColumn[], geometry: string | null): Record<string, unknown> {
+  return {
+    "table:columns": [
+      { name: "fid", type: "int64", description: "key of the feature" },
+      ...(geometry === null ? [] : [{ name: geometry, type: "byte_array", description: "geometry" }]),
+      ...columns.map(tableColumn),
+    ],
+    ...(geometry === null ? {} : { "table:primary_geometry": geometry }),
+  };
+}
+
+/** What an item says of where a layer is; null where none of it has a place. */
+export function boxOf(extent: number[] | null): { geometry: StacItem["geometry"]; bbox: number[] | null } {
+  if (extent === null) return { geometry: null, bbox: null };
+  const bbox = flat(extent);
+  return { geometry: { type: "Polygon", coordinates: [ring(bbox)] }, bbox };
 }
 
 /** A box without an area is none to a polygon: a point gets a little of it. */
