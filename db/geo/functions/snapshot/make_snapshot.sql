@@ -37,7 +37,7 @@ begin
   end if;
   select coalesce(jsonb_agg(c.one order by c.n), '[]') into v_columns from jsonb_array_elements(v_layer.columns) with ordinality c (one, n)
    where not request ? 'columns' or request -> 'columns' ? (c.one ->> 'name');
-  v_place := case when v_layer.srid = v_srid then format('t.%I', v_layer.geometry_column) else format('st_transform(t.%I, %s)', v_layer.geometry_column, v_srid) end;
+  v_place := case when v_layer.geometry_column is null then null when v_layer.srid = v_srid then format('t.%I', v_layer.geometry_column) else format('st_transform(t.%I, %s)', v_layer.geometry_column, v_srid) end;
   v_name := 'snapshot_' || nextval('geo.table_numbers');
   -- bytes: of this row and all before it, so that a page can be cut by its size before anything of it is read.
   execute format(

@@ -7,7 +7,10 @@ import { defineHandler } from "../../../core/declare/declare.js";
 import type { ZoneAsset } from "../../../core/places/zones.js";
 import type { TaskContext } from "../../../core/task/context.js";
 import type { MadeFile, Snapshot, WrittenExport, WrittenFile } from "../facts.js";
+import { writeCsv } from "../formats/csv.js";
+import { writeFlatgeobuf, writeGeopackage } from "../formats/gdal_formats.js";
 import { writeGeoparquet } from "../formats/geoparquet.js";
+import { writePmtiles } from "../formats/pmtiles.js";
 import {
   export_memory_mb,
   export_module,
@@ -23,8 +26,12 @@ const parameters = z.object({
 
 type Writer = (ctx: TaskContext, snapshot: Snapshot, settings: VectorExportParameters) => Promise<MadeFile>;
 
-const writers: Readonly<Partial<Record<VectorExportFormat, Writer>>> = {
+const writers: Readonly<Record<VectorExportFormat, Writer>> = {
   geoparquet: writeGeoparquet,
+  flatgeobuf: writeFlatgeobuf,
+  geopackage: writeGeopackage,
+  pmtiles: writePmtiles,
+  csv: writeCsv,
 };
 
 export const exportWriteVector = defineHandler(
@@ -42,7 +49,7 @@ export const exportWriteVector = defineHandler(
     const name = settings.name ?? settings.layer;
     const prefix = `exports/${name}`;
     const made: { format: VectorExportFormat; file: MadeFile }[] = [];
-    for (const format of settings.formats) made.push({ format, file: await writers[format]!(ctx, snapshot, settings) });
+    for (const format of settings.formats) made.push({ format, file: await writers[format](ctx, snapshot, settings) });
     const files: WrittenFile[] = [];
     for (const {
       format,

@@ -6,7 +6,7 @@ import { type CliSettings, wrapperFor } from "../../raster/gdal/engine_cli.js";
 import { skippedDrivers } from "../../raster/gdal/gdal_environment.js";
 import { gdalError } from "../../raster/gdal/gdal_errors.js";
 import { dumpOptions, info_options, type OgrEngine, type OgrPart, type OgrSource } from "./ogr_engine.js";
-import { is_harmless_vector, ogr_settings, vector_drivers } from "./ogr_settings.js";
+import { is_harmless_vector, ogr_settings, vector_drivers, writingDrivers } from "./ogr_settings.js";
 
 /** null: there is no GDAL here, one that is too old, or one without the drivers. */
 export async function openOgrCli(settings: CliSettings): Promise<OgrEngine | null> {
@@ -51,14 +51,25 @@ class OgrCli implements OgrEngine {
     await this.run(source, argv, dirname(target), "the features cannot be read", signal);
   }
 
+  writes(driver: string): boolean {
+    return this.drivers.includes(driver);
+  }
+
+  async write(source: OgrSource, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
+    const argv = ["ogr2ogr", ...options, ...opening(source), target, source.path];
+    const failing = `${options[1]} cannot be written`;
+    await this.run(source, argv, dirname(target), failing, signal, ["Memory", ...writingDrivers(options[1]!)]);
+  }
+
   private async run(
     source: OgrSource,
     argv: readonly string[],
     folder: string,
     failing: string,
     signal: AbortSignal,
+    writing: readonly string[] = ["PGDUMP"],
   ): Promise<string> {
-    const kept = new Set([source.driver, "PGDUMP"].filter((name) => vector_drivers.has(name)));
+    const kept = new Set([source.driver, ...writing].filter((name) => vector_drivers.has(name)));
     const env = { GDAL_SKIP: skippedDrivers(this.drivers, kept) };
     const { stdout, stderr } = await runProgram(this.program, { argv, folder, env, failing, signal });
     const errors = stderr.filter((line) => line.startsWith("ERROR") && !is_harmless_vector.test(line));

@@ -24,6 +24,10 @@ export interface OgrEngine {
   info(source: OgrSource, signal: AbortSignal): Promise<string>;
   /** The rows of a layer as lines of COPY in a PGDUMP file. */
   dump(source: OgrSource, part: OgrPart, target: string, signal: AbortSignal): Promise<void>;
+  /** Has it this driver to write with? */
+  writes(driver: string): boolean;
+  /** A file in another format; `options` as ogr2ogr takes them, `-f` and the driver first. */
+  write(source: OgrSource, target: string, options: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
 export const geometry_name = "fanfold_geometry";

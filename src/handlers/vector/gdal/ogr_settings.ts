@@ -13,7 +13,16 @@ export const vector_drivers: ReadonlySet<string> = new Set([
   "OpenFileGDB",
   "PGDUMP",
   "Memory",
+  "PMTiles",
+  "MBTiles",
+  "MVT",
+  "SQLite",
 ]);
+
+/** One that is written through others needs these, too. */
+export function writingDrivers(driver: string): string[] {
+  return driver === "PMTiles" ? ["PMTiles", "MBTiles", "MVT", "GPKG", "SQLite"] : [driver];
+}
 
 export const ogr_settings: Readonly<Record<string, string>> = Object.freeze({
   ...gdal_settings,
@@ -22,6 +31,7 @@ export const ogr_settings: Readonly<Record<string, string>> = Object.freeze({
   PG_USE_COPY: "YES",
   // One feature, not a file: a file that is one feature of a gigabyte is refused, not held.
   OGR_GEOJSON_MAX_OBJ_SIZE: "200",
+  OGR_CSV_MAX_LINE_SIZE: "500000000",
   // No schema is fetched from where a document says.
   GML_DOWNLOAD_SCHEMA: "NO",
   GML_SKIP_RESOLVE_ELEMS: "ALL",

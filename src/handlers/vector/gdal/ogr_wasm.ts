@@ -33,13 +33,31 @@ class OgrWasm extends WasmCalls implements OgrEngine {
     );
   }
 
-  async dump(source: OgrSource, part: OgrPart, target: string, signal: AbortSignal): Promise<void> {
-    await this.work("the features cannot be read", [source.path, target], signal, (call, [path, out]) =>
+  dump(source: OgrSource, part: OgrPart, target: string, signal: AbortSignal): Promise<void> {
+    return this.translate("the features cannot be read", source, target, dumpOptions(part), signal);
+  }
+
+  writes(driver: string): boolean {
+    return vector_drivers.has(driver);
+  }
+
+  write(source: OgrSource, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
+    return this.translate(`${options[1]} cannot be written`, source, target, options, signal);
+  }
+
+  private async translate(
+    failing: string,
+    source: OgrSource,
+    target: string,
+    options: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.work(failing, [source.path, target], signal, (call, [path, out]) =>
       call.opened(
         path!,
         source.driver,
         (dataset) =>
-          call.withOptions("GDALVectorTranslateOptions", dumpOptions(part), (parsed) =>
+          call.withOptions("GDALVectorTranslateOptions", options, (parsed) =>
             call.withArray(Uint32Array.of(dataset), (list) => {
               const types = ["string", "number", "number", "number", "number", "number"];
               const made = call.number("GDALVectorTranslate", types, [out, 0, 1, list, parsed, 0]);
