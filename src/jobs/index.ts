@@ -41,6 +41,7 @@ import { processRasterCollection } from "./process_raster_collection.js";
 import { processVector } from "./process_vector.js";
 import { registerRasters } from "./register_rasters.js";
 import { stackBands } from "./stack_bands.js";
+import { unpublishExport } from "./unpublish_export.js";
 import { unpublishRaster } from "./unpublish_raster.js";
 import { unpublishVector } from "./unpublish_vector.js";
 import { validateRaster } from "./validate_raster.js";
@@ -77,7 +78,7 @@ const vector_jobs = [processVector, unpublishVector];
 
 const vector_handlers = [vectorInspect, vectorPlan, vectorLoad, vectorPublish, vectorConclude, vectorRemove];
 
-const export_jobs = [exportVector];
+const export_jobs = [exportVector, unpublishExport];
 
 const export_handlers = [exportSnapshot, exportWriteVector, exportPublish];
 
