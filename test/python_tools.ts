@@ -14,6 +14,8 @@ const patience_ms = 240_000;
 
 interface Environment {
   packages: readonly string[];
+  /** Put in the place of versions that those would bring. */
+  instead?: readonly string[];
   /** Where its scripts are. */
   scripts: string;
 }
@@ -47,6 +49,11 @@ export function pythonExamples(): Promise<PythonTools | string> {
   return toolsOf(examples);
 }
 
+/** geoparquet-io, GeoPandas and DuckDB with its spatial extension in a package; or why there are none. */
+export function parquetJudges(): Promise<PythonTools | string> {
+  return toolsOf(parquet);
+}
+
 const stac_scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
 
 const stac: Environment = {
@@ -69,6 +76,13 @@ const rasters: Environment = {
   scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
 };
 
+const parquet: Environment = {
+  packages: ["geoparquet-io==1.7.0", "geopandas==1.2.0", "stac-geoparquet==0.8.3", "pystac[validation]==1.15.2"],
+  // Of the version that its extension was built for.
+  instead: ["duckdb==1.5.5", "duckdb-extensions==1.5.5", "duckdb-extension-spatial==1.5.5"],
+  scripts: fileURLToPath(new URL("./export/python", import.meta.url)),
+};
+
 const callers: Environment = {
   packages: ["schemathesis==4.32.5"],
   scripts: fileURLToPath(new URL("./server", import.meta.url)),
@@ -83,7 +97,10 @@ function toolsOf(environment: Environment): Promise<PythonTools | string> {
 }
 
 async function prepare(environment: Environment): Promise<PythonTools> {
-  const hash = createHash("sha256").update(JSON.stringify(environment.packages)).digest("hex").slice(0, 12);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([...environment.packages, ...(environment.instead ?? [])]))
+    .digest("hex")
+    .slice(0, 12);
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fanfold-tests");
   const folder = join(cache, `python-${hash}`);
   await mkdir(cache, { recursive: true });
@@ -119,7 +136,7 @@ export async function runScript<T>(python: string, script: string[], input: unkn
   return JSON.parse(stdout);
 }
 
-async function make({ packages }: Environment, folder: string): Promise<void> {
+async function make({ packages, instead = [] }: Environment, folder: string): Promise<void> {
   const part = `${folder}.${process.pid}`;
   try {
     // The machine's pip serves it, too: a pip of its own would take longer to install than the packages.
@@ -129,6 +146,10 @@ async function make({ packages }: Environment, folder: string): Promise<void> {
     const native = "numpy,pandas,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
     const ready_made = ["--only-binary", native, "--no-compile"];
     await run("python3", [...into, "install", ...ready_made, ...packages], { timeout: patience_ms });
+    if (instead.length > 0) {
+      const forced = ["--no-deps", "--force-reinstall", ...ready_made];
+      await run("python3", [...into, "install", ...forced, ...instead], { timeout: patience_ms });
+    }
     // It must appear in one piece; its programs are run by `python -m`, so that its name may change.
     await rename(part, folder);
   } finally {

@@ -4,7 +4,9 @@ import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
 import { webhookTell } from "../handlers/connectors/webhook_tell.js";
 import { exportPublish } from "../handlers/export/handlers/publish.js";
+import { exportPublishStac } from "../handlers/export/handlers/publish_stac.js";
 import { exportSnapshot } from "../handlers/export/handlers/snapshot.js";
+import { exportWriteStac } from "../handlers/export/handlers/write_stac.js";
 import { exportWriteVector } from "../handlers/export/handlers/write_vector.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
@@ -33,6 +35,7 @@ import { vectorPlan } from "../handlers/vector/handlers/plan.js";
 import { vectorPublish } from "../handlers/vector/handlers/publish.js";
 import { vectorRemove } from "../handlers/vector/handlers/remove.js";
 import { builtin_recipes } from "../platform/index.js";
+import { exportStac } from "./export_stac.js";
 import { exportVector } from "./export_vector.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
@@ -78,9 +81,9 @@ const vector_jobs = [processVector, unpublishVector];
 
 const vector_handlers = [vectorInspect, vectorPlan, vectorLoad, vectorPublish, vectorConclude, vectorRemove];
 
-const export_jobs = [exportVector, unpublishExport];
+const export_jobs = [exportVector, exportStac, unpublishExport];
 
-const export_handlers = [exportSnapshot, exportWriteVector, exportPublish];
+const export_handlers = [exportSnapshot, exportWriteVector, exportPublish, exportWriteStac, exportPublishStac];
 
 export function builtinRegistry() {
   return {

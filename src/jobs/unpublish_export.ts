@@ -5,7 +5,7 @@
 // An item, its files and their records go in one transaction, or stay. What the export was made of is left alone.
 import { z } from "zod";
 import { defineJob } from "../core/declare/declare.js";
-import { export_name } from "../handlers/export/settings.js";
+import { export_folder, export_name } from "../handlers/export/settings.js";
 import { stac_id } from "../handlers/raster/settings.js";
 import type { Selection } from "../handlers/stac/select_items.js";
 
@@ -38,7 +38,10 @@ export const unpublishExport = defineJob({
           ...(exports === undefined ? {} : { item_ids: exports }),
           ...(job_id === undefined ? {} : { job_id }),
         };
-        yield { index: "select", parameters: { collection, ...named, dry_run, delete_files: false } };
+        yield {
+          index: "select",
+          parameters: { collection, ...named, dry_run, delete_files: false, unnamed_below: `gold:${export_folder}` },
+        };
       },
     },
     {
@@ -49,8 +52,9 @@ export const unpublishExport = defineJob({
       when: "$.parameters.dry_run == false",
       tasks: async function* ({ previous }) {
         const { batches } = await previous.one<Selection>();
-        for (const { collection, item_ids } of batches) {
-          yield { index: `${collection}/${item_ids[0]}`, parameters: { collection, item_ids, delete_files: false } };
+        for (const { collection, item_ids, files = [] } of batches) {
+          const index = `${collection}/${item_ids[0] ?? files[0]}`;
+          yield { index, parameters: { collection, item_ids, files, delete_files: false } };
         }
       },
     },

@@ -23,6 +23,9 @@ export const export_fields = {
 
 export const export_name = layer_name;
 
+/** In zone gold: each export has a folder of its name in it. */
+export const export_folder = "exports/";
+
 export const vector_export_fields = {
   layer: layer_name.describe("the layer to export, by name"),
   formats: z
@@ -71,6 +74,24 @@ export function vectorExportChecks(
   if (columns !== undefined && new Set(columns).size < columns.length) refuse("columns", "names a column twice");
   if (max_zoom !== undefined && max_zoom < min_zoom) refuse("max_zoom", `is less than min_zoom, which is ${min_zoom}`);
 }
+
+export const stac_export_fields = {
+  source: stac_id.describe("the collection to export"),
+  formats: z
+    .array(z.enum(["static", "geoparquet"]))
+    .min(1)
+    .max(2)
+    .default(["static", "geoparquet"])
+    .describe(
+      "static: a folder of catalog.json, collection.json and a file for each item; geoparquet: stac-geoparquet",
+    ),
+  copy_assets: z
+    .boolean()
+    .default(false)
+    .describe("of static: copy the items' files into the folder too, so that it needs nothing else"),
+  name: export_name.optional().describe("name of the export: its item and its folder; default: the collection's"),
+  ...export_fields,
+};
 
 /** One module for every handler that writes files, as it is on disk: .js when built, .ts in a test. */
 export const export_module = import.meta.url.replace(/settings(\.[jt]s)$/, "isolated$1");

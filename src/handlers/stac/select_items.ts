@@ -38,6 +38,8 @@ const parameters = z.object({
   job_ids: z.array(z.string()).optional(),
   dry_run: z.boolean(),
   delete_files: z.boolean(),
+  // Also what the jobs of these items have recorded below this zone:prefix, and no item names.
+  unnamed_below: z.string().min(1).optional(),
 });
 
 type Wanted = z.output<typeof parameters>;
@@ -61,11 +63,13 @@ export const stacSelectItems = defineHandler(
     const named: StacItem[] = [];
     const named_files = new Set<string>();
     const seen = new Set<string>();
+    const makers = new Set(wanted.job_ids ?? []);
     for await (const item of wantedItems(ctx, catalog, wanted)) {
       const files = filesOf(item);
       selection.item_count += 1;
       selection.file_count += files.length;
-      if (wanted.job_ids !== undefined) for (const file of files) named_files.add(file);
+      if (wanted.unnamed_below !== undefined) makers.add(String(item.properties["fanfold:job_id"]));
+      if (makers.size > 0) for (const file of files) named_files.add(file);
       if (selection.items.length < most_named) {
         selection.items.push({ collection: item.collection, item_id: item.id, files });
         named.push(item);
@@ -89,8 +93,8 @@ export const stacSelectItems = defineHandler(
         selection.batches.push({ collection, item_ids: ids.slice(at, at + batch) });
       }
     }
-    if (wanted.job_ids !== undefined && wanted.collection === undefined)
-      await addUnnamed(ctx, selection, wanted.job_ids, named_files);
+    if (makers.size > 0 && (wanted.unnamed_below !== undefined || wanted.collection === undefined))
+      await addUnnamed(ctx, selection, [...makers], named_files, wanted.unnamed_below);
     const { delete_files, job_ids: made_by } = wanted;
     if (wanted.dry_run) selection.kept = (await leavingFiles(ctx, catalog, named, { delete_files, made_by })).kept;
     if (wanted.dry_run) ctx.log.info("nothing was removed: give dry_run=false", { item_count: selection.item_count });
@@ -99,19 +103,32 @@ export const stacSelectItems = defineHandler(
 );
 
 /** Files of these jobs that none of the items names, and no other job has recorded: they go by themselves. */
-async function addUnnamed(ctx: TaskContext, selection: Selection, job_ids: string[], named: ReadonlySet<string>) {
+async function addUnnamed(
+  ctx: TaskContext,
+  selection: Selection,
+  job_ids: string[],
+  named: ReadonlySet<string>,
+  below = "",
+) {
+  const files = (await filesOfJobs(ctx, job_ids)).filter((file) => file.startsWith(below) && !named.has(file));
+  selection.file_count += files.length;
+  for (let at = 0; at < files.length; at += batch)
+    selection.batches.push({ collection: "files", item_ids: [], files: files.slice(at, at + batch) });
+}
+
+/** What these jobs have recorded, and no other job has. */
+export async function filesOfJobs(ctx: TaskContext, job_ids: readonly string[]): Promise<string[]> {
+  if (job_ids.length === 0) return [];
   const jobs = JSON.stringify(job_ids);
   const files: string[] = [];
   let after: string | null = null;
   do {
     ctx.signal.throwIfAborted();
     const found = await pageOfFiles(ctx, jobs, after);
-    for (const { ref, shared } of found) if (!shared && !named.has(ref)) files.push(ref);
+    for (const { ref, shared } of found) if (!shared) files.push(ref);
     after = found.length < page ? null : (found.at(-1)?.ref ?? null);
   } while (after !== null);
-  selection.file_count += files.length;
-  for (let at = 0; at < files.length; at += batch)
-    selection.batches.push({ collection: "files", item_ids: [], files: files.slice(at, at + batch) });
+  return files;
 }
 
 async function pageOfFiles(ctx: TaskContext, jobs: string, after: string | null) {

@@ -1,12 +1,10 @@
-// export.publish: the item of an export, in the transaction that ends this task: from then on it is there for everybody who looks. Files of
-// the export that had the name before go in that transaction too.
+// export.publish: the item of an exported layer: from the end of this task on it is there for everybody who looks.
 import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
-import { catalogOf } from "../../stac/catalog_of.js";
-import { leavingFiles } from "../../stac/leaving_files.js";
-import { filesOf, findItems, refuseTaken, zoneRef } from "../../stac/taken_items.js";
+import { formatZoneRef } from "../../../core/places/zones.js";
 import { exportItem } from "../export_item.js";
 import type { Snapshot, WrittenExport } from "../facts.js";
+import { publishItem } from "../publish_item.js";
 import { vector_export_parameters } from "../settings.js";
 
 export interface PublishedExport {
@@ -25,36 +23,25 @@ export const exportPublish = defineHandler(
   "export.publish",
   { parameters: z.object({ settings: vector_export_parameters }) },
   async ({ settings }, ctx): Promise<PublishedExport> => {
-    const { collection } = settings;
     const snapshot = await ctx.previous("snapshot").one<Snapshot>();
     const written = await ctx.previous("write").one<WrittenExport>();
-    const { name } = written;
-    const catalog = await catalogOf(ctx);
-    const before = await findItems(ctx, catalog, collection, [name]);
-    refuseTaken(ctx, settings, before);
     const item = exportItem({ settings, snapshot, written, job_id: ctx.job_id });
-    const kept = new Set(filesOf(item));
-    const { leaving } = await leavingFiles(ctx, catalog, before, { delete_files: false });
-    const replaced = leaving.filter((ref) => !kept.has(ref));
-    for (const file of replaced) await ctx.zones.retract(zoneRef(file));
-    const writer = await ctx.db((session) => catalog.prepare(session, collection));
-    await ctx.db((session) => writer.put(session, [item]), { with_finish: true });
-    const path = `/stac/collections/${encodeURIComponent(collection)}/items/${encodeURIComponent(name)}`;
+    const { path, replaced_files } = await publishItem(ctx, item, settings.overwrite);
     ctx.deliver({ name: "export", count: written.files.length, location: path });
     return {
-      name,
-      collection,
+      name: written.name,
+      collection: settings.collection,
       layer: snapshot.name,
       layer_version: snapshot.version,
       row_count: snapshot.row_count,
-      files: written.files.map(({ format, asset: { zone, key, bytes, sha256 } }) => ({
-        file: `${zone}:${key}`,
+      files: written.files.map(({ format, asset }) => ({
+        file: formatZoneRef(asset),
         format,
-        bytes,
-        sha256,
+        bytes: asset.bytes,
+        sha256: asset.sha256,
       })),
-      manifest: `${written.manifest.zone}:${written.manifest.key}`,
-      replaced_files: replaced.length,
+      manifest: formatZoneRef(written.manifest),
+      replaced_files,
       links: { item: path },
     };
   },

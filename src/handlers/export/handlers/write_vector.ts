@@ -12,6 +12,7 @@ import { writeFlatgeobuf, writeGeopackage } from "../formats/gdal_formats.js";
 import { writeGeoparquet } from "../formats/geoparquet.js";
 import { writePmtiles } from "../formats/pmtiles.js";
 import {
+  export_folder,
   export_memory_mb,
   export_module,
   type VectorExportFormat,
@@ -47,7 +48,7 @@ export const exportWriteVector = defineHandler(
   async ({ settings, snapshot: given }, ctx): Promise<WrittenExport> => {
     const snapshot = given as unknown as Snapshot;
     const name = settings.name ?? settings.layer;
-    const prefix = `exports/${name}`;
+    const prefix = `${export_folder}${name}`;
     const made: { format: VectorExportFormat; file: MadeFile }[] = [];
     for (const format of settings.formats) made.push({ format, file: await writers[format](ctx, snapshot, settings) });
     const files: WrittenFile[] = [];

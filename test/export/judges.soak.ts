@@ -1,0 +1,85 @@
+// What others say of our files: geoparquet-io, GeoPandas and DuckDB of GeoParquet, go-pmtiles of PMTiles.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { catalogHere, RasterWorld } from "../jobs/raster_world.js";
+import { parquetJudges } from "../python_tools.js";
+import { collection, feature, square } from "../vector/vector_files.js";
+
+const here = await catalogHere("server");
+const python = await parquetJudges();
+const skipped = here.skip ? here.name : typeof python === "string" ? ` (skipped: ${python})` : "";
+
+describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
+  let world: RasterWorld;
+  beforeAll(async () => {
+    world = await RasterWorld.open("server");
+    await world.worker();
+    const features = Array.from({ length: 3000 }, (_, at) =>
+      feature(
+        {
+          at,
+          name: `n${at}`,
+          share: at / 7,
+          open: at % 2 === 0,
+          day: "2001-02-03",
+          seen: "2001-02-03T04:05:06Z",
+          tags: [at],
+        },
+        at % 100 === 99 ? null : square(-179 + ((at * 37) % 350), -80 + ((at * 13) % 150)),
+      ),
+    );
+    world.put("bronze:judged.geojson", collection(features));
+    const job = await world.run("process_vector", {
+      source: "bronze:judged.geojson",
+      register: false,
+      without_geometry: "keep",
+    });
+    expect(job.error).toBeNull();
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  const pathOf = (ref: string) => world.path("gold", ref.slice("gold:".length));
+
+  test("GeoParquet is right to geoparquet-io, GeoPandas and DuckDB, whatever it is compressed with", {
+    timeout: 240_000,
+  }, async () => {
+    const files: string[] = [];
+    for (const compression of ["gzip", "snappy"]) {
+      const job = await world.run("export_vector", {
+        layer: "judged",
+        name: compression,
+        compression,
+        row_group_rows: 1000,
+      });
+      expect(job.error).toBeNull();
+      files.push(pathOf((job.result as { files: { file: string }[] }).files[0]!.file));
+    }
+    if (typeof python === "string") throw new Error(python);
+    const verdicts = await python.run<Verdict[]>("judge_parquet.py", files);
+    for (const { gpio, geopandas, duckdb } of verdicts) {
+      expect(gpio, gpio.said).toMatchObject({ code: 0 });
+      expect(geopandas).toMatchObject({ rows: 3000, crs: expect.stringMatching(/CRS84/) });
+      expect(geopandas.bounds[0]).toBe(-179);
+      expect(duckdb).toEqual({ rows: 3000, xmin: -179 });
+    }
+  });
+
+  test("PMTiles pass `pmtiles verify`", { timeout: 400_000 }, async (t) => {
+    const run = promisify(execFile);
+    const go = { timeout: 300_000, env: { ...process.env, GOFLAGS: "-mod=mod", GOBIN: world.dir } };
+    const why = await run("go", ["install", "github.com/protomaps/go-pmtiles@v1.28.0"], go).then(() => null, String);
+    if (why !== null) return t.skip(why.slice(0, 200));
+    const job = await world.run("export_vector", { layer: "judged", name: "tiles", formats: ["pmtiles"], max_zoom: 4 });
+    expect(job.error).toBeNull();
+    const file = pathOf((job.result as { files: { file: string }[] }).files[0]!.file);
+    const { stdout, stderr } = await run(`${world.dir}/go-pmtiles`, ["verify", file]);
+    expect(`${stdout}${stderr}`).toMatch(/Completed verify/);
+  });
+});
+
+interface Verdict {
+  gpio: { code: number; said: string };
+  geopandas: { rows: number; crs: string; bounds: number[]; valid: boolean; types: string[] };
+  duckdb: { rows: number; xmin: number };
+}
