@@ -58,7 +58,7 @@ const may_import: Record<string, readonly string[]> = {
 
 /** Pure folders compute: the clock, chance and the outside world are arguments. */
 const pure = ["core", "geo"];
-const pure_modules = new Set(["node:crypto", "zod", "croner"]);
+const pure_modules = new Set(["node:crypto", "zod", "croner", "h3-js"]);
 const impure_code =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.|\bset(Timeout|Interval|Immediate)\(|\brandom(UUID|Bytes|Int)\b|\bfetch\(|\bprocess\./;
 

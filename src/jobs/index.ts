@@ -12,6 +12,10 @@ import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
 import { filesManifest } from "../handlers/files/manifest.js";
+import { h3FillCascade } from "../handlers/h3/handlers/fill_cascade.js";
+import { h3FillGrid } from "../handlers/h3/handlers/fill_grid.js";
+import { h3PlanCascade } from "../handlers/h3/handlers/plan_cascade.js";
+import { h3PlanGrid } from "../handlers/h3/handlers/plan_grid.js";
 import { helloGreet } from "../handlers/hello/greet.js";
 import { helloReply } from "../handlers/hello/reply.js";
 import { rasterCheckAlike } from "../handlers/raster/handlers/check_alike.js";
@@ -37,6 +41,8 @@ import { vectorRemove } from "../handlers/vector/handlers/remove.js";
 import { builtin_recipes } from "../platform/index.js";
 import { exportStac } from "./export_stac.js";
 import { exportVector } from "./export_vector.js";
+import { cascadeH3 } from "./cascade_h3.js";
+import { createH3Grid } from "./create_h3_grid.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
@@ -88,6 +94,13 @@ const export_handlers = [exportSnapshot, exportWriteVector, exportPublish, expor
 export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs],
+const h3_jobs = [createH3Grid, cascadeH3];
+
+const h3_handlers = [h3PlanGrid, h3FillGrid, h3PlanCascade, h3FillCascade];
+
+export function builtinRegistry() {
+  return {
+    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...h3_jobs],
     handlers: [
       helloGreet,
       helloReply,
@@ -102,6 +115,7 @@ export function builtinRegistry() {
       ...raster_handlers,
       ...vector_handlers,
       ...export_handlers,
+      ...h3_handlers,
     ],
     recipes: builtin_recipes,
   };

@@ -52,7 +52,13 @@ export interface Target {
   time_column: string | null;
   split_by: string | null;
   expected: number | null;
-  sources: { source: string; sha256: string; layer: string; format: VectorFormat; crs: string | null }[];
+  sources: {
+    source: string;
+    sha256: string;
+    layer: string;
+    format: VectorFormat | "geotiff" | "layer";
+    crs: string | null;
+  }[];
 }
 
 export interface LoadPlan {

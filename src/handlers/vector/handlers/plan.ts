@@ -43,10 +43,10 @@ export const vectorPlan = defineHandler(
 );
 
 /** Before any work, because hours later it would be the same; asked again when it is published. */
-async function refuseTaken(
+export async function refuseTaken(
   ctx: TaskContext,
-  targets: readonly Target[],
-  { mode, split_by }: VectorParameters,
+  targets: readonly Pick<Target, "layer">[],
+  { mode, split_by }: Pick<VectorParameters, "mode" | "split_by">,
 ): Promise<void> {
   if (mode !== "create" || split_by !== undefined) return;
   const names = JSON.stringify(targets.map(({ layer }) => layer));

@@ -1,0 +1,31 @@
+// What the tasks of a job over cells tell each other, in the form that vector.publish and vector.conclude read too. Types only.
+import type { CellNumber } from "../../geo/h3/cell.js";
+import type { Target } from "../vector/facts.js";
+
+/** Part of a grid: everything below these cells that lies in the area. */
+export interface GridPart {
+  part: number;
+  table: string;
+  roots: CellNumber[];
+}
+
+/** Part of a cascade: cells of the source layer between two keys; of each, one of several trees below it where it is too large for a task. */
+export interface CascadePart {
+  part: number;
+  table: string;
+  source_table: string;
+  from: number;
+  to: number;
+  slice: { depth: number; place: number } | null;
+}
+
+export interface CellPlan<Part> {
+  targets: Target[];
+  parts: Part[];
+  /** No more cells than these. */
+  at_most: number;
+  /** Of the layer that an area is taken from. */
+  within_version: number | null;
+  findings: [];
+  renamed: [];
+}
