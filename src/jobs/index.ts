@@ -14,8 +14,13 @@ import { filesList } from "../handlers/files/list.js";
 import { filesManifest } from "../handlers/files/manifest.js";
 import { h3FillCascade } from "../handlers/h3/handlers/fill_cascade.js";
 import { h3FillGrid } from "../handlers/h3/handlers/fill_grid.js";
+import { h3FoldCells } from "../handlers/h3/handlers/fold_cells.js";
+import { h3InspectRasters } from "../handlers/h3/handlers/inspect_rasters.js";
 import { h3PlanCascade } from "../handlers/h3/handlers/plan_cascade.js";
+import { h3PlanFold } from "../handlers/h3/handlers/plan_fold.js";
 import { h3PlanGrid } from "../handlers/h3/handlers/plan_grid.js";
+import { h3PlanRaster } from "../handlers/h3/handlers/plan_raster.js";
+import { h3TallyRaster } from "../handlers/h3/handlers/tally_raster.js";
 import { helloGreet } from "../handlers/hello/greet.js";
 import { helloReply } from "../handlers/hello/reply.js";
 import { rasterCheckAlike } from "../handlers/raster/handlers/check_alike.js";
@@ -48,6 +53,7 @@ import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
 import { processRasterCollection } from "./process_raster_collection.js";
 import { processVector } from "./process_vector.js";
+import { rasterToH3 } from "./raster_to_h3.js";
 import { registerRasters } from "./register_rasters.js";
 import { stackBands } from "./stack_bands.js";
 import { unpublishExport } from "./unpublish_export.js";
@@ -95,8 +101,19 @@ export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs],
 const h3_jobs = [createH3Grid, cascadeH3];
+const h3_jobs = [createH3Grid, cascadeH3, rasterToH3];
 
-const h3_handlers = [h3PlanGrid, h3FillGrid, h3PlanCascade, h3FillCascade];
+const h3_handlers = [
+  h3PlanGrid,
+  h3FillGrid,
+  h3PlanCascade,
+  h3FillCascade,
+  h3InspectRasters,
+  h3PlanRaster,
+  h3TallyRaster,
+  h3PlanFold,
+  h3FoldCells,
+];
 
 export function builtinRegistry() {
   return {

@@ -49,6 +49,5 @@ describe.skipIf(here.skip)(`land${here.name}`, () => {
     expect(await cellsOf(world.db, "fiji_7")).toEqual(
       [6, 7].flatMap((r) => parents.flatMap((cell) => h3.cellToChildren(cell, r))).sort(),
     );
-    console.info({ land, cascade });
   });
 });

@@ -29,3 +29,40 @@ export interface CellPlan<Part> {
   findings: [];
   renamed: [];
 }
+
+/** What is known of a raster by its header. */
+export interface RasterFacts {
+  source: string;
+  etag: string;
+  crs: string | null;
+  pixels: number;
+  block_pixels: number;
+  /** Of one band. */
+  blocks: number;
+  /** About so many cells have a pixel of it. */
+  cells: number;
+}
+
+/** Blocks of one raster, from the first to before the last. */
+export interface RasterPart {
+  part: number;
+  /** Of tallies: a row for each cell that this part meets. */
+  tallies: string;
+  source: string;
+  etag: string;
+  from: number;
+  to: number;
+}
+
+export interface TallyPlan<Part> extends CellPlan<Part> {
+  tallies: string;
+}
+
+/** Cells between two numbers, with all their tallies. */
+export interface FoldPart {
+  part: number;
+  table: string;
+  tallies: string;
+  from: number;
+  to: number;
+}

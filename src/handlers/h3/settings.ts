@@ -1,6 +1,8 @@
 // What may be asked of the jobs over H3 cells, field by field: documentation, help and forms are made from these. Data only.
 import { z } from "zod";
-import { catalog_fields, layer_name } from "../vector/settings.js";
+import { statistic_names, statistic_rule } from "../../geo/h3/statistics.js";
+import { zone_object } from "../raster/settings.js";
+import { catalog_fields, layer_name, vector_sources } from "../vector/settings.js";
 
 export const resolution = z.int().min(0).max(15);
 
@@ -99,3 +101,45 @@ export function cascadeCheck(
     refinement.addIssue({ code: "custom", path: ["from"], message: "is finer than to: give the coarser one here" });
   }
 }
+
+export const statistics_field = {
+  statistics: z
+    .array(z.string().regex(statistic_rule, `is none of ${statistic_names.join(", ")}`))
+    .min(1)
+    .max(40)
+    .refine((names) => new Set(names).size === names.length, "has a name twice")
+    .default(["count", "sum", "mean", "min", "max"])
+    .describe(`what is told of the values in a cell: ${statistic_names.join(", ")}`),
+};
+
+export const raster_fields = {
+  source: zone_object.optional().describe("the COG: zone:key, such as silver:dem/scene-1.tif"),
+  sources: vector_sources.optional().describe("several COGs, in place of source: {list: [...]} or {prefix, pattern}"),
+  source_crs: z
+    .string()
+    .regex(/^EPSG:[0-9]{1,6}$/i, "is not a CRS by its EPSG code, such as EPSG:4326")
+    .overwrite((text) => text.toUpperCase())
+    .optional()
+    .describe("CRS of a source that does not say it"),
+  band: z.int().min(1).max(65535).default(1).describe("which band, from 1"),
+  nodata: z.number().optional().describe("a value that is no data, beside what the file says"),
+  resolution: resolution.describe("H3 resolution, 0 to 15"),
+  ...statistics_field,
+  ...target_fields,
+  ...max_cells_field,
+};
+export const raster_parameters = z.object(raster_fields);
+export type RasterParameters = z.output<typeof raster_parameters>;
+
+export function rasterCheck(
+  { source, sources }: Pick<RasterParameters, "source" | "sources">,
+  refinement: { addIssue(issue: { code: "custom"; path: string[]; message: string }): void },
+): void {
+  if ((source === undefined) !== (sources === undefined)) return;
+  const message = source === undefined ? "is missing: give it, or sources" : "is given beside sources: give one";
+  refinement.addIssue({ code: "custom", path: ["source"], message });
+}
+
+/** One module for the handlers that open rasters, as it is on disk: .js when built, .ts in a test. */
+export const h3_module = import.meta.url.replace(/settings(\.[jt]s)$/, "isolated$1");
+export const h3_memory_mb = 768;

@@ -20,7 +20,7 @@ begin
   if v_layer.version <> of_version then
     perform geo.refuse(format('the layer "%s" was changed while the job ran', of_layer), 'submit the job again', 'FF003');
   end if;
-  if v_layer.geometry_type is null or v_layer.geometry_type not in ('Polygon', 'MultiPolygon', 'Geometry') then
+  if coalesce(v_layer.geometry_type, 'Point') in ('Point', 'MultiPoint', 'LineString', 'MultiLineString') then
     perform geo.refuse(format('the layer "%s" has no polygons', of_layer), 'name a layer of polygons');
   end if;
   select string_agg(k, ', ') into v_unknown from jsonb_object_keys(filter) k
