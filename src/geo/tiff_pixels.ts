@@ -38,12 +38,14 @@ export function blockBytes({ width, height, samples, data_type }: BlockLayout): 
   return (width * height * samples * sample_layouts[data_type].bits) / 8;
 }
 
-/** Pixel by pixel, row by row, all samples of each. `bytes` are not compressed any more, as many as blockBytes says, and may be changed. */
+/** Pixel by pixel, row by row, all samples of each. `bytes` are not compressed any more, as many as blockBytes says. */
 export function decodeBlock(bytes: Uint8Array, layout: BlockLayout): Samples {
   const { width, height, samples, data_type, predictor, little_endian } = layout;
   const size = sample_layouts[data_type].bits / 8;
   const row_bytes = width * samples * size;
-  const own = bytes.slice(0, row_bytes * height);
+  // A copy of its own: slice() of a Buffer is none, and begins anywhere.
+  const own = new Uint8Array(row_bytes * height);
+  own.set(bytes.subarray(0, own.length));
   if (predictor === 3) {
     for (let row = 0; row < height; row++)
       floatRow(own.subarray(row * row_bytes, (row + 1) * row_bytes), samples, size);

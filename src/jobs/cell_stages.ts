@@ -1,5 +1,7 @@
-// The end of every job that makes a layer of cells: vector.publish and vector.conclude, as a vector's layer has them.
+// The end of every job that makes a layer of cells: vector.publish and vector.conclude, as a vector's layer has them. And before it, what
+// puts tallies of the tasks together.
 import type { StageDeclaration } from "../core/declare/declare.js";
+import type { FoldPart, Told } from "../handlers/h3/facts.js";
 import type { LoadPlan } from "../handlers/vector/facts.js";
 import { vector_parameters } from "../handlers/vector/settings.js";
 
@@ -25,3 +27,32 @@ export const cell_stages: readonly StageDeclaration[] = [
     after: ["plan", "publish"],
   },
 ];
+
+/** `told`: what was tallied, and the statistics that are wanted of it. */
+export function foldStages(told: (parameters: Record<string, unknown>) => Told[]): readonly StageDeclaration[] {
+  const when = "$.parameters.dry_run == false";
+  return [
+    {
+      name: "gather",
+      task: "h3.plan_fold",
+      description: "All tallies are there; which cells are put together in which task",
+      after: ["plan", "tally"],
+      when,
+    },
+    {
+      name: "load",
+      task: "h3.fold_cells",
+      description: "Tallies of a cell become its statistics, exactly, and are copied with its outline",
+      parallelism: "fan_out",
+      max_parallel: 16,
+      after: ["gather"],
+      when,
+      tasks: async function* ({ parameters, previous }) {
+        const { parts } = await previous.one<{ parts: FoldPart[] }>();
+        const { geometry } = parameters;
+        for (const load of parts)
+          yield { index: `part-${load.part}`, parameters: { load, geometry, told: told(parameters) } };
+      },
+    },
+  ];
+}

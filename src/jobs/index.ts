@@ -20,7 +20,9 @@ import { h3PlanCascade } from "../handlers/h3/handlers/plan_cascade.js";
 import { h3PlanFold } from "../handlers/h3/handlers/plan_fold.js";
 import { h3PlanGrid } from "../handlers/h3/handlers/plan_grid.js";
 import { h3PlanRaster } from "../handlers/h3/handlers/plan_raster.js";
+import { h3PlanVector } from "../handlers/h3/handlers/plan_vector.js";
 import { h3TallyRaster } from "../handlers/h3/handlers/tally_raster.js";
+import { h3TallyVector } from "../handlers/h3/handlers/tally_vector.js";
 import { helloGreet } from "../handlers/hello/greet.js";
 import { helloReply } from "../handlers/hello/reply.js";
 import { rasterCheckAlike } from "../handlers/raster/handlers/check_alike.js";
@@ -61,6 +63,7 @@ import { unpublishRaster } from "./unpublish_raster.js";
 import { unpublishVector } from "./unpublish_vector.js";
 import { validateRaster } from "./validate_raster.js";
 import { validateRasters } from "./validate_rasters.js";
+import { vectorToH3 } from "./vector_to_h3.js";
 
 const raster_jobs = [
   validateRaster,
@@ -102,6 +105,7 @@ export function builtinRegistry() {
     jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs],
 const h3_jobs = [createH3Grid, cascadeH3];
 const h3_jobs = [createH3Grid, cascadeH3, rasterToH3];
+const h3_jobs = [createH3Grid, cascadeH3, rasterToH3, vectorToH3];
 
 const h3_handlers = [
   h3PlanGrid,
@@ -111,6 +115,8 @@ const h3_handlers = [
   h3InspectRasters,
   h3PlanRaster,
   h3TallyRaster,
+  h3PlanVector,
+  h3TallyVector,
   h3PlanFold,
   h3FoldCells,
 ];

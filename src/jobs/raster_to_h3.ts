@@ -8,9 +8,9 @@
 //   a worker dies                            its part is counted again; one that was written is not, and nothing counts twice
 import { z } from "zod";
 import { defineJob } from "../core/declare/declare.js";
-import type { FoldPart, RasterPart, TallyPlan } from "../handlers/h3/facts.js";
+import type { RasterPart, TallyPlan } from "../handlers/h3/facts.js";
 import { raster_fields, rasterCheck } from "../handlers/h3/settings.js";
-import { cell_stages } from "./cell_stages.js";
+import { cell_stages, foldStages } from "./cell_stages.js";
 
 const loads = "$.parameters.dry_run == false";
 
@@ -49,28 +49,7 @@ export const rasterToH3 = defineJob({
         for (const load of parts) yield { index: `part-${load.part}`, parameters: { load, ...wishes } };
       },
     },
-    {
-      name: "gather",
-      task: "h3.plan_fold",
-      description: "All tallies are there; which cells are put together in which task",
-      after: ["plan", "tally"],
-      when: loads,
-    },
-    {
-      name: "load",
-      task: "h3.fold_cells",
-      description: "Tallies of a cell become its statistics, exactly, and are copied with its outline",
-      parallelism: "fan_out",
-      max_parallel: 16,
-      after: ["gather"],
-      when: loads,
-      tasks: async function* ({ parameters, previous }) {
-        const { parts } = await previous.one<{ parts: FoldPart[] }>();
-        const { geometry, statistics } = parameters;
-        for (const load of parts)
-          yield { index: `part-${load.part}`, parameters: { load, geometry, told: [{ prefix: "", statistics }] } };
-      },
-    },
+    ...foldStages(({ statistics }) => [{ prefix: "", statistics: statistics as string[] }]),
     ...cell_stages,
   ],
 });

@@ -165,18 +165,7 @@ describe.skipIf(here.skip)(`rasters in cells${here.name}`, () => {
         ["packbits", [file("int16.tif"), "-co", "COMPRESS=PACKBITS", "-co", "ENDIANNESS=BIG"]],
         [
           "deflate_big",
-          [
-            file("float.tif"),
-            ...tiled,
-            "-co",
-            "COMPRESS=DEFLATE",
-            "-co",
-            "PREDICTOR=3",
-            "-co",
-            "ENDIANNESS=BIG",
-            "-co",
-            "BIGTIFF=YES",
-          ],
+          [file("float.tif"), ...tiled, "-co", "COMPRESS=DEFLATE", "-co", "ENDIANNESS=BIG", "-co", "BIGTIFF=YES"],
         ],
         ["apart", [file("int16.tif"), "-b", "1", "-b", "1", ...tiled, "-co", "INTERLEAVE=BAND"]],
         ["together", [file("int16.tif"), "-b", "1", "-b", "1", ...tiled, "-co", "COMPRESS=LZW", "-co", "PREDICTOR=2"]],
@@ -238,7 +227,12 @@ describe.skipIf(here.skip)(`rasters in cells${here.name}`, () => {
       const first = await rowsOf(world.db, "made_lzw");
       const total = first.reduce((sum, { count }) => sum + (count as number), 0);
       expect(total).toBe(values.filter((n) => n !== -9999).length);
-      for (const [name] of made) expect([name, await rowsOf(world.db, `made_${name}`)]).toEqual([name, first]);
+      const others: string[] = [];
+      for (const [name] of made) {
+        const rows = await rowsOf(world.db, `made_${name}`);
+        if (JSON.stringify(rows) !== JSON.stringify(first)) others.push(name);
+      }
+      expect(others).toEqual([]);
     },
   );
 

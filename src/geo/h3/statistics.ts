@@ -4,11 +4,11 @@ import type { LayerColumn } from "../vector.js";
 import { majority, percentile, type Tally, type ValueCounts } from "./tallies.js";
 
 const plain = ["count", "sum", "mean", "min", "max"] as const;
-const by_value = ["majority", "variety", "shares"] as const;
+const by_value = ["majority", "dominant", "variety", "shares"] as const;
 
 /** p0 to p100 are percentiles. */
 export const statistic_rule = /^(count|sum|mean|min|max|majority|variety|shares|p(100|[1-9]?[0-9]))$/;
-export const statistic_names: readonly string[] = [...plain, "p0 … p100", ...by_value];
+export const statistic_names: readonly string[] = [...plain, "p0 … p100", "majority", "variety", "shares"];
 
 export function keepsValues(statistics: readonly string[]): boolean {
   return statistics.some((name) => !(plain as readonly string[]).includes(name));
@@ -24,6 +24,7 @@ export function statisticColumns(statistics: readonly string[], prefix = ""): La
     const name = `${prefix}${statistic}`;
     const column = (type: LayerColumn["type"], pg_type: string) => ({ name, type, pg_type, source_name: statistic });
     if (statistic === "count") return column("integer", "bigint");
+    if (statistic === "dominant") return column("string", "text");
     if (statistic === "variety") return column("integer", "integer");
     if (statistic === "shares") return column("json", "jsonb");
     return column("number", "double precision");
@@ -46,12 +47,19 @@ export function statisticText(tally: Tally, statistic: string): string {
       return String(tally.max);
     case "majority":
       return String(majority(tally));
+    // The same of categories, which are texts.
+    case "dominant":
+      return escaped(String(majority(tally)));
     case "variety":
       return String(tally.values!.counts.size);
     case "shares":
-      return JSON.stringify(
-        Object.fromEntries(
-          [...tally.values!.counts].sort((a, b) => a[0] - b[0]).map(([value, by]) => [String(value), by / tally.count]),
+      return escaped(
+        JSON.stringify(
+          Object.fromEntries(
+            [...tally.values!.counts]
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([value, by]) => [String(value), by / tally.count]),
+          ),
         ),
       );
     default:
@@ -63,13 +71,26 @@ export function statisticText(tally: Tally, statistic: string): string {
 export const tally_columns = ["count", "sums", "min", "max", "counts"] as const;
 
 export function tallyText({ count, sums, min, max, values }: Tally): string {
-  const counts = values === null ? "\\N" : JSON.stringify([values.kind, [...values.counts]]);
-  return [count, JSON.stringify(sums), min, max, counts].join("\t");
+  const counts = values === null ? "\\N" : escaped(JSON.stringify([values.kind, [...values.counts]]));
+  return [count, JSON.stringify(sums), finite(min), finite(max), counts].join("\t");
+}
+
+/** Of nothing there is no least value; JSON has no infinity. */
+function finite(value: number): string {
+  return Number.isFinite(value) ? String(value) : "\\N";
+}
+
+const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+
+/** As COPY wants a text. */
+function escaped(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (char) => escapes[char]!);
 }
 
 /** As read_rows gives them: lists and numbers, texts of JSON within. */
 export function readTally([count, sums, min, max, counts]: unknown[]): Tally {
-  const values = counts === null ? null : (JSON.parse(String(counts)) as [ValueCounts["kind"], [number, number][]]);
+  const values =
+    counts === null ? null : (JSON.parse(String(counts)) as [ValueCounts["kind"], [number | string, number][]]);
   return {
     count: Number(count),
     sums: JSON.parse(String(sums)) as number[],

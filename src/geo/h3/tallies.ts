@@ -5,7 +5,8 @@ import { exactSum } from "../exact_sum.js";
 /** How often each value is there; of too many different ones, how often one is in each bucket of a sketch. */
 export interface ValueCounts {
   kind: "values" | "buckets";
-  counts: Map<number, number>;
+  /** Categories are texts. */
+  counts: Map<number | string, number>;
 }
 
 export interface Tally {
@@ -55,6 +56,11 @@ export class Tallies {
     this.counts[slot]!++;
   }
 
+  addCategory(slot: number, category: string): void {
+    this.addOne(slot);
+    countValue(this.values[slot]!, category, 1);
+  }
+
   at(slot: number): Tally {
     return {
       count: this.counts[slot]!,
@@ -85,10 +91,19 @@ function grown(array: Float64Array<ArrayBuffer>, rest: number): Float64Array<Arr
   return larger;
 }
 
-function countValue(values: ValueCounts, value: number, by: number): void {
-  const key = values.kind === "values" ? value : bucketOf(value);
+function countValue(values: ValueCounts, value: number | string, by: number): void {
+  const key = values.kind === "values" || typeof value === "string" ? value : bucketOf(value);
   values.counts.set(key, (values.counts.get(key) ?? 0) + by);
-  if (values.kind === "values" && values.counts.size > most_values) toBuckets(values);
+  if (values.kind !== "values" || values.counts.size <= most_values) return;
+  if (typeof value === "string") throw new TooManyCategories();
+  toBuckets(values);
+}
+
+/** There is no sketch of texts. */
+export class TooManyCategories extends Error {
+  constructor() {
+    super(`a cell has more than ${most_values} different categories`);
+  }
 }
 
 /** Of one value always the same bucket, so that the order in which tasks are put together does not matter. */
@@ -138,7 +153,7 @@ export function foldTallies(tallies: readonly Tally[]): Tally {
 /** Between neighbours in proportion, where each value is known; of a sketch the value of the bucket, within half a per cent. */
 export function percentile({ count, min, max, values }: Tally, percent: number): number {
   const rank = ((count - 1) * percent) / 100;
-  const sorted = [...values!.counts].sort((a, b) => a[0] - b[0]);
+  const sorted = ([...values!.counts] as [number, number][]).sort((a, b) => a[0] - b[0]);
   const at = (place: number) => {
     let seen = 0;
     for (const [key, by] of sorted) {
@@ -153,9 +168,9 @@ export function percentile({ count, min, max, values }: Tally, percent: number):
 }
 
 /** The value that most have, the least of equals; null where values are not known one by one. */
-export function majority({ values }: Tally): number | null {
+export function majority({ values }: Tally): number | string | null {
   if (values?.kind !== "values") return null;
-  let best: [number, number] | null = null;
+  let best: [number | string, number] | null = null;
   for (const [value, by] of values.counts) {
     if (best === null || by > best[1] || (by === best[1] && value < best[0])) best = [value, by];
   }

@@ -58,6 +58,21 @@ export interface TallyPlan<Part> extends CellPlan<Part> {
   tallies: string;
 }
 
+/** Features of a layer between two keys. */
+export interface FeaturePart {
+  part: number;
+  tallies: string;
+  source_table: string;
+  from: number;
+  to: number;
+}
+
+/** What is tallied apart, by the beginning of its columns' names, and the statistics that are told of it. */
+export interface Told {
+  prefix: string;
+  statistics: string[];
+}
+
 /** Cells between two numbers, with all their tallies. */
 export interface FoldPart {
   part: number;

@@ -143,3 +143,22 @@ export function rasterCheck(
 /** One module for the handlers that open rasters, as it is on disk: .js when built, .ts in a test. */
 export const h3_module = import.meta.url.replace(/settings(\.[jt]s)$/, "isolated$1");
 export const h3_memory_mb = 768;
+
+const column = z.string().min(1).max(63);
+
+export const vector_fields = {
+  from_layer: layer_name.describe("the layer whose features are counted"),
+  resolution: resolution.describe("H3 resolution, 0 to 15"),
+  values: z
+    .array(z.strictObject({ column, statistics: statistics_field.statistics }))
+    .max(20)
+    .default([])
+    .describe('columns of numbers and what is told of them: [{column: "people", statistics: ["sum"]}]'),
+  category: column
+    .optional()
+    .describe("column of which the most frequent value and the share of each are told, at most 1024 in a cell"),
+  ...target_fields,
+  ...max_cells_field,
+};
+export const vector_parameters = z.object(vector_fields);
+export type VectorParameters = z.output<typeof vector_parameters>;
