@@ -1,6 +1,6 @@
 // The vector layers of a tenant, read for the services: one statement each, decided in SQL (db/geo/functions/serve). What is asked for
 // names columns of the layer and nothing else; whose layer it is, the database says.
-import { Unavailable } from "../core/errors/errors.js";
+import { layersError } from "../core/errors/no_layers.js";
 import type { SqlSession } from "../core/task/context.js";
 import type { Layer } from "../geo/layers/layer.js";
 import { answer } from "./answers.js";
@@ -126,15 +126,10 @@ export class Layers {
   }
 }
 
-/** Without PostGIS there is no schema for layers: that is told, and is no error of ours. */
 async function installed<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    if (!/^(3F000|42883)$/.test(String((error as { code?: unknown }).code))) throw error;
-    throw new Unavailable("this database has no vector layers", {
-      hint: "they need PostGIS; fanfold doctor says what is missing; then run: fanfold migrate",
-      cause: error,
-    });
+    throw layersError(error);
   }
 }

@@ -19,6 +19,7 @@ import { addFiles } from "./commands/files/files.js";
 import { addGroups } from "./commands/groups.js";
 import { addJobs } from "./commands/jobs.js";
 import { addKeys } from "./commands/keys.js";
+import { addLayers } from "./commands/layers.js";
 import { addLimits } from "./commands/limits.js";
 import { addMigrate } from "./commands/migrate.js";
 import { addContinue, addPause } from "./commands/pause.js";
@@ -119,6 +120,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addTasks,
       addFiles,
       addDatasets,
+      addLayers,
       addAlerts,
       addAudit,
       addWorkers,

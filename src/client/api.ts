@@ -9,6 +9,7 @@ export { health_api as health } from "../core/api/health.js";
 export { job_bulk_api as job_bulk } from "../core/api/job_bulk.js";
 export { jobs_api as jobs } from "../core/api/jobs.js";
 export { keys_api as keys } from "../core/api/keys.js";
+export { layers_api as layers } from "../core/api/layers.js";
 export { limits_api as limits } from "../core/api/limits.js";
 export { operations_api as operations } from "../core/api/operations.js";
 export { recipes_api as recipes } from "../core/api/platform/recipes.js";

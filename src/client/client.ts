@@ -5,6 +5,7 @@ import { Blueprints } from "./blueprints.js";
 import type { Caller } from "./call.js";
 import { Connectors } from "./connectors.js";
 import { Keys, Limits, Tenants } from "./keys.js";
+import { LayersClient } from "./layers.js";
 import { type Asking, Operator } from "./operate.js";
 import { Releases } from "./releases.js";
 import { Requests } from "./requests.js";
@@ -23,6 +24,7 @@ export class Client extends Operator {
   readonly blueprints: Blueprints;
   readonly keys: Keys;
   readonly limits: Limits;
+  readonly layers: LayersClient;
   readonly retention: Retention;
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
@@ -45,6 +47,7 @@ export class Client extends Operator {
     this.blueprints = new Blueprints(transport);
     this.keys = new Keys(transport);
     this.limits = new Limits(transport);
+    this.layers = new LayersClient(transport);
     this.retention = new Retention(transport);
     this.webhooks = new Webhooks(transport);
     this.schedules = new Schedules(transport);

@@ -2,10 +2,11 @@
 // not fit would be found out by the first caller otherwise.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { SqlEndpoint } from "../../src/core/api/endpoint.js";
+import type { SqlEndpoint, SqlFunction } from "../../src/core/api/endpoint.js";
 import type { Database } from "../../src/engine/database/database.js";
 import { argumentOf, sqlType } from "../../src/engine/verbs/verb.js";
 import { allRoutes } from "../../src/server/routes/index.js";
+import { withoutPostgis } from "../catalog_packages.js";
 import { freshDatabase } from "../postgres.js";
 
 interface Procedure {
@@ -19,21 +20,28 @@ let drop: () => Promise<void>;
 let procedures: Procedure[];
 
 beforeAll(async () => {
-  ({ db, drop } = await freshDatabase());
+  ({ db, drop } = await freshDatabase(without_layers ? {} : { variant: "stac" }));
   procedures = await db.sql<Procedure>`
-    select case when p.pronamespace = 'platform'::regnamespace then 'platform.' else '' end || p.proname as name, has_function_privilege('fanfold_api', p.oid, 'execute') as granted,
+    select case when n.nspname = 'app' then '' else n.nspname || '.' end || p.proname as name, has_function_privilege('fanfold_api', p.oid, 'execute') as granted,
       coalesce((
         select json_agg(json_build_object('name', p.proargnames[a.place], 'type', format_type(a.type, null),
           'has_default', a.place > p.pronargs - p.pronargdefaults) order by a.place)
           from unnest(p.proargtypes) with ordinality a (type, place)), '[]') as arguments
-      from pg_proc p where p.pronamespace in ('app'::regnamespace, 'platform'::regnamespace)`;
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('app', 'platform', 'geo')`;
 });
 afterAll(() => drop());
 
+/** Verbs of layers are where PostGIS is. */
+const without_layers = (await withoutPostgis()) !== null;
 const verbs = allRoutes()
   .map(({ endpoint }) => endpoint)
   .filter((endpoint): endpoint is SqlEndpoint => endpoint.sql !== undefined)
+  .filter(({ sql }) => !(without_layers && nameOf(sql).startsWith("geo.")))
   .map((verb) => ({ verb, words: `${verb.method} ${verb.path}` }));
+
+function nameOf(sql: SqlFunction): string {
+  return typeof sql === "string" ? sql : sql.name;
+}
 
 /** A body may be left out as a whole. */
 function fieldsOf(schema: z.ZodType | null): [name: string, is_needed: boolean][] {
@@ -63,7 +71,7 @@ test("there are verbs of every noun", () => {
 });
 
 test.each(verbs)("$words calls a function that takes what it gives", ({ verb }) => {
-  const name = typeof verb.sql === "string" ? verb.sql : verb.sql.name;
+  const name = nameOf(verb.sql);
   const found = procedures.filter((procedure) => procedure.name === name);
   expect(found, name).toHaveLength(1);
   const [procedure] = found as [Procedure];

@@ -157,6 +157,7 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
   collection_id: (world) => world.collection(),
   item_id: (world) => world.item(),
   layer_id: (world) => world.layer(),
+  column_name: async () => "n",
   feature_id: async () => "7",
   set_id: async () => "WebMercatorQuad",
   zoom: async () => "0",
@@ -184,6 +185,7 @@ export const shared_ids = new Set([
   "zoom",
   "row",
   "column",
+  "column_name",
   "zone",
   "job_type",
   "task_type",
@@ -218,6 +220,7 @@ export const makers = new Set([
   "put_schedules_name",
   "put_connectors_connector_name",
   "put_views_view_name",
+  "put_layers_layer_id_style",
 ]);
 
 interface Prepared {

@@ -10,6 +10,7 @@ import { groups_api } from "../api/groups.js";
 import { job_bulk_api } from "../api/job_bulk.js";
 import { jobs_api } from "../api/jobs.js";
 import { keys_api } from "../api/keys.js";
+import { layers_api } from "../api/layers.js";
 import { limits_api } from "../api/limits.js";
 import { operations_api } from "../api/operations.js";
 import { recipes_api } from "../api/platform/recipes.js";
@@ -65,6 +66,7 @@ export const verb_words = {
   ...wordsOf(connectors_api, "connectors."),
   ...wordsOf(keys_api, "keys."),
   ...wordsOf(limits_api, "limits."),
+  ...wordsOf(layers_api, "layers."),
   ...wordsOf(retention_api, "retention."),
   ...wordsOf(tenants_api, "tenants."),
   ...wordsOf(audit_api, "audit."),

@@ -1,6 +1,7 @@
 // A verb as the engine calls it: the SQL function of its endpoint with named arguments, so that no two of them can change places.
 
 import type { BodyIn, ParamsOf, QueryOf, ReplyOf, SqlEndpoint, SqlNamed } from "../../core/api/endpoint.js";
+import { layersError } from "../../core/errors/no_layers.js";
 import { asCommand, type Words } from "../../core/shown/action.js";
 import type { Queryable, Scalar } from "../database/database.js";
 import { asked } from "./reply.js";
@@ -24,6 +25,7 @@ const types: Readonly<Record<string, string>> = {
   run_at: "timestamptz",
   slots: "integer",
   statuses: "json",
+  style: "json",
   worker: "uuid",
 };
 
@@ -64,7 +66,12 @@ export function callVerb<E extends SqlEndpoint>(
     sent.map(([argument]) => argument),
   );
   const reply = asked<unknown>(db.sql(strings, ...sent.map(([argument, value]) => scalar(sqlType(argument), value))));
-  return reply.then((rows) => worded(name, list === undefined ? rows : { [list]: rows }, words));
+  return reply.then(
+    (rows) => worded(name, list === undefined ? rows : { [list]: rows }, words),
+    (error: unknown) => {
+      throw name.startsWith("geo.") ? layersError(error) : error;
+    },
+  );
 }
 
 /** The verbs of one noun. */

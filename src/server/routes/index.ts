@@ -14,6 +14,7 @@ import { healthRoutes } from "./health.js";
 import { jobBulkRoutes } from "./job_bulk.js";
 import { jobsRoutes } from "./jobs.js";
 import { keysRoutes } from "./keys.js";
+import { layersRoutes } from "./layers.js";
 import { limitsRoutes } from "./limits.js";
 import { metricsRoutes } from "./metrics.js";
 import { ogcRoutes } from "./ogc/index.js";
@@ -59,6 +60,7 @@ export function allRoutes(): Route[] {
     ...webhooksRoutes(),
     ...uploadsRoutes(),
     ...releasesRoutes(),
+    ...layersRoutes(),
     ...assetsRoutes(),
     ...connectorsRoutes(),
     ...keysRoutes(),
