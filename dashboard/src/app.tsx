@@ -49,6 +49,8 @@ const pages: readonly { path: string; shown: AnyPage }[] = [
   { path: "/limits", shown: page("limits", "LimitsPage") },
   { path: "/audit", shown: page("audit", "AuditPage") },
   { path: "/submit/:job_type?", shown: page("submit", "SubmitPage") },
+  { path: "/layers", shown: page("layers", "LayersPage") },
+  { path: "/layers/:layer_id/:tab?", shown: page("layers", "LayerPage") },
   { path: "/catalog", shown: page("catalog", "CatalogPage") },
   { path: "/catalog/:collection_id", shown: page("catalog", "CollectionPage") },
   { path: "/catalog/:collection_id/:item_id", shown: page("catalog", "ItemPage") },

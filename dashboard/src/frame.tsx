@@ -26,6 +26,7 @@ const groups: { title: string; places: MenuEntry[] }[] = [
       { text: "Requests", href: to.requests(), keys: "g r" },
       { text: "Datasets", href: to.datasets(), keys: "g d" },
       { text: "Catalogue", href: to.catalog(), keys: "g c" },
+      { text: "Layers", href: to.layers(), keys: "g l" },
       { text: "Schedules", href: to.schedules(), keys: "g s" },
     ],
   },

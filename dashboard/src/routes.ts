@@ -10,6 +10,9 @@ export const base_path = new URL(document.baseURI).pathname.replace(/\/$/, "");
 export const job_tabs = ["overview", "tasks", "map", "timeline", "errors", "events", "parameters"] as const;
 export type JobTab = (typeof job_tabs)[number];
 
+export const layer_tabs = ["map", "columns", "versions", "rejects"] as const;
+export type LayerTab = (typeof layer_tabs)[number];
+
 export const request_tabs = ["overview", "review", "map", "events", "parameters"] as const;
 export type RequestTab = (typeof request_tabs)[number];
 
@@ -52,6 +55,9 @@ export const to = {
   limits: () => address(["limits"]),
   audit: (query?: Query) => address(["audit"], query),
   submit: (job_type?: string, query?: Query) => address(["submit", job_type], query),
+  layers: (query?: Query) => address(["layers"], query),
+  layer: (layer_id: string, tab?: LayerTab, query?: Query) =>
+    address(["layers", layer_id, tab === "map" ? undefined : tab], query),
   catalog: (collection_id?: string, item_id?: string, query?: Query) =>
     address(["catalog", collection_id, item_id], query),
   signIn: (next?: string) => address(["sign-in"], { next }),

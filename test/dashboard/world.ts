@@ -6,6 +6,7 @@ import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { Permanent, Transient } from "../../src/core/errors/errors.js";
 import type { TestService } from "../server/service.js";
 import { collectionOf } from "../server/stac/stac_service.js";
+import { fillLayers } from "./layers_world.js";
 import { picture } from "./picture.js";
 import { fillRequests, type RequestWorld, requests_parts, requests_types } from "./world_requests.js";
 
@@ -236,6 +237,7 @@ export async function fillWorld(service: TestService, { tenant = "default", runn
 
 /** A collection with pictures; only where the database has a catalogue. */
 export async function fillCatalog(service: TestService, tenant = "default"): Promise<void> {
+  await fillLayers(service, tenant);
   const engine = service.engine.forTenant(tenant);
   const key = await service.key(tenant);
   const collection = collectionOf("land-cover", {

@@ -173,7 +173,14 @@ describe.skipIf(why !== null)(`layers over HTTP${why === null ? "" : ` (skipped:
 
   test("another tenant's layers do not exist", async () => {
     expect((await get("", "globex")).body.layers).toMatchObject([{ name: "secret" }]);
-    for (const path of ["/secret", "/secret/versions", "/secret/columns/n"]) expect((await get(path)).status).toBe(404);
+    for (const path of [
+      "/secret",
+      "/secret/versions",
+      "/secret/versions?before=1",
+      "/secret/rejects",
+      "/secret/columns/n",
+    ])
+      expect((await get(path)).status).toBe(404);
     expect((await put("secret", null)).status).toBe(404);
     expect((await get("/grid/rejects", "globex")).body.rejects).toHaveLength(4);
   });

@@ -19,7 +19,7 @@ export const dashboard_folder = fileURLToPath(new URL("../../../dist/dashboard",
 
 /** The first parts of the page's own addresses. */
 const pages = `jobs tasks workers queues health schedules webhooks keys limits audit
-  submit catalog sign-in groups connectors requests datasets`.split(/\s+/);
+  submit catalog sign-in groups connectors requests datasets layers`.split(/\s+/);
 
 const policy = [
   "default-src 'none'",

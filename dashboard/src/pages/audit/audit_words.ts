@@ -46,18 +46,30 @@ const verbs: Record<string, string> = {
   "connector.removed": "removed a connector's configuration",
   "blueprint.saved": "saved a job type",
   "blueprint.removed": "removed a job type",
+  "layer.styled": "set how a layer is drawn",
   "group.created": "opened a group",
   "group.sealed": "sealed a group",
 };
 
 /** Kinds to choose from: all of one sort, or one. */
 export const kind_choices: { value: string; text: string }[] = [
-  ...["job", "stage", "task", "type", "schedule", "webhook", "key", "tenant", "connector", "blueprint", "group"].map(
-    (sort) => ({
-      value: `${sort}.`,
-      text: `anything about a ${sort === "type" ? "task type" : sort === "blueprint" ? "job type" : sort}`,
-    }),
-  ),
+  ...[
+    "job",
+    "stage",
+    "task",
+    "type",
+    "schedule",
+    "webhook",
+    "key",
+    "tenant",
+    "connector",
+    "blueprint",
+    "group",
+    "layer",
+  ].map((sort) => ({
+    value: `${sort}.`,
+    text: `anything about a ${sort === "type" ? "task type" : sort === "blueprint" ? "job type" : sort}`,
+  })),
   ...Object.entries(verbs).map(([value, text]) => ({ value, text })),
 ];
 
@@ -89,6 +101,12 @@ export function targetOf({ kind, job_id, data }: AuditEntry): Target {
   if (key !== null) return { to: "keys", id: text("name") ?? key };
   if (kind === "tenant.limited") return { to: "limits", id: "limits" };
   const named =
-    text("task_type") ?? text("type") ?? text("job_type") ?? text("group_id") ?? text("connector") ?? text("name");
+    text("layer") ??
+    text("task_type") ??
+    text("type") ??
+    text("job_type") ??
+    text("group_id") ??
+    text("connector") ??
+    text("name");
   return { to: "none", id: named ?? "" };
 }

@@ -7,6 +7,7 @@ import { useTheme } from "../../theme/theme.js";
 import type { Area } from "./drawn_area.js";
 import { type Heard, MapCanvas, type Picture } from "./map_canvas.js";
 import { type Hit, type MapBin, type MapBox, type MapItem, placeText } from "./shapes.js";
+import type { MapTiles } from "./tile_layers.js";
 
 export interface GeoMapProps {
   label: string;
@@ -17,8 +18,9 @@ export interface GeoMapProps {
   items?: readonly MapItem[];
   chosen_item?: number | null;
   picture?: Picture | null;
-  /** Shown at first, and while nobody has moved the map; with another `again`, whatever the map shows now. */
-  fit?: { box: Bounds; again: number } | null;
+  tiles?: MapTiles | null;
+  /** Shown at first, and while nobody has moved the map; with another `again`, whatever the map shows now. `exact`: with nothing around it. */
+  fit?: { box: Bounds; again: number; exact?: boolean } | null;
   drawing?: boolean;
   onView?(view: Bounds, zoom: number): void;
   onHover?(hit: Hit | null): void;
@@ -32,7 +34,7 @@ const no_ids: ReadonlySet<number> = new Set();
 
 export function GeoMap(props: GeoMapProps) {
   const { boxes = none, states = no_states, selected = no_ids, bins = none, items = none } = props;
-  const { chosen_item = null, picture = null, fit = null, drawing = false } = props;
+  const { chosen_item = null, picture = null, tiles = null, fit = null, drawing = false } = props;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<MapCanvas | null>(null);
   const latest = useRef(props);
@@ -76,6 +78,9 @@ export function GeoMap(props: GeoMapProps) {
   useEffect(() => canvas.current?.setBins(bins), [bins]);
   useEffect(() => canvas.current?.setItems(items, chosen_item), [items, chosen_item]);
   useEffect(() => canvas.current?.setPicture(picture), [picture]);
+  const tiles_key = JSON.stringify(tiles);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: by value
+  useEffect(() => canvas.current?.setTiles(tiles), [tiles_key]);
   useEffect(() => canvas.current?.setDrawing(drawing), [drawing]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the page when the theme changes
   useEffect(() => canvas.current?.restyle(), [theme]);
@@ -83,7 +88,7 @@ export function GeoMap(props: GeoMapProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: by value
   useEffect(() => {
     if (fit === null) return;
-    canvas.current?.fit(fit.box, fit.again > fitted.current);
+    canvas.current?.fit(fit.box, fit.again > fitted.current, fit.exact);
     fitted.current = Math.max(fitted.current, fit.again);
   }, [fit_key]);
 

@@ -18,6 +18,7 @@ import {
   unbroken,
   viewOf,
 } from "./shapes.js";
+import { type MapTiles, ShownTiles } from "./tile_layers.js";
 
 // A file of our own: a worker made of a blob would need a hole in the Content-Security-Policy.
 setWorkerUrl(new URL(worker_url, import.meta.url).href);
@@ -53,8 +54,9 @@ export class MapCanvas {
   #states = new Map<number, FootprintState>();
   #selected = new Set<number>();
   #boxes: readonly MapBox[] = [];
+  readonly #tiles: ShownTiles;
   #moved_by_user = false;
-  #fitted: Bounds | null = null;
+  #fitted: { box: Bounds; is_exact: boolean } | null = null;
   #is_fine = false;
   #pointer: { x: number; y: number } | null = null;
   #looking = 0;
@@ -79,6 +81,8 @@ export class MapCanvas {
       fadeDuration: 0,
       cancelPendingTileRequestsWhileZooming: false,
       trackResize: false,
+      // Tiles are asked for as everything else of ours is: by the session, and as a page of its own.
+      transformRequest: (url) => ({ url, headers: { "x-fanfold-request": "1" }, credentials: "same-origin" }),
     });
     const map = this.#map;
     // MapLibre's own watch passes over the first size it sees: a map that was made before its place had one kept the wrong one.
@@ -90,6 +94,7 @@ export class MapCanvas {
     map.keyboard.disableRotation();
     map.addControl(new NavigationControl({ showCompass: false }), "top-right");
     map.addControl(new ScaleControl({ maxWidth: 90 }), "bottom-left");
+    this.#tiles = new ShownTiles(map);
     this.#drawn = new DrawnArea(map, (area) => heard.onDraw(area));
     this.#loaded = new Promise((resolve) => {
       map.once("style.load", () => {
@@ -115,7 +120,7 @@ export class MapCanvas {
       heard.onPick(this.#hitAt(event.point, is_touch));
     });
     map.on("resize", () => {
-      if (this.#fitted !== null) this.fit(this.#fitted, false);
+      if (this.#fitted !== null) this.fit(this.#fitted.box, false, this.#fitted.is_exact);
     });
     map.once("load", () => this.#tellView());
     // Asked for before the first picture is drawn.
@@ -213,13 +218,17 @@ export class MapCanvas {
     });
   }
 
+  setTiles(tiles: MapTiles | null): void {
+    void this.#loaded.then(() => this.#tiles.show(tiles));
+  }
+
   setDrawing(is_drawing: boolean): void {
     this.#drawn.setMode(is_drawing);
   }
 
   /** `force`: also when the person has moved the map. */
-  fit(box: Bounds, force: boolean): void {
-    this.#fitted = box;
+  fit(box: Bounds, force: boolean, is_exact = false): void {
+    this.#fitted = { box, is_exact };
     if (this.#moved_by_user && !force) return;
     const [west, south, east, north] = unbroken(box);
     const { clientWidth: width } = this.#map.getContainer();
@@ -228,7 +237,7 @@ export class MapCanvas {
         [west, Math.max(-85, south)],
         [east, Math.min(85, north)],
       ],
-      { padding: width < 500 ? 24 : 48, maxZoom: 14, duration: force ? 300 : 0 },
+      { padding: is_exact ? 0 : width < 500 ? 24 : 48, maxZoom: is_exact ? 19 : 14, duration: force ? 300 : 0 },
     );
   }
 
@@ -238,6 +247,7 @@ export class MapCanvas {
         this.#map.setPaintProperty(layer, property as "fill-color", value as string);
       }
       for (const state of missing_states) this.#map.updateImage(`hatch-${state}`, hatch(state));
+      this.#tiles.restyle();
     });
   }
 
@@ -293,7 +303,8 @@ export class MapCanvas {
     const reach = is_touch ? 8 : REACH;
     // What is right under the pointer first; beside it only where there is nothing.
     for (const around of [0, reach]) {
-      for (const [kind, layers] of Object.entries(hit_layers)) {
+      for (const [kind, layers] of Object.entries({ ...hit_layers, features: this.#tiles.layers })) {
+        if (layers.length === 0) continue;
         const area: [[number, number], [number, number]] = [
           [x - around, y - around],
           [x + around, y + around],

@@ -27,7 +27,8 @@ export interface MapItem {
 
 /** What lies under the pointer. */
 export interface Hit {
-  kind: "boxes" | "bins" | "items";
+  kind: "boxes" | "bins" | "items" | "features";
+  /** Of features: their keys. */
   ids: number[];
   /** In pixels of the map. */
   x: number;

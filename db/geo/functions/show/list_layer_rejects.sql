@@ -57,6 +57,9 @@ begin
       'codes', coalesce((select jsonb_object_agg(k.code, k.count) from (select c.code, count(*) from counted c group by 1) k), '{}'),
       'counted_all', (select count(*) from counted) < c_counted)
     into v_reply;
+  if v_reply -> 'rejects' = '[]' then
+    perform geo.check_known(v_tenant, layer_id);
+  end if;
   return v_reply;
 end $$;
 grant execute on function geo.list_layer_rejects(text, text, text, integer, text, text) to fanfold_api, fanfold_admin;

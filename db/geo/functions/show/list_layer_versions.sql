@@ -31,8 +31,8 @@ begin
        order by v.version desc
        limit v_rows + 1
     ) s;
-  if before is null and v_reply -> 'versions' = '[]' then
-    perform geo.find_layer(v_tenant, layer_id);
+  if v_reply -> 'versions' = '[]' then
+    perform geo.check_known(v_tenant, layer_id);
   end if;
   return v_reply;
 end $$;

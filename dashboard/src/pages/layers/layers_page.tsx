@@ -1,0 +1,167 @@
+// The vector layers of the tenant: where they lie, how large they are, and what their last load left out.
+import { useMemo } from "react";
+import { Link, useLocation } from "wouter";
+import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { layers_api } from "../../../../src/core/api/layers.js";
+import { footprintBox } from "../../../../src/geo/boxes.js";
+import { useGet } from "../../api/hooks.js";
+import { useSession } from "../../api/session.js";
+import { to, useQueryState } from "../../routes.js";
+import {
+  Button,
+  CommandLine,
+  Count,
+  Empty,
+  Input,
+  Page,
+  ProblemNote,
+  Safe,
+  Skeleton,
+  Table,
+  Time,
+} from "../../ui/index.js";
+import { LazyMap } from "../map/lazy_map.js";
+import { around, polygonOf, withSurroundings } from "../map/shapes.js";
+import { useSettled } from "./settled.js";
+
+export type LayerRecord = ReplyOf<typeof layers_api.list>["layers"][number];
+
+const PAGE_SIZE = 100;
+const AGAIN_MS = 10_000;
+
+export function LayersPage() {
+  const { catalog } = useSession();
+  return <Page title="Layers">{catalog ? <Layers /> : <LayersOff />}</Page>;
+}
+
+function LayersOff() {
+  return (
+    <Empty title="There are no vector layers here">
+      <p>
+        Vector files become layers where the database has PostGIS. With the embedded database, start it with the first
+        command; on a server, install PostGIS and run the second.
+      </p>
+      <div className="stack">
+        <CommandLine text="FANFOLD_CATALOG=stac fanfold up" />
+        <CommandLine text="fanfold migrate" />
+      </div>
+    </Empty>
+  );
+}
+
+function Layers() {
+  const [{ q, cursor }, set] = useQueryState({ q: "", cursor: "" });
+  const search = useSettled(q.trim());
+  const { data, error } = useGet<typeof layers_api.list>(
+    "/api/layers",
+    { query: { limit: PAGE_SIZE, ...(search === "" ? {} : { search }), ...(cursor === "" ? {} : { cursor }) } },
+    { when: ({ kind }) => /^(layer\.|job\.(completed|partial_success))/.test(kind), every_ms: AGAIN_MS },
+  );
+  const is_asked = q !== "" || cursor !== "";
+  return (
+    <>
+      <div className="layers-filter">
+        <Input
+          label="Find"
+          placeholder="part of a name or title"
+          value={q}
+          onChange={({ target }) => set({ q: target.value, cursor: "" }, { replace: true })}
+        />
+      </div>
+      <ProblemNote error={error} title="The layers cannot be read" />
+      {data === undefined && error === null && <Skeleton lines={5} />}
+      {data !== undefined && data.layers.length === 0 && (
+        <Empty
+          title={is_asked ? "No layer fits" : "No layers yet"}
+          command="fanfold submit process_vector source=bronze:parcels.gpkg --wait"
+        >
+          A vector job loads Shapefiles, GeoPackages, GeoJSON and others into PostGIS, and serves them at once.
+        </Empty>
+      )}
+      {data !== undefined && data.layers.length > 0 && <Found layers={data.layers} />}
+      {data !== undefined && data.next !== null && (
+        <Button onClick={() => set({ cursor: data.next ?? "" })}>More layers</Button>
+      )}
+      {cursor !== "" && <Button onClick={() => set({ cursor: "" })}>From the beginning</Button>}
+    </>
+  );
+}
+
+function Found({ layers }: { layers: readonly LayerRecord[] }) {
+  const [, navigate] = useLocation();
+  const places = useMemo(
+    () =>
+      layers.flatMap((layer, id) => {
+        const box = footprintBox(layer.extent);
+        return box === null ? [] : [{ id, box, geometry: polygonOf(box) }];
+      }),
+    [layers],
+  );
+  const fit = useMemo(() => {
+    const all = around(places.map(({ box }) => box));
+    return all === null ? null : { box: withSurroundings(all), again: 0 };
+  }, [places]);
+  return (
+    <>
+      {places.length > 0 && (
+        <LazyMap
+          label="Extents of the layers"
+          items={places}
+          fit={fit}
+          onPick={(hit) => {
+            const layer = layers[hit?.ids[0] ?? -1];
+            if (layer !== undefined) navigate(to.layer(layer.name));
+          }}
+        />
+      )}
+      <Table
+        caption="Layers"
+        rows={layers}
+        rowKey={({ name }) => name}
+        href={({ name }) => to.layer(name)}
+        columns={[
+          {
+            id: "layer",
+            title: "Layer",
+            cell: (layer) => (
+              <div>
+                <Link href={to.layer(layer.name)}>
+                  <strong>
+                    <Safe text={layer.title ?? layer.name} limit={120} />
+                  </strong>
+                </Link>
+                {layer.title !== null && <div className="muted mono small">{layer.name}</div>}
+              </div>
+            ),
+          },
+          {
+            id: "features",
+            title: "Features",
+            align: "right",
+            cell: ({ feature_count }) => <Count n={feature_count} />,
+          },
+          { id: "rejected", title: "Rejected", align: "right", cell: (layer) => <Rejected layer={layer} /> },
+          { id: "geometry", title: "Geometry", cell: ({ geometry_type }) => geometry_type ?? "none" },
+          { id: "crs", title: "CRS", cell: ({ srid }) => (srid === null ? "–" : `EPSG:${srid}`), minor: true },
+          {
+            id: "version",
+            title: "Version",
+            align: "right",
+            cell: ({ version }) => <Count n={version} />,
+            minor: true,
+          },
+          { id: "changed", title: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Rejected({ layer: { name, rejected_count } }: { layer: LayerRecord }) {
+  if (rejected_count === 0) return <span className="muted">none</span>;
+  return (
+    <Link href={to.layer(name, "rejects")}>
+      <Count n={rejected_count} />
+    </Link>
+  );
+}
