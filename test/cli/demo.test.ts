@@ -38,6 +38,13 @@ test("the demo ends in partial success and exits with 0: the whole scenes are us
     },
     broken: [{ scene: "terrain-r2c1", error: expect.stringContaining("bronze:demo/terrain-r2c1.tif") }],
   });
+  expect(told.vector).toMatchObject({
+    status: "completed",
+    layers: [
+      { name: "land", feature_count: 125 },
+      { name: "stations", feature_count: 2996 },
+    ],
+  });
   const files = readdirSync(told.usable.cogs_folder, { recursive: true, encoding: "utf8" });
   const cogs = files.filter((name) => name.endsWith(".tif")).map((name) => path.join(told.usable.cogs_folder, name));
   expect(cogs).toHaveLength(3);
@@ -59,6 +66,8 @@ test("a person reads what is usable, what is broken, how to repair it and where 
   );
   expect(text).toContain(`npx fanfold resume ${told.job_id.slice(0, 12)} --wait --data-dir .fanfold-demo\n`);
   expect(text).toContain("http://127.0.0.1:8080/stac/search?collections=demo-terrain");
+  expect(text).toContain("features http://127.0.0.1:8080/ogc/collections/land/items\n");
+  expect(text).toContain("tiles    http://127.0.0.1:8080/ogc/collections/stations/tiles/WebMercatorQuad/{z}/{y}/{x}\n");
 });
 
 test("demo up serves what the demo left, and its calls as pasted search, open a COG and repair", async () => {
@@ -71,6 +80,11 @@ test("demo up serves what the demo left, and its calls as pasted search, open a 
     expect(items.map(({ id }) => id).sort()).toEqual(told.usable.item_ids);
     const part = await fetch(items[0]!.assets.data.href, { headers: { range: "bytes=0-3" } });
     expect([part.status, Buffer.from(await part.arrayBuffer()).toString("hex")]).toEqual([206, "49492a00"]);
+
+    const features = await fetch(demo.layers[0].features_url, { headers });
+    expect(await features.json()).toMatchObject({ numberMatched: 125 });
+    const tile = demo.layers[0].tiles_url.replace("{z}/{y}/{x}", "0/0/0");
+    expect((await fetch(tile, { headers })).headers.get("content-type")).toContain("vector-tile");
 
     // Another demo would remove what is served.
     const second = await spawnFanfold(["demo"], { cwd }).ended;

@@ -13,6 +13,7 @@ import { withSession } from "../terminal/session.js";
 import { shortId } from "../terminal/view.js";
 import { sayEnd, workAndFollow } from "../terminal/wait.js";
 import { type DemoNotes, demoFolder, freshFolder, typed, writeNotes } from "./demo_folder.js";
+import { loadLayers } from "./demo_layers.js";
 import { resultLines, resultOf } from "./demo_result.js";
 import { demoScenes, type SceneSettings } from "./demo_scenes.js";
 
@@ -68,11 +69,16 @@ export async function rasterDemo(
       const { collection } = parameters;
       const notes: DemoNotes = { job_id: status.job_id, collection, scene_count: wanted.scenes, broken };
       writeNotes(folder, notes);
-      const told = await resultOf(session, { cwd, folder }, notes, {
-        database_s: (opened - began) / 1000,
-        scenes_s: (put - opened) / 1000,
-        job_s: (performance.now() - put) / 1000,
-      });
+      const job_s = (performance.now() - put) / 1000;
+      const vector = await loadLayers(cli, session);
+      const told = {
+        ...(await resultOf(session, { cwd, folder }, notes, {
+          database_s: (opened - began) / 1000,
+          scenes_s: (put - opened) / 1000,
+          job_s,
+        })),
+        vector,
+      };
       if (!(options.part_of_more && as_json)) answer(cli, told, () => resultLines(told, cwd));
       return exit_codes.done;
     },

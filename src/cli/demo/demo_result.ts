@@ -7,6 +7,7 @@ import { errorText } from "../terminal/summary.js";
 import { shortId } from "../terminal/view.js";
 import { failedTasks } from "../terminal/wait.js";
 import { type DemoNotes, typed } from "./demo_folder.js";
+import { type DemoLayers, layerLines } from "./demo_layers.js";
 
 export interface DemoPlace {
   cwd: string;
@@ -19,7 +20,7 @@ export interface DemoTimings {
   job_s: number;
 }
 
-export type DemoResult = Awaited<ReturnType<typeof resultOf>>;
+export type DemoResult = Awaited<ReturnType<typeof resultOf>> & { vector: DemoLayers };
 
 export async function resultOf(
   { engine, config, ...session }: Session,
@@ -68,9 +69,9 @@ export function mendCommand({ cwd, folder }: DemoPlace, { broken }: DemoNotes): 
 }
 
 export function* resultLines(told: DemoResult, cwd: string): Generator<string> {
-  const { usable, broken, repair, scene_count, timings } = told;
+  const { usable, broken, repair, scene_count, timings, vector } = told;
   const { database_s, scenes_s, job_s } = timings;
-  const took_s = database_s + scenes_s + job_s;
+  const took_s = database_s + scenes_s + job_s + vector.took_s;
   yield "";
   yield `Partial success, as planned: ${usable.item_count} of ${scene_count} scenes are usable now, ${broken.length} can be repaired.`;
   yield `  see it   npm start (or: npx fanfold demo up) serves the dashboard at ${told.dashboard_url}`;
@@ -80,5 +81,6 @@ export function* resultLines(told: DemoResult, cwd: string): Generator<string> {
   yield "  repair   put the whole file in its place and resume; nothing else runs again:";
   for (const command of repair) yield `           ${command}`;
   yield `  search   ${told.search_url} while that runs, with the key that it shows`;
-  yield `  took     ${seconds(took_s)}: database ${seconds(database_s)}, scenes ${seconds(scenes_s)}, job ${seconds(job_s)}`;
+  yield* layerLines(vector);
+  yield `  took     ${seconds(took_s)}: database ${seconds(database_s)}, scenes ${seconds(scenes_s)}, job ${seconds(job_s)}, layers ${seconds(vector.took_s)}`;
 }

@@ -5,6 +5,7 @@ import { type UpOptions, up } from "../commands/up.js";
 import type { Cli } from "../terminal/command.js";
 import { shortId } from "../terminal/view.js";
 import { type DemoNotes, demoFolder } from "./demo_folder.js";
+import { addresses } from "./demo_layers.js";
 import { mendCommand, searchUrl } from "./demo_result.js";
 
 export async function demoUp(cli: Cli, options: UpOptions, notes: DemoNotes): Promise<void> {
@@ -34,10 +35,13 @@ async function tell(cli: Cli, engine: Engine, notes: DemoNotes, { url, key }: { 
   const { status } = await engine.status(job_id);
   const header = `-H 'authorization: Bearer ${key}'`;
   const search_url = searchUrl(url, notes);
+  const { Layers } = await import("../../catalog/layers.js");
+  const found = await new Layers(engine.tenant).list(engine.db, { limit: 10 });
+  const layers = found.map(({ name }) => ({ name, ...addresses(url, name) }));
   const place = { cwd: cli.io.cwd, folder: demoFolder(cli) };
   const repair = [mendCommand(place, notes), `curl -s -X POST ${header} ${url}/api/jobs/${job_id}/resume`];
   return {
-    document: { demo: { collection, job_id, status, key, search_url, repair } },
+    document: { demo: { collection, job_id, status, key, search_url, layers, repair } },
     lines: [
       "",
       `the demo's collection ${collection}: job ${shortId(job_id)}, ${status.replace("_", " ")}`,
@@ -45,6 +49,8 @@ async function tell(cli: Cli, engine: Engine, notes: DemoNotes, { url, key }: { 
       "            until the next start",
       `  search    curl -s ${header} '${search_url}'`,
       "  open      the href of an item's asset, with or without the key: gdalinfo '/vsicurl/<href>', or in QGIS",
+      ...layers.map(({ features_url }) => `  features  curl -s ${header} '${features_url}'`),
+      ...layers.map(({ tiles_url }) => `  tiles     ${tiles_url}`),
       ...(status === "completed" || !isTerminal(status)
         ? []
         : [
