@@ -40,7 +40,16 @@ export interface TiffImageHeader {
   block_height: number;
   offsets: NumberList | null;
   byte_counts: NumberList | null;
+  /** What its blocks are decoded with: where it is in the file, and how long. */
+  jpeg_tables: FilePlace | null;
+  color_map: FilePlace | null;
+  lerc_parameters: FilePlace | null;
   role: "image" | "overview" | "mask" | "overview_mask" | "other";
+}
+
+export interface FilePlace {
+  offset: number;
+  bytes: number;
 }
 
 export interface GhostArea {
@@ -136,8 +145,16 @@ async function readImage(reader: TiffReader, directory: RawDirectory): Promise<T
       : Math.min((await one(tags.rows_per_strip)) ?? height, height),
     offsets: await reader.list(directory, tiled ? tags.tile_offsets : tags.strip_offsets),
     byte_counts: await reader.list(directory, tiled ? tags.tile_byte_counts : tags.strip_byte_counts),
+    jpeg_tables: placeOf(directory, tags.jpeg_tables),
+    color_map: placeOf(directory, tags.color_map),
+    lerc_parameters: placeOf(directory, tags.lerc_parameters),
     role: roleOf((await one(tags.subfile_type)) ?? 0),
   };
+}
+
+function placeOf(directory: RawDirectory, tag: number): FilePlace | null {
+  const entry = directory.entries.get(tag);
+  return entry === undefined || entry.size === 0 ? null : { offset: entry.offset, bytes: entry.count * entry.size };
 }
 
 /** Bit 0: smaller version of another image. Bit 2: mask. The others are of faxes. */

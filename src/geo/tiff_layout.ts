@@ -22,6 +22,7 @@ export const tags = {
   sub_ifds: 330,
   extra_samples: 338,
   sample_format: 339,
+  jpeg_tables: 347,
   pixel_scale: 33550,
   tie_points: 33922,
   model_transformation: 34264,
@@ -30,6 +31,7 @@ export const tags = {
   geo_text: 34737,
   gdal_metadata: 42112,
   gdal_nodata: 42113,
+  lerc_parameters: 50674,
 } as const;
 
 /** Field types by name: their number and the bytes of one value. */

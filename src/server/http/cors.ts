@@ -3,7 +3,7 @@
 // answer for themselves.
 import type { FastifyInstance } from "fastify";
 
-const open_to_pages = /^\/(?:stac|ogc)(?:[/?]|$)/;
+const open_to_pages = /^\/(?:stac|ogc|tiles)(?:[/?]|$)/;
 const exposed = "ETag, Location, Retry-After, X-Request-Id";
 const sent = "authorization, content-type, if-match, if-none-match";
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";

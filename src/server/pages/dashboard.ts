@@ -114,7 +114,7 @@ function withBase(html: string, base_path: string): string {
 }
 
 /** First parts of what is served here: a base path that begins so cannot be told from it. */
-const own_names = new Set(["api", "stac", "ogc", "assets", "metrics", "ui", ...pages]);
+const own_names = new Set(["api", "stac", "ogc", "tiles", "assets", "metrics", "ui", ...pages]);
 
 /** For a proxy that hands the base path on: takes it off. One that takes it off itself is left alone. */
 export function withoutBasePath(public_url: string | undefined): ((request: { url?: string }) => string) | undefined {

@@ -31,6 +31,7 @@ import { streamRoutes } from "./stream.js";
 import { taskDetailsRoutes } from "./task_details.js";
 import { tasksRoutes } from "./tasks.js";
 import { tenantsRoutes } from "./tenants.js";
+import { tilesRoutes } from "./tiles/index.js";
 import { uploadsRoutes } from "./uploads.js";
 import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
@@ -71,7 +72,7 @@ export function allRoutes(): Route[] {
     ...tenantsRoutes(),
     ...metricsRoutes(),
   ].map((route) => (route.endpoint.long ? inTurn(route) : route));
-  // Those of the catalogue and of the layers have their turns already.
-  described.push(...stacRoutes(), ...ogcRoutes());
+  // Those of the catalogue, of the layers and of tiles have their turns already.
+  described.push(...stacRoutes(), ...ogcRoutes(), ...tilesRoutes());
   return [...described, ...documentsRoutes(described)];
 }

@@ -71,6 +71,16 @@ export class StacLinks {
     ];
   }
 
+  /** As OGC API Tiles and map clients find them. `of`: a collection, or an item of it. */
+  tiles(...of: [collection: string, item?: string]): StacLink[] {
+    const own = [`${this.base}/tiles`, ...of.map((name) => encodeURIComponent(name as string))].join("/");
+    const type = "application/json";
+    return [
+      { rel: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map", href: own, type, title: "Map tiles" },
+      { rel: "tilejson", href: `${own}/tilejson.json`, type, title: "Map tiles as TileJSON" },
+    ];
+  }
+
   ofItem(collection: string, id: string): StacLink[] {
     return [
       { rel: "self", href: this.item(collection, id), type: geo_json },

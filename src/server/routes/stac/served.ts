@@ -33,7 +33,7 @@ export function servedItem(stored: StacItem, { links, address, told }: Serving):
   const { collection, id } = item;
   return {
     ...item,
-    links: [...links.ofItem(collection, id), ...foreign(item.links, address)],
+    links: [...links.ofItem(collection, id), ...tilesOf(item, links, address), ...foreign(item.links, address)],
     assets: servedAssets(item.assets, address),
   };
 }
@@ -55,7 +55,13 @@ export function servedPart(
   return {
     ...item,
     ...(wants_links && collection !== undefined && id !== undefined
-      ? { links: [...links.ofItem(collection, id), ...foreign(item.links ?? [], address)] }
+      ? {
+          links: [
+            ...links.ofItem(collection, id),
+            ...tilesOf(item, links, address),
+            ...foreign(item.links ?? [], address),
+          ],
+        }
       : {}),
     ...(item.assets === undefined ? {} : { assets: servedAssets(item.assets, address) }),
   };
@@ -67,9 +73,29 @@ export function servedCollection(
 ): StacCollection {
   return {
     ...collection,
-    links: [...links.ofCollection(collection.id), ...foreign(collection.links, address)],
+    links: [
+      ...links.ofCollection(collection.id),
+      ...(hasRasters(collection) ? links.tiles(collection.id) : []),
+      ...foreign(collection.links, address),
+    ],
     ...(collection.assets === undefined ? {} : { assets: servedAssets(collection.assets, address) }),
   };
+}
+
+/** Of an item with a raster in a zone of ours. */
+function tilesOf({ collection, id, assets }: ItemPart, links: StacLinks, address: AssetAddress): StacLink[] {
+  const has_raster = Object.values(assets ?? {}).some((asset) => isRaster(asset) && address(asset.href) !== asset.href);
+  return has_raster && collection !== undefined && id !== undefined ? links.tiles(collection, id) : [];
+}
+
+/** As its summaries tell: only rasters have pixels of a size. */
+function hasRasters({ summaries = {}, item_assets = {} }: StacCollection): boolean {
+  return "gsd" in summaries || "proj:code" in summaries || Object.values(item_assets ?? {}).some(isRaster);
+}
+
+function isRaster(asset: unknown): asset is StacAsset {
+  const { type } = (asset ?? {}) as Partial<StacAsset>;
+  return typeof type === "string" && /^image\/tiff\b/.test(type);
 }
 
 function foreign(links: readonly StacLink[] | undefined, address: AssetAddress): StacLink[] {
