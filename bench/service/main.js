@@ -12,6 +12,7 @@ import { python } from "./python.js";
 import { requests } from "./requests.js";
 import { stac } from "./stac.js";
 import { ui } from "./ui.js";
+import { vector } from "./vector.js";
 
 export const SERVICE_USAGE = `
 npm run bench -- http     [--n most] [--callers n] [--json]   submits over HTTP, and the client's bulk calls
@@ -21,9 +22,10 @@ npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenan
 npm run bench -- requests [--n requests] [--callers n] [--json] requests of three jobs, beside jobs with depends_on
 npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
 npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
+npm run bench -- vector   [--n tiles] [--json]                raster tiles beside titiler, CPU for each
 `;
 
-const measures = { http, fairness, stac, ui, pooler, requests, python };
+const measures = { http, fairness, stac, ui, pooler, requests, python, vector };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {
