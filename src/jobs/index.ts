@@ -8,6 +8,7 @@ import { exportPublishStac } from "../handlers/export/handlers/publish_stac.js";
 import { exportSnapshot } from "../handlers/export/handlers/snapshot.js";
 import { exportWriteStac } from "../handlers/export/handlers/write_stac.js";
 import { exportWriteVector } from "../handlers/export/handlers/write_vector.js";
+import { echoGive } from "../handlers/echo/echo.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
@@ -50,6 +51,7 @@ import { exportStac } from "./export_stac.js";
 import { exportVector } from "./export_vector.js";
 import { cascadeH3 } from "./cascade_h3.js";
 import { createH3Grid } from "./create_h3_grid.js";
+import { echo } from "./echo.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
@@ -124,9 +126,11 @@ const h3_handlers = [
 export function builtinRegistry() {
   return {
     jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...h3_jobs],
+    jobs: [helloWorld, echo, fileDigest, ...raster_jobs, ...vector_jobs],
     handlers: [
       helloGreet,
       helloReply,
+      echoGive,
       filesList,
       filesDigest,
       filesFold,

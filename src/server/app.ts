@@ -240,19 +240,26 @@ async function sendError(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { problem: plain, is_ours } = tellError(error, request.id);
-  const problem = isOgc(request.url) ? { ...plain, description: described(plain) } : plain;
+  const { problem_type = plain.type } = error as { problem_type?: string };
+  const problem = isOgc(request.url) ? { ...plain, type: problem_type, description: described(plain) } : plain;
   if (is_ours) {
     const url = request.url.split("?")[0];
     engine.log.error({ err: error, request_id: request.id, trace_id: traces.traceId(request), url }, "a call failed");
   }
   if (problem.retry_after_s !== undefined) reply.header("retry-after", String(problem.retry_after_s));
   if (problem.status === 401) reply.header("www-authenticate", "Bearer");
-  return reply.status(problem.status).type(problem_media_type).send(JSON.stringify(problem));
+  const media_type = isOfProcesses(request.url) ? "application/json" : problem_media_type;
+  return reply.status(problem.status).type(media_type).send(JSON.stringify(problem));
 }
 
 /** Clients of OGC's APIs, of which STAC is one, look for `code` and `description`. */
 function isOgc(url: string): boolean {
   return /^\/(?:stac|ogc)(?:[/?]|$)/.test(url);
+}
+
+/** Its standard gives exceptions as plain JSON. */
+function isOfProcesses(url: string): boolean {
+  return /^\/ogc\/(?:processes|jobs)(?:[/?]|$)/.test(url);
 }
 
 function described({ detail, problems = [], hint }: ProblemDetails): string {

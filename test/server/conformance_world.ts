@@ -164,6 +164,9 @@ export const ids: Record<string, (world: World) => Promise<string>> = {
   file: async () => "0.png",
   row: async () => "0",
   column: async () => "0",
+  process_id: async () => "greet",
+  process_job_id: (world) => world.ended(),
+  output_id: async () => "result",
   connector: async () => "http.request",
   request_id: (world) => requestOf(world, "stuck"),
   dataset_id: async (world) => {
@@ -193,6 +196,8 @@ export const shared_ids = new Set([
   "task_type",
   "stage",
   "connector",
+  "process_id",
+  "output_id",
   "part",
   "resource_id",
   "version_id",
@@ -253,6 +258,15 @@ export const prepared: Record<string, (world: World) => Promise<Prepared>> = {
     await world.engine.recipes.save(data_type, { jobs: [{ name: "a", job: "greet" }] });
     return { path: { data_type }, body: {} };
   },
+  post_ogc_processes_process_id_execution: async () => ({
+    path: { process_id: "greet" },
+    body: { inputs: { n: ++count } },
+  }),
+  get_ogc_jobs_process_job_id_results: async (world) => ({ path: { process_job_id: await world.job("greet") } }),
+  get_ogc_jobs_process_job_id_results_output_id: async (world) => ({
+    path: { process_job_id: await world.job("greet"), output_id: "result" },
+  }),
+  delete_ogc_jobs_process_job_id: async (world) => ({ path: { process_job_id: await world.job("never", false) } }),
   post_jobs_job_id_cancel: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_job_id_pause: async (world) => ({ path: { job_id: await world.job("never", false) } }),
   post_jobs_job_id_continue: async (world) => ({ path: { job_id: await world.job("never", false) } }),

@@ -20,9 +20,9 @@ begin
   return (
     select json_build_object(
       'job_id', v_job.job_id, 'job_type', v_job.job_type, 'tenant_id', v_job.tenant_id, 'run', v_job.run, 'status', v_job.status,
-      'priority', v_job.priority, 'parameters', v_job.parameters, 'labels', v_job.labels, 'correlation_id', v_job.correlation_id,
+      'priority', v_job.priority, 'parameters', v_job.parameters, 'labels', v_job.labels, 'metadata', v_job.metadata, 'correlation_id', v_job.correlation_id,
       'group_id', v_job.group_id, 'waits_for', v_job.waits_for, 'run_at', v_job.run_at, 'depends_on', app.dependencies_of(v_job),
-      'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at, 'deadline_at', app.deadline_of(v_job),
+      'created_at', v_job.created_at, 'started_at', v_job.started_at, 'finished_at', v_job.finished_at, 'updated_at', app.job_updated_at(v_job), 'deadline_at', app.deadline_of(v_job),
       'deadline_s', v_job.deadline_s, 'deadline_from', v_job.deadline_from, 'deadline_left_s', v_job.deadline_left_s,
       'epoch', v_job.epoch, 'resume_count', v_job.resume_count, 'paused_at', v_job.paused_at, 'paused_by', v_job.paused_by,
       'pause_reason', v_job.pause_reason, 'resumable', v_resumable,

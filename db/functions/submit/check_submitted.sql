@@ -11,16 +11,16 @@ begin
     raise exception 'a submit carries 1 to 10,000 jobs' using errcode = 'FF002', hint = 'split it into several';
   end if;
   if app.may_hold_wild_numbers(jobs::text) then
-    perform app.refuse_wild_numbers(j.parameters::jsonb), app.refuse_wild_numbers(j.labels), app.refuse_wild_numbers(j.webhooks)
-       from json_to_recordset(jobs) as j(parameters text, labels jsonb, webhooks jsonb);
+    perform app.refuse_wild_numbers(j.parameters::jsonb), app.refuse_wild_numbers(j.labels), app.refuse_wild_numbers(j.webhooks), app.refuse_wild_numbers(j.metadata)
+       from json_to_recordset(jobs) as j(parameters text, labels jsonb, webhooks jsonb, metadata jsonb);
   end if;
   select jsonb_agg(jsonb_build_object('path', '$.jobs[' || p.position - 1 || '].' || p.field, 'problem', p.problem, 'fix', p.fix)), bool_or(p.too_large)
     into v_problems, v_too_large
     from (
       select j.position, c.*, octet_length(j.parameters) > 262144 as too_large
-        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, correlation_id text, deadline_s numeric, no_deadline text, deadline_from text, group_id text,
+        from rows from (json_to_recordset(jobs) as (parameters text, priority numeric, labels jsonb, metadata jsonb, correlation_id text, deadline_s numeric, no_deadline text, deadline_from text, group_id text,
             depends_on jsonb, on_dependency_failure text, require text, retry jsonb, run_at text))
-          with ordinality as j(parameters, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, run_at, position),
+          with ordinality as j(parameters, priority, labels, metadata, correlation_id, deadline_s, no_deadline, deadline_from, group_id, depends_on, on_dependency_failure, require, retry, run_at, position),
         lateral (values
           ('parameters', 'missing', 'an object, {} when there are none', j.parameters is null),
           ('parameters', 'not an object', '{} when there are none', j.parameters !~ '^\s*\{'),
@@ -34,6 +34,7 @@ begin
             case when j.labels <> '{}' and jsonb_typeof(j.labels) = 'object' then exists (
               select from jsonb_each_text(j.labels) l
                where app.shown_problem(btrim(l.key), 16384) is not null or btrim(l.value) <> '' and app.shown_problem(btrim(l.value), 16384) is not null) end),
+          ('metadata', 'not an object of at most 16 KB', '{"ticket": 17}', jsonb_typeof(j.metadata) <> 'object' or octet_length(j.metadata::text) > 16384),
           ('correlation_id', 'longer than 200 characters', 'use a short id', length(j.correlation_id) > 200),
           ('deadline_s', 'not a positive number of seconds', 'seconds from the start of its work', j.deadline_s <= 0 or j.deadline_s > 315360000),
           ('deadline_from', 'neither start nor submit', 'start: of its work, as usual; submit: what it waits counts too', j.deadline_from not in ('start', 'submit')),

@@ -22,7 +22,7 @@ begin
     select distinct on (n.hash)
       n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
-      j.group_id, j.webhooks, j.traceparent, j.depends_on, nullif(jsonb_strip_nulls(j.retry), '{}') as retry,
+      j.group_id, j.webhooks, j.metadata, j.traceparent, j.depends_on, nullif(jsonb_strip_nulls(j.retry), '{}') as retry,
       nullif(jsonb_strip_nulls(j.stage_options), '{}') as stage_options,
       j.run_at, case when j.run_at > now() then j.run_at end as starts_at,
       case when j.on_dependency_failure = 'run' then 'end' else coalesce(j.require, 'success') end as needs,
@@ -30,10 +30,10 @@ begin
       coalesce(j.deadline_from, 'start') as deadline_from
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
-        no_deadline boolean, deadline_from text, group_id text, webhooks jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text,
+        no_deadline boolean, deadline_from text, group_id text, webhooks jsonb, metadata jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text,
         retry jsonb, run_at timestamptz, stage_options jsonb))
       with ordinality as j(
-        parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, webhooks, traceparent, depends_on,
+        parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, webhooks, metadata, traceparent, depends_on,
         on_dependency_failure, require, retry, run_at, stage_options, position)
     join unnest(new_hashes, new_runs) as n(hash, run)
       on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
@@ -50,13 +50,13 @@ begin
   inserted as (
     insert into app.jobs (
       tenant_id, job_id, content_hash, run, job_type, blueprint_hash, priority, parameters, labels, correlation_id, deadline_s, deadline_from, deadline_at,
-      deadline_left_s, group_id, webhooks, traceparent, retry, stage_options, waits_for, run_at, starts_at)
+      deadline_left_s, group_id, webhooks, metadata, traceparent, retry, stage_options, waits_for, run_at, starts_at)
     select
       tenant, n.job_id, n.hash, n.run, blueprint ->> 'type', insert_jobs.blueprint_hash, n.priority, n.parameters::jsonb, n.labels,
       n.correlation_id, n.deadline_s, n.deadline_from,
       case when n.waits_for = 0 and n.deadline_from = 'submit' then now() + make_interval(secs => n.deadline_s) end,
       -- It counts from the first claim; of a job that waits for others, when that is not asked for, from its release.
-      case when n.waits_for > 0 or n.deadline_from = 'start' then n.deadline_s end, n.group_id, n.webhooks, n.traceparent, n.retry, n.stage_options, n.waits_for, n.run_at, n.starts_at
+      case when n.waits_for > 0 or n.deadline_from = 'start' then n.deadline_s end, n.group_id, n.webhooks, n.metadata, n.traceparent, n.retry, n.stage_options, n.waits_for, n.run_at, n.starts_at
     from named n
     order by n.job_id
     on conflict do nothing

@@ -2,6 +2,7 @@
 // and what it returns. The server registers it, the engine calls it, the OpenAPI document is made of it, the client has its methods
 // from it, and the dashboard shows its command. Pure.
 import { z } from "zod";
+import { problem_media_type } from "./problem.js";
 
 export const scopes = ["submit", "read", "operate", "work", "admin"] as const;
 export type Scope = (typeof scopes)[number];
@@ -72,6 +73,8 @@ export interface Endpoint<
   other_answers: Record<number, Answer>;
   /** Where the usual answer is not JSON. */
   media_type: string;
+  /** What its errors are sent as. */
+  error_type: string;
   /** Error statuses besides those every endpoint may give. */
   errors: readonly number[];
   /** Its body may hold what cannot be stored: whoever answers it tells, part by part, instead of refusing the whole. */
@@ -99,7 +102,7 @@ export const default_body_values = 150_000;
 export const bulk_body_values = 1_000_000;
 
 /** What the endpoints of one file share; each may say otherwise. */
-type Shared = Pick<Endpoint, "tag" | "scope"> & Partial<Pick<Endpoint, "operator" | "errors" | "long">>;
+type Shared = Pick<Endpoint, "tag" | "scope"> & Partial<Pick<Endpoint, "operator" | "errors" | "error_type" | "long">>;
 
 /** What an endpoint says of itself; method and path stand before it. */
 type Given<P, Q, B, R, S> = Pick<Endpoint, "summary"> &
@@ -147,6 +150,7 @@ export function endpointsOf<F extends Record<string, z.ZodType> = Record<never, 
       status: 200,
       other_answers: {},
       media_type: "application/json",
+      error_type: problem_media_type,
       errors: [],
       loose: false,
       repeatable: method !== "POST" && method !== "PATCH",

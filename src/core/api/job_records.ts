@@ -195,6 +195,8 @@ export const job_record = z
     ...job_summary.shape,
     tenant_id: z.string(),
     parameters: record,
+    metadata: record.nullable().describe("What its submit gave to be kept with it"),
+    updated_at: time.describe("When something of it last changed that this record shows"),
     correlation_id: z.string().nullable(),
     group_id: z.string().nullable(),
     waits_for: z.int().describe("How many of the jobs it depends on have not ended well"),

@@ -35,6 +35,7 @@ export const submit_options = z.strictObject({
   resume: z.boolean().optional().describe("true means mode resume"),
   priority: priority.optional(),
   labels: labels.optional(),
+  metadata: record.optional().describe("Kept with the job that this submit makes and shown with it; at most 16 KB"),
   deadline_s: z
     .number()
     .positive()

@@ -1,7 +1,7 @@
 // The contract as an OpenAPI 3.1 document. What the server checks is what the document says: both are made of the same schemas. Pure.
 import { z } from "zod";
 import { type Endpoint, errorStatuses } from "./endpoint.js";
-import { problem_media_type, problem_schema } from "./problem.js";
+import { problem_schema } from "./problem.js";
 
 type Json = Record<string, unknown>;
 
@@ -144,7 +144,7 @@ function operation(one: Endpoint, parts: Components, problem: Json): Json {
           answer(parts, other.description, other.schema, other.media_type ?? one.media_type, other.headers),
         ]),
       ),
-      ...Object.fromEntries(errorStatuses(one).map((status) => [status, refusal(status, problem)])),
+      ...Object.fromEntries(errorStatuses(one).map((status) => [status, refusal(status, one.error_type, problem)])),
     },
   };
 }
@@ -154,12 +154,12 @@ function bodyTypes({ body_types }: Endpoint): readonly string[] {
   return body_types.includes("application/octet-stream") ? body_types : ["application/json", ...body_types];
 }
 
-function refusal(status: number, problem: Json): Json {
+function refusal(status: number, error_type: string, problem: Json): Json {
   const waits = status === 429 || status === 503;
   return {
     description: status_words[status] ?? "It was refused",
     ...(waits ? { headers: headers({ "Retry-After": "Seconds after which to ask again" }) } : {}),
-    content: { [problem_media_type]: { schema: problem } },
+    content: { [error_type]: { schema: problem } },
   };
 }
 

@@ -30,6 +30,8 @@ export interface SubmitOptions {
   /** Higher runs first; 0 is usual. */
   priority?: number;
   labels?: Record<string, string>;
+  /** JSON of any shape that is kept with the job and shown with it; at most 16 KB. */
+  metadata?: Record<string, unknown> | undefined;
   /** Seconds from the start of its work until it is failed if it has not ended; 7200 when left out, null: however long it takes. */
   deadline_s?: number | null;
   /** What the deadline counts from: the start of its work, or the submit, so that what it waits counts too. */

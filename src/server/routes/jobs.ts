@@ -1,5 +1,4 @@
 // Jobs: submitted, looked at, waited for, listed.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { BodyOf } from "../../core/api/endpoint.js";
@@ -7,16 +6,14 @@ import { jobs_api, max_result_bytes, submit_options } from "../../core/api/jobs.
 import { BadRequest, NotFound, StorageError } from "../../core/errors/errors.js";
 import { didYouMean, jsonPath, max_problems, type Problem, quoted } from "../../core/errors/problems.js";
 import { isTerminal } from "../../core/shown/statuses.js";
-import type { Engine } from "../../engine/engine.js";
 import type { SubmitReply } from "../../engine/verbs/records.js";
 import { type Call, routes } from "../http/route.js";
+import { untilEnded } from "../jobs/await_end.js";
 import { isSmallSubmit } from "../jobs/gathered_submits.js";
 import { jobFilter } from "../jobs/job_filter.js";
 import { jobView } from "../jobs/job_view.js";
 import { StacLinks } from "./stac/links.js";
 
-/** The longest a call is held for a job's end: below the patience of usual proxies (30 s). */
-const LONGEST_WAIT_MS = 25_000;
 const ASK_AGAIN_S = 2;
 
 export const jobsRoutes = () =>
@@ -80,7 +77,7 @@ async function statusOf(call: Call<typeof jobs_api.status>) {
   if (query.wait === true) {
     place.wait();
     // A server that stops does not let its callers wait.
-    await untilEnded(engine, params.job_id, signal, service.stopping);
+    await untilEnded(engine, params.job_id, [signal, service.stopping]);
   }
   const job = await engine.status(params.job_id);
   const asked = query.wait === true || query.status_code === true;
@@ -165,16 +162,4 @@ function readOldNames(others: Record<string, unknown>, problems: Problem[]) {
 
 function underWay(reply: FastifyReply): void {
   reply.status(202).header("retry-after", String(ASK_AGAIN_S));
-}
-
-/** Looks often at first, then once a second. */
-async function untilEnded(engine: Engine, job_id: string, ...signals: AbortSignal[]): Promise<void> {
-  let left_ms = LONGEST_WAIT_MS;
-  // A pause is a second at most: the signals need not cut it short.
-  const goesOn = () => left_ms > 0 && signals.every((signal) => !signal.aborted);
-  for (let pause_ms = 25; goesOn(); pause_ms = Math.min(pause_ms * 1.5, 1_000)) {
-    if (isTerminal((await engine.queries.jobState(job_id)).status)) return;
-    await sleep(Math.min(pause_ms, left_ms));
-    left_ms -= pause_ms;
-  }
 }

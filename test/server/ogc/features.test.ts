@@ -2,6 +2,7 @@
 // they should, and what is wrong is told at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ogc_api } from "../../../src/core/api/ogc/ogc.js";
+import { processes_api } from "../../../src/core/api/ogc/processes.js";
 import { withoutPostgis } from "../../catalog_packages.js";
 import { openService, type TestService } from "../service.js";
 import { grid_columns, gridRows, putLayer } from "./layers.js";
@@ -101,21 +102,29 @@ describe.skipIf(why !== null)(`OGC API Features${why === null ? "" : ` (skipped:
       zoom: "tileMatrix",
       row: "tileRow",
       column: "tileCol",
+      process_id: "processID",
+      process_job_id: "jobId",
+      output_id: "outputId",
     };
     const taken = Object.fromEntries(
-      Object.values(ogc_api).map((one) => [
-        one.path.replace(/^\/ogc\/?/, "/").replaceAll(/\{(\w+)\}/g, (_, name) => `{${renamed[name]}}`),
+      Object.values({ ...ogc_api, ...processes_api }).map((one) => [
+        `${one.method} ` +
+          one.path.replace(/^\/ogc\/?/, "/").replaceAll(/\{(\w+)\}/g, (_, name) => `{${renamed[name]}}`),
         [...Object.keys(one.params.shape).map((name) => renamed[name]!), ...Object.keys(one.query.shape)].sort(),
       ]),
     );
     const told = Object.fromEntries(
-      Object.entries(body.paths as Loose).map(([path, { get: one }]: Loose) => [
-        path,
-        one.parameters.map(({ name }: Loose) => name).sort(),
-      ]),
+      Object.entries(body.paths as Loose).flatMap(([path, methods]: Loose) =>
+        Object.entries(methods).map(([method, one]: Loose) => [
+          `${method.toUpperCase()} ${path}`,
+          one.parameters.map(({ name }: Loose) => name).sort(),
+        ]),
+      ),
     );
     expect(told).toEqual(taken);
-    for (const one of Object.values(body.paths as Loose).flatMap((path: Loose) => path.get.parameters))
+    for (const one of Object.values(body.paths as Loose).flatMap((path: Loose) =>
+      Object.values(path).flatMap((call: Loose) => call.parameters),
+    ))
       expect(one).toMatchObject({ style: expect.any(String), explode: false, schema: expect.any(Object) });
   });
 

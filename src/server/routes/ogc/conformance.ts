@@ -3,6 +3,7 @@ const features = "http://www.opengis.net/spec/ogcapi-features";
 const tiles = "http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf";
 const common = "http://www.opengis.net/spec/ogcapi-common";
 const sets = "http://www.opengis.net/spec/tms/2.0/conf";
+const processes = "http://www.opengis.net/spec/ogcapi-processes-1/1.0/conf";
 const cql2 = "http://www.opengis.net/spec/cql2/1.0/conf";
 
 export const conforms_to: readonly string[] = [
@@ -28,6 +29,12 @@ export const conforms_to: readonly string[] = [
   `${tiles}/oas30`,
   `${sets}/tilematrixset`,
   `${sets}/json-tilematrixset`,
+  `${processes}/core`,
+  `${processes}/ogc-process-description`,
+  `${processes}/json`,
+  `${processes}/oas30`,
+  `${processes}/job-list`,
+  `${processes}/dismiss`,
   `${cql2}/cql2-text`,
   `${cql2}/cql2-json`,
   `${cql2}/basic-cql2`,

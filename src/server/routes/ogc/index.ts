@@ -15,12 +15,12 @@ import { collectionPage, collectionsPage, recordPage } from "./html/plain_pages.
 import { answerItem, answerItems } from "./items.js";
 import { type Query, readLimit, refuse } from "./items_request.js";
 import { asked, with_f } from "./links.js";
-import { type AnyCall, formatOf, inTurn, layerOf, type OgcCall, ogcCallOf } from "./ogc_call.js";
+import { formatOf, inTurn, layerOf, type OgcCall, ogcCallOf } from "./ogc_call.js";
 import { openApiDocument } from "./openapi.js";
+import { processesRoutes } from "./processes/index.js";
 import { tenantOfTiles } from "./tile_urls.js";
 import { noSuchSet, Tiles, tileJson, tilesetList, tilesetOf } from "./tiles.js";
-
-type Told = Record<string, unknown>;
+import { type Told, told } from "./told.js";
 
 export function ogcRoutes(): Route[] {
   const tiles = new Tiles();
@@ -28,7 +28,11 @@ export function ogcRoutes(): Route[] {
     async landing(call) {
       const ogc = ogcCallOf(call);
       const title = "Fanfold";
-      const answer = { title, description: "Vector layers as features and as tiles.", links: ogc.links.landing() };
+      const answer = {
+        title,
+        description: "Vector layers as features and as tiles, and processes.",
+        links: ogc.links.landing(),
+      };
       return told(ogc, call.query.f, answer, () => recordPage(title, [], with_f(ogc.links.root, "json"), answer));
     },
     async conformance(call) {
@@ -124,15 +128,10 @@ export function ogcRoutes(): Route[] {
     },
   });
   const signed: readonly Endpoint[] = [ogc_api.tile, ogc_api.tileset] as never;
-  return all.map((route) => (signed.includes(route.endpoint) ? { ...route, signedTenant: tenantOfTiles } : route));
-}
-
-/** JSON or a page, as the caller wants it, with the ETag of what it says. */
-function told(ogc: OgcCall, f: string | undefined, answer: Told, pageOf: () => Html): never {
-  const { call } = ogc;
-  if (formatOf(call as AnyCall, f, ["json", "html"]) === "json")
-    return unlessKnown(call.request, call.reply, answer) as never;
-  return sendHtml(call.reply, pageOf()) as never;
+  const over_layers = all.map((route) =>
+    signed.includes(route.endpoint) ? { ...route, signedTenant: tenantOfTiles } : route,
+  );
+  return [...over_layers, ...processesRoutes()];
 }
 
 function page({ links }: OgcCall, title: string, path: string, answer: Told): Html {

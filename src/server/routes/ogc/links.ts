@@ -13,7 +13,7 @@ export interface Link {
 
 export const json = "application/json";
 export const html = "text/html";
-const ogc_rel = "http://www.opengis.net/def/rel/ogc/1.0";
+export const ogc_rel = "http://www.opengis.net/def/rel/ogc/1.0";
 
 export class OgcLinks {
   /** `base`: where the service is, without a slash at its end. */
@@ -48,6 +48,36 @@ export class OgcLinks {
     return `${this.root}/tileMatrixSets/${id}`;
   }
 
+  process(id: string): string {
+    return `${this.root}/processes/${encodeURIComponent(id)}`;
+  }
+
+  job(id: string): string {
+    return `${this.root}/jobs/${encodeURIComponent(id)}`;
+  }
+
+  output(job_id: string, output_id: string): string {
+    return `${this.job(job_id)}/results/${encodeURIComponent(output_id)}`;
+  }
+
+  ofProcess(id: string): Link[] {
+    return [
+      ...this.here(this.process(id), "This process"),
+      {
+        rel: `${ogc_rel}/execute`,
+        href: `${this.process(id)}/execution`,
+        type: json,
+        title: "POST here to execute it",
+      },
+      {
+        rel: `${ogc_rel}/job-list`,
+        href: `${this.root}/jobs?processID=${encodeURIComponent(id)}`,
+        type: json,
+        title: "Its jobs",
+      },
+    ];
+  }
+
   landing(): Link[] {
     return [
       ...this.here(this.root, "This page"),
@@ -58,6 +88,8 @@ export class OgcLinks {
       ...this.both("data", `${this.root}/collections`, "The collections"),
       ...this.both(`${ogc_rel}/data`, `${this.root}/collections`, "The collections").slice(0, 1),
       ...this.both(`${ogc_rel}/tiling-schemes`, `${this.root}/tileMatrixSets`, "How the world is cut into tiles"),
+      ...this.both(`${ogc_rel}/processes`, `${this.root}/processes`, "What can be executed"),
+      ...this.both(`${ogc_rel}/job-list`, `${this.root}/jobs`, "Jobs"),
     ];
   }
 

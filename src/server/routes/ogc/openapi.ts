@@ -6,30 +6,10 @@ import { problem_media_type } from "../../../core/api/problem.js";
 import { geo_json, open_api_json, schema_json } from "../../../core/api/stac_records.js";
 import { crs84 } from "../../../geo/layers/crs.js";
 import { tile_matrix_sets } from "../../../geo/layers/tile_matrix_sets.js";
-import { html, json, type OgcLinks } from "./links.js";
+import { json, type OgcLinks } from "./links.js";
+import { content, get, inPath, type Json, object, page_text, query, ref, text } from "./openapi_parts.js";
+import { processes_paths, processes_schemas } from "./openapi_processes.js";
 
-type Json = Record<string, unknown>;
-
-const query = (name: string, description: string, schema: Json): Json => ({
-  name,
-  in: "query",
-  description,
-  required: false,
-  style: "form",
-  explode: false,
-  schema,
-});
-const inPath = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
-  name,
-  in: "path",
-  description,
-  required: true,
-  style: "simple",
-  explode: false,
-  schema,
-});
-
-const text = { type: "string" };
 const list = { type: "array", items: { type: "string" } };
 const crs = { type: "string", format: "uri", default: crs84.uri };
 const format = (...formats: string[]) =>
@@ -100,46 +80,6 @@ const signed = [
   query("tenant", "Of a signed address", text),
   query("signature", "Of a signed address", text),
 ];
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const content = (types: Record<string, Json>) =>
-  Object.fromEntries(Object.entries(types).map(([type, schema]) => [type, { schema }]));
-const page_text = { [html]: { type: "string" } };
-
-interface Operation {
-  id: string;
-  tag: string;
-  summary: string;
-  parameters: Json[];
-  answers: Record<string, Json>;
-  statuses?: Record<string, Json>;
-}
-
-function get({ id, tag, summary, parameters, answers, statuses = {} }: Operation): Json {
-  const has_path = parameters.some((one) => one.in === "path");
-  const problem = (description: string) => ({
-    description,
-    content: content({ [problem_media_type]: ref("exception") }),
-  });
-  return {
-    get: {
-      operationId: id,
-      tags: [tag],
-      summary,
-      parameters,
-      responses: {
-        "200": { description: summary, content: content(answers) },
-        "304": { description: "It is what If-None-Match names" },
-        ...statuses,
-        "400": problem("Something of the request is not right: all that is wrong, with what to do"),
-        "401": problem("There is no key, or it is not valid"),
-        ...(has_path ? { "404": problem("There is no such thing") } : {}),
-        "500": problem("Our fault"),
-        "503": problem("Not now; try again"),
-      },
-    },
-  };
-}
 
 const paths: Record<string, Json> = {
   "/": get({
@@ -271,12 +211,6 @@ const paths: Record<string, Json> = {
 };
 
 const links = { type: "array", items: ref("link") };
-const object = (required: string[], properties: Record<string, Json>): Json => ({
-  type: "object",
-  required,
-  properties,
-});
-
 const schemas: Record<string, Json> = {
   link: object(["href", "rel"], {
     href: text,
@@ -360,19 +294,26 @@ export function openApiDocument({ root, base }: OgcLinks): Json & { openapi: str
   return {
     openapi: "3.0.3",
     info: {
-      title: "Fanfold: OGC API Features and Tiles",
+      title: "Fanfold: OGC API Features, Tiles and Processes",
       version: package_version,
-      description: "The vector layers of a tenant. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
+      description:
+        "The vector layers of a tenant, and its processes and jobs. Every call but this needs an API key: `Authorization: Bearer ff_…`.",
       contact: { name: "Who runs this service", url: base },
       license: { name: "Apache-2.0" },
     },
     servers: [{ url: root, description: "This service" }],
-    tags: ["Capabilities", "Data", "Vector Tiles", "Tile Matrix Sets"].map((name) => ({ name })),
+    tags: ["Capabilities", "Data", "Vector Tiles", "Tile Matrix Sets", "Processes", "Jobs"].map((name) => ({ name })),
     security: [{ key: [] }],
-    paths,
+    paths: { ...paths, ...processes_paths },
     components: {
-      schemas,
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key with the scope read" } },
+      schemas: { ...schemas, ...processes_schemas },
+      securitySchemes: {
+        key: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key with the scope read; submit to execute, operate to dismiss",
+        },
+      },
     },
   };
 }
