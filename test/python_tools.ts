@@ -61,6 +61,11 @@ const stac: Environment = {
   scripts: stac_scripts,
 };
 
+/** OWSLib, a client of OGC's APIs; or why there is none. */
+export function owslib(): Promise<PythonTools | string> {
+  return toolsOf(ogc_clients);
+}
+
 /** What the examples in Python need: one environment for them and for the judges of rasters. */
 const example_packages = readFileSync(new URL("../python/requirements-examples.txt", import.meta.url), "utf8")
   .split("\n")
@@ -81,6 +86,9 @@ const parquet: Environment = {
   // Of the version that its extension was built for.
   instead: ["duckdb==1.5.5", "duckdb-extensions==1.5.5", "duckdb-extension-spatial==1.5.5"],
   scripts: fileURLToPath(new URL("./export/python", import.meta.url)),
+const ogc_clients: Environment = {
+  packages: ["owslib==0.35.0"],
+  scripts: fileURLToPath(new URL("./server/ogc/python", import.meta.url)),
 };
 
 const callers: Environment = {

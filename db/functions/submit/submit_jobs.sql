@@ -75,6 +75,9 @@ begin
 
   if v_new_hashes is not null then
     v_created := app.insert_jobs(v_tenant, v_blueprint_hash, blueprint, request -> 'jobs', v_new_hashes, v_new_runs);
+    if strpos((request -> 'jobs')::text, '"subscriber"') > 0 then
+      perform app.tell_accepted(v_tenant, v_created);
+    end if;
   end if;
 
   -- One that was new a moment ago is under way, whoever submitted it.

@@ -24,12 +24,15 @@ begin
           with ordinality as w(item, position)
         cross join lateral (values
           ('', 'neither a url nor an endpoint, or both', '{"url": …, "secret": …} or {"endpoint": …}',
-            json_typeof(w.item) <> 'object' or (w.item ->> 'url' is null) = (w.item ->> 'endpoint' is null)),
+            json_typeof(w.item) <> 'object' or w.item -> 'subscriber' is null and (w.item ->> 'url' is null) = (w.item ->> 'endpoint' is null)),
           ('.url', 'not an http(s) address of at most 2048 bytes', 'https://example.com/hooks', not app.is_webhook_url(w.item ->> 'url')),
           ('.secret', 'not the name of a secret', 'secret://name; plain text would be stored with the job',
             w.item ->> 'url' is not null and coalesce(w.item ->> 'secret', '') !~ '^secret://[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$'),
           ('.endpoint', 'there is no such webhook endpoint', 'name one of the endpoints that there are', w.item ->> 'endpoint' is not null and not exists (
             select from app.webhook_endpoints e where e.tenant_id = tenant and e.endpoint_id = w.item ->> 'endpoint')),
+          ('.subscriber', 'not an object with http(s) addresses', '{"successUri": "https://…"}', w.item -> 'subscriber' is not null and (
+            json_typeof(w.item -> 'subscriber') <> 'object' or not app.is_webhook_url(w.item #>> '{subscriber,successUri}')
+            or not app.is_webhook_url(w.item #>> '{subscriber,failedUri}') or not app.is_webhook_url(w.item #>> '{subscriber,inProgressUri}'))),
           ('.events', 'not a list of events', 'of ' || array_to_string(app.webhook_events(), ', '),
             w.item -> 'events' is not null and not app.are_webhook_events(w.item -> 'events'))
         ) as c(field, problem, fix, bad)

@@ -22,8 +22,25 @@ export type DeliveryStatus = (typeof delivery_statuses)[number];
 
 export const endpoint_id_pattern = /^we_[a-z0-9]{16}$/;
 
-/** Who else hears how a job ended: an address with the name of a secret (secret://name), or an endpoint of the tenant's. */
+/** Who hears of a job as OGC API Processes has it: without a signature, and in its words. */
+export interface JobSubscriber {
+  successUri: string;
+  inProgressUri?: string | undefined;
+  failedUri?: string | undefined;
+  /** Where /ogc is, as the caller reaches it. */
+  root: string;
+  /** The outputs are fields of the result. */
+  named: boolean;
+  /** By output: how it is sent, and its name in an address. */
+  outputs: Record<
+    string,
+    { mode: "value" | "reference"; path: string; media_type?: string | undefined; encoding?: string | undefined }
+  >;
+}
+
+/** Who else hears how a job ended: an address with the name of a secret (secret://name), an endpoint of the tenant's, or a subscriber. */
 export type JobWebhook =
+  | { subscriber: JobSubscriber }
   | { url: string; secret: string; events?: readonly WebhookEvent[] | undefined }
   | { endpoint: string; events?: readonly WebhookEvent[] | undefined };
 

@@ -1,5 +1,6 @@
 // What one SQL call of a submit or an enqueue carries: texts made once, cut into pages bounded in number and size.
 import type { Job } from "../../core/declare/declare.js";
+import type { JobSubscriber } from "../../core/places/webhooks.js";
 import { usableTraceparent } from "../../core/values/traceparent.js";
 import type { Queryable } from "../database/database.js";
 import type { EnqueueItem, SubmitOptions } from "./records.js";
@@ -21,8 +22,20 @@ export function blueprintText(job: Job): string {
 
 /** The addresses that a job names itself. */
 export function receivers(webhooks: NonNullable<SubmitOptions["webhooks"]>): { path: string; url: string }[] {
-  return webhooks.flatMap((one, at) => ("url" in one ? [{ path: `webhooks[${at}].url`, url: one.url }] : []));
+  return webhooks.flatMap((one, at) => {
+    if ("url" in one) return [{ path: `webhooks[${at}].url`, url: one.url }];
+    return "subscriber" in one ? subscribed(one.subscriber) : [];
+  });
 }
+
+export function subscribed(subscriber: Pick<JobSubscriber, (typeof heard)[number]>): { path: string; url: string }[] {
+  return heard.flatMap((name) => {
+    const url = subscriber[name];
+    return url === undefined ? [] : [{ path: `subscriber.${name}`, url }];
+  });
+}
+
+const heard = ["successUri", "inProgressUri", "failedUri"] as const;
 
 export function submitOptions({
   priority,

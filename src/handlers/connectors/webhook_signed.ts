@@ -29,15 +29,18 @@ export async function sendSigned<Answer>(
   read: (head: GuardedHead, body: Body) => Promise<Answer>,
 ): Promise<Answer> {
   const body = Buffer.from(payload, "utf8");
-  const keys = await keysOf(target, ctx);
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": "fanfold-webhooks",
-    ...signedHeaders(id, target.now_s, body, keys),
-  };
+  const about = { "content-type": "application/json", "user-agent": "fanfold-webhooks" };
+  const headers = isSubscriber(target)
+    ? { ...about, "webhook-id": id }
+    : { ...about, ...signedHeaders(id, target.now_s, body, await keysOf(target, ctx)) };
   const policy = policyOf(target, ctx.outbound);
   const { url } = target;
   return guardedExchange({ url, method: "POST", headers, body, policy, signal: ctx.signal }, read);
+}
+
+/** A receiver of OGC API Processes, which a job names itself, has no secret to be told with. */
+function isSubscriber({ endpoint_id, secrets }: Target): boolean {
+  return endpoint_id === null && secrets === null;
 }
 
 /** A secret is missing or cannot be opened here: the receiver has no part in it. */

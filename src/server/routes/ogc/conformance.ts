@@ -35,6 +35,7 @@ export const conforms_to: readonly string[] = [
   `${processes}/oas30`,
   `${processes}/job-list`,
   `${processes}/dismiss`,
+  `${processes}/callback`,
   `${cql2}/cql2-text`,
   `${cql2}/cql2-json`,
   `${cql2}/basic-cql2`,

@@ -4,8 +4,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { processes_api } from "../../../../core/api/ogc/processes.js";
 import { request_body } from "../../../../core/api/platform/requests.js";
 import { issueProblems, validateParameters } from "../../../../core/declare/parameters.js";
-import { FanfoldError } from "../../../../core/errors/errors.js";
+import { BadRequest, FanfoldError } from "../../../../core/errors/errors.js";
 import type { Problem } from "../../../../core/errors/problems.js";
+import { refuseAddresses } from "../../../../core/places/outbound.js";
+import type { JobWebhook } from "../../../../core/places/webhooks.js";
+import { subscribed } from "../../../../engine/verbs/bulk.js";
 import type { SubmitReply } from "../../../../engine/verbs/records.js";
 import type { Call } from "../../../http/route.js";
 import { longest_wait_ms, untilEnded } from "../../../jobs/await_end.js";
@@ -13,7 +16,7 @@ import { refuse } from "../items_request.js";
 import { type OgcCall, ogcCallOf } from "../ogc_call.js";
 import { type ExecuteRequest, type Execution, readExecute } from "./inputs.js";
 import { readPrefer } from "./prefer.js";
-import { findProcess, type Process } from "./process.js";
+import { findProcess, mediaTypeOf, type Process } from "./process.js";
 import { fetched } from "./references.js";
 import { appendLink, sendResults, valuesOf } from "./results.js";
 import { runOf, statusInfo, usual_execution } from "./run.js";
@@ -29,6 +32,7 @@ export async function execute(call: ExecuteCall): Promise<unknown> {
   const process = await findProcess(engine, params.process_id, ogc.links);
   const problems: Problem[] = [];
   const asked = readExecute(body, process, request.headers.accept ?? "", problems);
+  refusedAddresses(call, asked, problems);
   // What is fetched is looked at with the rest, unless something is wrong before.
   if (problems.length === 0) await fetched(call, asked, problems);
   if (process.data_type !== null) return executeRecipe(call, ogc, process, asked, problems);
@@ -49,18 +53,23 @@ export async function execute(call: ExecuteCall): Promise<unknown> {
 }
 
 /** The same inputs asked for in the same way are the same job; one that ended badly, or was asked for otherwise, is run anew. */
-async function submit(call: ExecuteCall, { job_type }: Process, asked: ExecuteRequest): Promise<SubmitReply> {
+async function submit(call: ExecuteCall, process: Process, asked: ExecuteRequest): Promise<SubmitReply> {
   const { engine, service, place, traceparent, actor } = call;
   const { inputs, execution, subscriber } = asked;
-  const root = ogcCallOf(call).links.root;
   const wanted = {
     metadata: { [kept_as]: execution },
     traceparent,
     actor: actor(),
-    ...(subscriber === null ? {} : { webhooks: [{ subscriber: { ...subscriber, root } }] as never }),
+    ...(subscriber === null ? {} : { webhooks: [subscriberOf(call, process, asked)] }),
   };
   const once = (mode: "reuse" | "force") =>
-    service.submits.submit(engine, job_type!, inputs, { ...wanted, mode }, { is_small: false, enter: place.enter });
+    service.submits.submit(
+      engine,
+      process.job_type!,
+      inputs,
+      { ...wanted, mode },
+      { is_small: false, enter: place.enter },
+    );
   // A job keeps the subscriber of the submit that made it.
   if (subscriber !== null) return once("force");
   const submitted = await once("reuse");
@@ -68,6 +77,32 @@ async function submit(call: ExecuteCall, { job_type }: Process, asked: ExecuteRe
   const there = await engine.status(submitted.job_id);
   const ended_well = there.finished_at === null || there.status === "completed";
   return ended_well && isDeepStrictEqual(executionOf(there), execution) ? submitted : once("force");
+}
+
+function subscriberOf(call: ExecuteCall, process: Process, { subscriber, execution }: ExecuteRequest): JobWebhook {
+  const modes =
+    execution.outputs ?? Object.fromEntries(Object.keys(process.outputs).map((name) => [name, "value" as const]));
+  const outputs = Object.fromEntries(
+    Object.entries(modes).map(([name, mode]) => {
+      const output = process.outputs[name]!;
+      const encoding = output.schema.contentEncoding as string | undefined;
+      return [name, { mode, path: encodeURIComponent(name), media_type: mediaTypeOf(output) ?? undefined, encoding }];
+    }),
+  );
+  return {
+    subscriber: { ...subscriber!, root: ogcCallOf(call).links.root, named: process.has_named_outputs, outputs },
+  };
+}
+
+/** What policy forbids is told with the rest; where an address leads to is judged when it is called. */
+function refusedAddresses({ engine }: ExecuteCall, { subscriber }: ExecuteRequest, problems: Problem[]): void {
+  if (subscriber === null || problems.some(({ path }) => path.startsWith("subscriber"))) return;
+  try {
+    refuseAddresses(subscribed(subscriber), engine.outbound);
+  } catch (error) {
+    if (!(error instanceof BadRequest)) throw error;
+    problems.push(...error.problems);
+  }
 }
 
 export function executionOf({ metadata }: { metadata: Record<string, unknown> | null }): Execution {
@@ -102,15 +137,13 @@ async function executeRecipe(
 ) {
   const { engine, request, traceparent, actor } = call;
   const { inputs, execution, subscriber } = asked;
-  if (subscriber !== null) {
-    const fix = "Make a webhook endpoint (POST /api/webhooks): it hears how requests end.";
-    problems.push({ path: "subscriber", problem: "a request by a recipe tells webhook endpoints", fix });
-  }
   const read = request_body.safeParse({ ...inputs, data_type: process.data_type });
   if (!read.success) problems.push(...atInputs(issueProblems(read.error.issues, inputs)));
   refuse(problems);
   const metadata = { ...read.data!.metadata, [kept_as]: execution };
-  const sent = { ...read.data!, metadata };
+  // What the body of a platform request cannot name, its submit takes all the same.
+  const webhooks = subscriber === null ? {} : { webhooks: [subscriberOf(call, process, asked)] as never };
+  const sent = { ...read.data!, metadata, ...webhooks };
   const submitted = await engine.requests.submit(sent, { traceparent, actor: actor() });
   const prefer = readPrefer(request.headers.prefer);
   return created(call, ogc, await engine.requests.get(submitted.request_id), prefer.async);

@@ -28,7 +28,7 @@ export async function fetched(
     parameters: { url: href, redirects: 3, timeout_s: 15 },
     max_attempts: 1,
   }));
-  const { task_ids } = await engine.enqueueMany("http.request", items);
+  const { task_ids } = await engine.enqueueMany("connector.http.request", items);
   place.wait();
   const until = Date.now() + patience_ms;
   for (const [at, reference] of references.entries()) {
