@@ -74,7 +74,7 @@ interface Setting<T> {
 const settings = {
   database_url: setting<string | undefined>("DATABASE_URL", undefined, readUrl),
   data_dir: setting("FANFOLD_DATA_DIR", ".fanfold", readText),
-  storage_dir: setting<string | undefined>("FANFOLD_STORAGE_DIR", undefined, readText),
+  storage_dir: setting<string | undefined>("FANFOLD_STORAGE_DIR", undefined, readZone),
   zone_bronze: setting<string | undefined>("FANFOLD_ZONE_BRONZE", undefined, readZone),
   zone_silver: setting<string | undefined>("FANFOLD_ZONE_SILVER", undefined, readZone),
   zone_gold: setting<string | undefined>("FANFOLD_ZONE_GOLD", undefined, readZone),

@@ -150,9 +150,10 @@ export class Operator extends WithVerbs {
       : this.ask(operations_api.why, { job_id: id }, options);
   }
 
-  /** Proves the ledger of a job from its rows and files. */
-  verify(job_id: string, options: Asking = {}) {
-    return this.ask(operations_api.verify, { job_id }, options);
+  /** Proves the ledger of a job from its rows and files; with `checksum` files in zones are read, too. */
+  verify(job_id: string, { checksum = false, signal }: Asking & { checksum?: boolean } = {}) {
+    const query = { checksum: checksum ? "true" : "false" } as const;
+    return this.transport.call(operations_api.verify, { params: { job_id }, query, signal });
   }
 
   /** The failures of a job in groups, largest first. */

@@ -132,7 +132,7 @@ export class Engine {
     this.assets = new Assets(parts.db, parts.tenant, this.zones);
     const limits = parts.uploads ?? default_upload_limits;
     this.uploads = new Uploads(parts.db, parts.tenant, this.zones, limits, this.leftovers_after_h);
-    this.operate = new Operator(parts.db, parts.tenant, this.store, this.words);
+    this.operate = new Operator(parts.db, parts.tenant, this.store, this.words, this.zones);
     this.keys = new Keys(parts.db, parts.tenant);
     this.work = new RemoteWork(parts.db, parts.tenant, this.store, this.zones, this.assets);
     this.limits = new Limits(parts.db, parts.tenant);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "../core/declare/registry.js";
 import { default_policy, type OutboundPolicy } from "../core/places/outbound.js";
-import { openFolderStore } from "../storage/folder_store.js";
+import { zone_names } from "../core/places/zones.js";
+import { openLargeStore } from "../storage/open_blobs.js";
 import { type ZoneSettings, Zones, zonesBelow } from "../storage/zones.js";
 import type { Patience } from "./database/await_database.js";
 import { openEmbedded } from "./database/embedded_database.js";
@@ -24,6 +25,7 @@ export interface EngineOptions {
   /** A Postgres server; without it the embedded database in `data_dir` is used. */
   database_url?: string;
   data_dir?: string;
+  /** Where large results lie: a folder, s3://bucket/prefix or az://account/container/prefix. */
   storage_dir?: string;
   /** Where bronze, silver and gold are; those left out lie in `data_dir`. */
   zones?: Partial<ZoneSettings>;
@@ -65,10 +67,13 @@ export interface EngineOptions {
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { registry, tenant = "default", data_dir = ".fanfold", log } = options;
-  const store = openFolderStore(
-    options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage"),
-  );
+  const place = options.storage_dir ?? join(data_dir === "memory://" ? ".fanfold" : data_dir, "storage");
   const zones = new Zones({ ...zonesBelow(zonesDir(options)), ...options.zones });
+  const store = openLargeStore(
+    place,
+    { ...options.zones },
+    zone_names.map((zone) => zones.place(zone)),
+  );
   const outbound = options.outbound && { ...default_policy, ...options.outbound };
   const { leftovers_after_h, uploads } = options;
   const shared = { tenant, registry, store, zones, log, outbound, leftovers_after_h, uploads };
@@ -80,7 +85,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 /** Beside the stored files of whoever names only a place for those. */
 function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
   if (data_dir !== undefined && data_dir !== "memory://") return join(data_dir, "zones");
-  return join(storage_dir ?? ".fanfold", "zones");
+  return join(storage_dir === undefined || storage_dir.includes("://") ? ".fanfold" : storage_dir, "zones");
 }
 
 type Shared = Pick<

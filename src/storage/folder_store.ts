@@ -7,6 +7,7 @@ import path from "node:path";
 import { StorageError } from "../core/errors/errors.js";
 import { quoted } from "../core/errors/problems.js";
 import type { Ref, Store } from "../core/places/store.js";
+import { openDiskBlobs } from "./disk_blobs.js";
 import { keySegments } from "./keys.js";
 
 /** Half-written files; no key can start with a dot, so none can name one. */
@@ -18,7 +19,7 @@ export function openFolderStore(dir: string): Store {
   const root = path.resolve(dir);
   const fileOf = (key: string) => path.join(root, ...keySegments(key));
   return {
-    reopen: { kind: "folder", dir: root },
+    blobs: openDiskBlobs(root),
     put: (key, content) => putStream(root, key, whole(content)),
     putStream: (key, pieces) => putStream(root, key, pieces),
     get: (ref) => get(fileOf, ref),

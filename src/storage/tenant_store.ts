@@ -9,7 +9,7 @@ export function storeOfTenant(store: Store, tenant_id: string): Store {
   // The key of a reference is taken as it is; a name that a handler chose is of its tenant.
   const own = (key: string) => (typeof key !== "string" || isOfTenant({ key }, tenant_id) ? key : prefix + key);
   return {
-    reopen: store.reopen,
+    ...(store.blobs === undefined ? {} : { blobs: store.blobs }),
     put: (key, content) => store.put(own(key), content),
     putStream: (key, pieces) => store.putStream(own(key), pieces),
     get: async (ref) => store.get(readable(ref, tenant_id)),

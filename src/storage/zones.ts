@@ -6,16 +6,10 @@ import { BadRequest } from "../core/errors/errors.js";
 import type { Problem } from "../core/errors/problems.js";
 import { formatPlace, parseZonePlace, placeOfParts, placeOfTenant, type ZonePlace } from "../core/places/zone_place.js";
 import { type ZoneName, type ZoneRef, zone_names } from "../core/places/zones.js";
-import { type AzureSettings, openAzureBlobs } from "./azure_blobs.js";
 import type { BlobStore } from "./blob_store.js";
-import { withDeadlines } from "./deadlines.js";
-import { openDiskBlobs } from "./disk_blobs.js";
-import { openS3Blobs, type S3Settings } from "./s3_blobs.js";
+import { openBlobs, type ServiceSettings } from "./open_blobs.js";
 
-export interface ZoneSettings extends Readonly<Record<ZoneName, string>> {
-  readonly s3?: S3Settings | undefined;
-  readonly azure?: AzureSettings | undefined;
-}
+export interface ZoneSettings extends Readonly<Record<ZoneName, string>>, ServiceSettings {}
 
 /** Each a folder of its own in `dir`. */
 export function zonesBelow(dir: string): Record<ZoneName, string> {
@@ -82,9 +76,7 @@ export class Zones {
   }
 
   #opened(zone: ZoneName, place: ZonePlace): BlobStore {
-    if (place.kind === "disk") return openDiskBlobs(place.dir, { href_base: `fanfold://${zone}/` });
-    if (place.kind === "s3") return withDeadlines(openS3Blobs(place, this.#settings.s3));
-    return withDeadlines(openAzureBlobs(place, this.#settings.azure));
+    return openBlobs(place, this.#settings, `fanfold://${zone}/`);
   }
 }
 

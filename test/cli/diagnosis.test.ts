@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { WayFacts } from "../../src/engine/database/server_way.js";
 import {
   type CheckResult,
-  judgeFolder,
   judgeMigrations,
   judgeNode,
   judgeSchema,
   judgeSecretKey,
   judgeServer,
+  judgeStorage,
   judgeWorkers,
   type ServerContext,
 } from "../../src/engine/schema/diagnosis.js";
@@ -75,7 +75,10 @@ describe("doctor", () => {
       judgeMigrations({ database_version: 0, code_version: 1, pending: [] }),
       judgeNode("v18.0.0"),
       judgeWorkers({ live: 0, silent: 0, slots: 0 }),
-      judgeFolder("storage", "/x", "EACCES"),
+      judgeStorage(
+        { kind: "disk", place: "/x" },
+        { step: "write", why: "EACCES", hint: "make it writable for this user, or choose another" },
+      ),
     ];
     const unwell = all.filter((one) => one.level !== "ok");
     expect(unwell.map((one) => one.name)).toEqual([

@@ -13,6 +13,7 @@ import { FileKeeper } from "../../src/engine/upkeep/file_keeper.js";
 import { FileSweep } from "../../src/engine/upkeep/file_sweep.js";
 import { Assets } from "../../src/engine/verbs/assets.js";
 import { openTaskZones } from "../../src/engine/work/task_zones.js";
+import { openDiskBlobs } from "../../src/storage/disk_blobs.js";
 import { Zones, zonesBelow } from "../../src/storage/zones.js";
 import { sweepScratch } from "../../src/worker/run/scratch.js";
 import { bothDatabases } from "../postgres.js";
@@ -34,7 +35,7 @@ async function scene(db: Database) {
   const assets = new Assets(db, tenant_id, zones);
   // 25 hours from now everything that is written now is old.
   const sweep = (hours = 25) =>
-    new FileSweep({ db, zones, log, storage_dir, now: () => Date.now() + hours * 3_600_000 });
+    new FileSweep({ db, zones, log, results: openDiskBlobs(storage_dir), now: () => Date.now() + hours * 3_600_000 });
   const attempt = (place: { stage_id: number; ordinal: number } = { stage_id: 999_999, ordinal: 0 }) => {
     const recorded: ((session: SqlSession) => Promise<unknown>)[] = [];
     const own = openTaskZones({
@@ -198,7 +199,7 @@ bothDatabases(
       const { tenant_id, zones, storage_dir, attempt, keys } = await scene(db);
       await attempt().own.publish(local(), cog);
       const late = { now: () => Date.now() + 25 * 3_600_000 };
-      const keeper = () => new FileKeeper({ db, zones, log, storage_dir, ...late });
+      const keeper = () => new FileKeeper({ db, zones, log, results: openDiskBlobs(storage_dir), ...late });
       await Promise.all([keeper().round(), keeper().round()]);
       expect(await keys()).toEqual([]);
       const events =

@@ -72,6 +72,7 @@ describe("tenants on a server", () => {
     "task_logs",
     "workers",
     "events",
+    "file_places",
     "blueprint_stages",
     "blueprints",
     "task_drafts",

@@ -1,17 +1,24 @@
 // fanfold doctor: gathers facts, has them judged, and prints the findings. Changes nothing.
 import type { Config } from "../../config.js";
+import { isFanfoldError } from "../../core/errors/errors.js";
 import { zone_names } from "../../core/places/zones.js";
 import { printable } from "../../core/values/printable.js";
+import type { Database } from "../../engine/database/database.js";
 import {
   type CheckResult,
   examineDatabase,
-  judgeFolder,
+  judgeDelivered,
   judgeIsolation,
   judgeNode,
+  judgeProof,
   judgeSecretKey,
+  judgeStorage,
   judgeZone,
 } from "../../engine/schema/diagnosis.js";
-import { writeProblem } from "../../storage/writable.js";
+import { proveFiles, settingOf } from "../../engine/upkeep/file_proof.js";
+import { Assets } from "../../engine/verbs/assets.js";
+import { fileProblem } from "../../engine/verbs/delivered_files.js";
+import { blobsOf, openLargeStore } from "../../storage/open_blobs.js";
 import { zoneProblem } from "../../storage/zone_probe.js";
 import { Zones } from "../../storage/zones.js";
 import { fence_words, findFence } from "../../worker/isolation/fence.js";
@@ -42,7 +49,7 @@ async function doctor(cli: Cli): Promise<void> {
   const findings = [
     judgeNode(process.version),
     judgeIsolation(isolation_user, fence, fence_words[fence.kind]),
-    judgeFolder("storage", config.storage_dir, await writeProblem(config.storage_dir)),
+    await examineStorage(config),
     ...(await examineZones(config)),
   ];
   let reachable = true;
@@ -57,6 +64,11 @@ async function doctor(cli: Cli): Promise<void> {
   const failed = findings.some((one) => one.level === "fail");
   if (failed) cli.exit_code = reachable ? exit_codes.failed : exit_codes.unusable;
   answer(cli, { ok: !failed, findings }, () => findingLines(findings, cli.io.colour));
+}
+
+async function examineStorage(config: Config): Promise<CheckResult> {
+  const blobs = blobsOf(placesOf(config).store)!;
+  return judgeStorage(blobs, await zoneProblem(blobs));
 }
 
 async function examineZones({ zones: settings, tenant }: Config): Promise<CheckResult[]> {
@@ -77,10 +89,40 @@ async function examine(cli: Cli, config: Config): Promise<CheckResult[]> {
     const reachable: CheckResult = { name: "database", level: "ok", message: `reachable: ${where}` };
     const secret_key = judgeSecretKey(db.kind, config.secret_keys.length);
     const found = await examineDatabase(db, { catalog: config.catalog });
-    return [reachable, ...found, ...(secret_key === null ? [] : [secret_key])];
+    const files = found.some(({ name, level }) => name === "schema" && level === "ok")
+      ? await examineFiles(db, config)
+      : [];
+    return [reachable, ...found, ...(secret_key === null ? [] : [secret_key]), ...files];
   } finally {
     await close();
   }
+}
+
+/** Whether this machine sees the files that the others see, and what jobs delivered. */
+async function examineFiles(db: Database, config: Config): Promise<CheckResult[]> {
+  if (db.kind === "embedded") return [];
+  const { zones, store } = placesOf(config);
+  const { tenant } = config;
+  try {
+    const proofs = await proveFiles({ db, tenant, zones, store }, { leave: false });
+    const { assets } = await new Assets(db, tenant, zones).list({ limit: 50 });
+    const problems = await Promise.all(assets.map((asset) => fileProblem(asset, { zones, tenant })));
+    const delivered = judgeDelivered(
+      assets.length,
+      problems.filter((problem) => problem !== null),
+    );
+    return [...proofs.map((proof) => judgeProof(proof, settingOf(proof.place))), delivered];
+  } catch (error) {
+    // A login that is tied to no tenant sees no files; that it is tied to none is told above.
+    if (isFanfoldError(error) && error.code === "forbidden") return [];
+    throw error;
+  }
+}
+
+function placesOf({ zones: settings, storage_dir }: Config) {
+  const zones = new Zones(settings);
+  const places = zone_names.map((zone) => zones.place(zone));
+  return { zones, store: openLargeStore(storage_dir, settings, places) };
 }
 
 function* findingLines(findings: readonly CheckResult[], colour: boolean): Generator<string> {

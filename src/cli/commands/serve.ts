@@ -69,6 +69,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
     async (session) => {
       const { engine, config } = session;
       warnWithoutSecretKey(cli.io, session);
+      await session.proveFiles();
       const with_worker = options.worker === true;
       const serving = await serveHttp("serve", session, !with_worker);
       const worker = with_worker ? await workerBeside(session, serving.server) : null;

@@ -99,6 +99,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
     async (session) => {
       warnWithoutSecretKey(cli.io, session);
       const tellMore = await more?.prepare(session);
+      await session.proveFiles();
       // Before the worker: whoever cannot serve as asked is told before tasks are taken.
       const serving = http ? await serveToo(cli, session, more?.name) : null;
       const worker = await workerBeside(session, serving?.server ?? null, typesThatFit(options.types, session));

@@ -1,4 +1,4 @@
-// fanfold verify: proves a job from its rows and its spilled files.
+// fanfold verify: proves a job from its rows and its files.
 
 import { printable } from "../../core/values/printable.js";
 import type { VerifyReport } from "../../engine/verbs/operator.js";
@@ -15,18 +15,24 @@ export function addVerify(cli: Cli): void {
     .command("verify")
     .summary("prove that nothing of a job is lost")
     .description(
-      "Proves a job from its rows: every task is in exactly one place, the counters agree, and every result that was put into\n" +
-        "storage is there and is what was written. Changes nothing. Exits with 0 when all holds, with 1 on any difference.",
+      "Proves a job from its rows: every task is in exactly one place, the counters agree, every result that was put into storage is\n" +
+        "there and is what was written, and every file it delivered into a zone is there and has its size. Changes nothing. Exits with 0\n" +
+        "when all holds, with 1 on any difference.",
     )
     .argument("<job>", "job id, or the first characters of it")
-    .examples("fanfold verify 3f2a9c", "fanfold verify 3f2a9c --json | jq .problems")
-    .action((job: string) => verify(cli, job));
+    .option("--checksum", "also read every file in a zone and compare its SHA-256")
+    .examples(
+      "fanfold verify 3f2a9c",
+      "fanfold verify 3f2a9c --checksum",
+      "fanfold verify 3f2a9c --json | jq .problems",
+    )
+    .action((job: string, options: { checksum?: boolean }) => verify(cli, job, options));
 }
 
-async function verify(cli: Cli, job: string): Promise<void> {
+async function verify(cli: Cli, job: string, options: { checksum?: boolean }): Promise<void> {
   await withSession(cli, async ({ engine }) => {
     const bar = fileBar(cli.io);
-    const report = await engine.operate.verify(job, bar.checked);
+    const report = await engine.operate.verify(job, bar.checked, options);
     bar.end();
     if (!report.ok) cli.exit_code = exit_codes.failed;
     answer(cli, report, () => reportLines(report, cli.io));
@@ -71,7 +77,7 @@ function* reportLines(report: VerifyReport, { colour, width }: Io): Generator<st
   ]);
   yield* table(["STAGE", "STATUS", ...columns.map((column) => column.toUpperCase())], rows, width());
   const unread = report.file_count - report.files;
-  const left = unread > 0 ? `; the other ${count(unread)} are assets in zones, which are not read here` : "";
+  const left = unread > 0 ? `; the other ${count(unread)} were replaced by later runs of their tasks` : "";
   yield `${count(report.files)} of ${count(report.file_count)} files checked${left}`;
   for (const problem of report.problems) yield `${c.red("✘")} ${printable(problem)}`;
   yield report.ok

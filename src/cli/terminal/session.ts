@@ -8,6 +8,7 @@ import { EmbeddedFolderBusy } from "../../engine/database/embedded_folder.js";
 import type { Engine } from "../../engine/engine.js";
 import type { EngineOptions } from "../../engine/open_engine.js";
 import { readSchemaFacts, readServerFacts, readWorkerFacts } from "../../engine/schema/server_facts.js";
+import { assertSameFiles } from "../../engine/upkeep/file_proof.js";
 import { createLog } from "../../log.js";
 import type { Worker } from "../../worker/worker.js";
 import { loadRegistry } from "./app_module.js";
@@ -24,6 +25,8 @@ export interface Session {
   readonly patience: Patience;
   /** `types`: only these of the registry. */
   startWorker(types?: readonly string[]): Promise<Worker>;
+  /** Throws where this process would see other files than the others. */
+  proveFiles(): Promise<void>;
   /** Says so when a submitted job would wait for a worker that is not there. */
   warnWithoutWorkers(): Promise<void>;
   /** The command has said that it is up: from here on its log may be seen. */
@@ -140,6 +143,7 @@ export async function withSession<T>(
         };
         return patience(() => startWorker(engine, settings));
       },
+      proveFiles: () => patience(() => proveSameFiles(cli, engine)),
       warnWithoutWorkers: () => warnWithoutWorkers(cli, engine),
       showLog: () => lines?.show(),
     });
@@ -211,4 +215,13 @@ async function warnWithoutWorkers(cli: Cli, engine: Engine): Promise<void> {
   const sees_all = is_superuser || (await readSchemaFacts(engine.db)).mapping === "server";
   const workers = sees_all ? await readWorkerFacts(engine.db) : null;
   if (workers?.live === 0) note(cli.io, "no worker is live: the job waits until one is started with: fanfold up");
+}
+
+/** One process is its own witness: the embedded database needs none. */
+async function proveSameFiles(cli: Cli, engine: Engine): Promise<void> {
+  const { db, tenant, zones, shared_store: store } = engine;
+  if (db.kind === "embedded") return;
+  for (const { place, seen_as, state, why } of await assertSameFiles({ db, tenant, zones, store })) {
+    if (state === "away") note(cli.io, `warning: ${place} (${seen_as}) does not answer as it should: ${why}`);
+  }
 }

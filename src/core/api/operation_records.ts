@@ -94,8 +94,10 @@ export const verified = z
         problems: z.array(z.string()),
       }),
     ),
-    files: z.int().describe("Spilled results that were read and compared with their checksums"),
-    file_count: z.int().describe("All files of the job: these, and its assets in zones, which are not read"),
+    files: z.int().describe("Spilled results that were read, and files in zones that were looked at"),
+    file_count: z
+      .int()
+      .describe("All files of the job: these, and those that a later run of the same task has replaced"),
     problems: z.array(z.string()),
     ok: z.boolean(),
   })

@@ -171,7 +171,16 @@ export const operations_api = {
     cli: "verify {job_id}",
     long: true,
     summary: "Prove the ledger of a job from its rows and files",
+    description:
+      "Spilled results are read and compared with their checksums; files in zones must be there and have their size. With `checksum` they are " +
+      "read, too.",
     scope: "read",
+    query: z.strictObject({
+      checksum: z
+        .enum(["true", "false"])
+        .default("false")
+        .describe("Also read every file in a zone and compare its SHA-256"),
+    }),
     reply: verified,
   }),
   events: endpoint("GET /api/jobs/{job_id}/events", {

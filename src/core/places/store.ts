@@ -10,8 +10,8 @@ export interface Ref {
 }
 
 export interface Store {
-  /** Where a store is a folder: what sweeps and probes look at. */
-  readonly reopen?: { kind: "folder"; dir: string };
+  /** The files themselves, for sweeps and probes: a BlobStore of src/storage, whose keys are those of the references. */
+  readonly blobs?: { readonly kind: string; readonly place: string };
   put(key: string, content: Uint8Array | string): Promise<Ref>;
   /** Written as it comes, so that its size does not matter. If `pieces` throws, nothing is stored and the error is passed on. */
   putStream(key: string, pieces: AsyncIterable<Uint8Array | string>): Promise<Ref>;

@@ -5,6 +5,7 @@ import type { Action } from "../../core/shown/action.js";
 import { count, seconds } from "../../core/shown/figures.js";
 import type { Database } from "../database/database.js";
 import type { WayFacts } from "../database/server_way.js";
+import type { PlaceProof } from "../upkeep/file_proof.js";
 import { type CatalogChoice, type CatalogState, catalogState } from "./catalog_schema.js";
 import { schemaState } from "./migrate.js";
 import {
@@ -275,6 +276,26 @@ export function judgeZone(
     : fail(name, text, fix);
 }
 
+/** Of places of files that others use too: whether this machine sees the same. */
+export function judgeProof({ place, seen_as, state, others, why }: PlaceProof, setting: string): CheckResult {
+  const name = `files ${place}`;
+  if (state === "same") return ok(name, `${seen_as} is what the others see`);
+  if (state === "away")
+    return warn(name, `${seen_as} cannot be compared: ${why}`, `check ${setting} and the credentials`);
+  if (state !== "other" || others === null) return ok(name, `no worker has left its token in ${seen_as} yet`);
+  const text = `${seen_as} is not what ${others.written_by} uses as ${others.seen_as}`;
+  return fail(name, text, `mount or name the same place for all (${setting}), or: fanfold files prove --renew`);
+}
+
+/** The first files that jobs delivered: when these are gone, so are others. */
+export function judgeDelivered(looked: number, problems: readonly string[]): CheckResult {
+  const name = "deliveries";
+  if (problems.length === 0)
+    return ok(name, `the first ${count(looked)} recorded files are there and have their sizes`);
+  const text = `${count(problems.length)} of the first ${count(looked)} recorded files are not as recorded: ${problems.slice(0, 3).join("; ")}`;
+  return fail(name, text, "fanfold verify <job> tells which tasks make them again; fanfold reconcile finds all");
+}
+
 /** What would keep isolated handlers from their worker, were one started here as this user. */
 export function judgeIsolation(
   choice: "auto" | "own" | "same",
@@ -292,7 +313,13 @@ export function judgeIsolation(
   return ok(name, text);
 }
 
-export function judgeFolder(name: string, folder: string, problem: string | null): CheckResult {
-  if (problem === null) return ok(name, `${folder} is writable`);
-  return fail(name, `${folder}: ${problem}`, `make it writable for this user, or choose another folder`);
+/** Of large results, which every task may have. */
+export function judgeStorage(
+  { kind, place }: { kind: string; place: string },
+  trouble: ZoneTrouble | null,
+): CheckResult {
+  if (trouble === null)
+    return ok("storage", kind === "disk" ? `${place} is writable` : `${place} (${kind}) is writable`);
+  const fix = trouble.hint ?? "check FANFOLD_STORAGE_DIR and the credentials";
+  return fail("storage", `${place}: ${trouble.why}`, fix);
 }

@@ -2,6 +2,7 @@
 // tenant is due, so that many processes share the work and none does it twice.
 import type { Logger } from "pino";
 import type { ZoneName } from "../../core/places/zones.js";
+import { blobsOf } from "../../storage/open_blobs.js";
 import type { Queryable } from "../database/database.js";
 import type { Engine } from "../engine.js";
 import { asked } from "../verbs/reply.js";
@@ -23,7 +24,7 @@ export interface FileKeeperParts extends FileSweepParts {
 /** `also`: what else is to be done on this machine as often. */
 export function fileKeeper(engine: Engine, db: Queryable, log: Logger, also?: () => Promise<unknown>): FileKeeper {
   const { zones, leftovers_after_h: older_than_h, shared_store } = engine;
-  return new FileKeeper({ db, zones, log, older_than_h, storage_dir: shared_store.reopen?.dir, also });
+  return new FileKeeper({ db, zones, log, older_than_h, results: blobsOf(shared_store), also });
 }
 
 export class FileKeeper {

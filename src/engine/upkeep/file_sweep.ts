@@ -6,15 +6,16 @@ import { tenantPrefix } from "../../core/places/store.js";
 import type { ZoneName } from "../../core/places/zones.js";
 import { attemptOf } from "../../storage/attempt_token.js";
 import type { BlobStore } from "../../storage/blob_store.js";
-import { openDiskBlobs, removeOldPartials } from "../../storage/disk_blobs.js";
+import { removeOldPartials } from "../../storage/disk_blobs.js";
 import type { Zones } from "../../storage/zones.js";
 import type { Queryable } from "../database/database.js";
 import { deploymentOf, removeRetracted } from "../verbs/assets.js";
 import { asked } from "../verbs/reply.js";
+import { proof_prefix } from "./file_proof.js";
 
 export interface Leftover {
   tenant_id: string;
-  /** "storage": the folder of large results. */
+  /** "storage": the place of large results. */
   zone: ZoneName | "storage";
   key: string;
   bytes: number;
@@ -25,8 +26,8 @@ export interface FileSweepParts {
   db: Queryable;
   zones: Zones;
   log: Logger;
-  /** Of large results, where that is a folder. */
-  storage_dir?: string | undefined;
+  /** Where large results lie. */
+  results?: BlobStore | null;
   /** Younger files may belong to somebody who is still at work. */
   older_than_h?: number;
   now?: () => number;
@@ -83,7 +84,7 @@ export class FileSweep {
         db.sql`select app.expire_uploads(${tenant_id}::text, ${known}::text::json, ${options.dry_run === true}::boolean) as reply`,
       );
       return old
-        .filter(({ key }) => !kept.includes(key.split("/")[0]!))
+        .filter(({ key }) => !key.startsWith(proof_prefix) && !kept.includes(key.split("/")[0]!))
         .map(({ key, bytes }) => ({
           tenant_id,
           zone: "bronze" as const,
@@ -98,10 +99,10 @@ export class FileSweep {
 
   /** Files of results that no row names, of one tenant. */
   async results(tenant_id: string, options: SweepOptions = {}): Promise<Swept> {
-    const { storage_dir } = this.parts;
-    if (storage_dir === undefined) return { found: [], after: null };
+    const { results = null } = this.parts;
+    if (results === null) return { found: [], after: null };
     const prefix = `${tenantPrefix(tenant_id)}results/`;
-    const swept = await this.#pages(openDiskBlobs(storage_dir), prefix, options, async (old) => {
+    const swept = await this.#pages(results, prefix, options, async (old) => {
       const ours = old.flatMap(({ key, bytes }) => {
         const [, g, o, w] = spilled.exec(key.slice(prefix.length)) ?? [];
         return g === undefined ? [] : [{ k: key, g: Number(g), o: Number(o), w, bytes }];
@@ -118,7 +119,9 @@ export class FileSweep {
           why: "orphaned_result" as const,
         }));
     });
-    if (options.dry_run !== true) await removeOldPartials(storage_dir, new Date(this.#limit));
+    if (options.dry_run !== true && results.kind === "disk") {
+      await removeOldPartials(results.place, new Date(this.#limit));
+    }
     return swept;
   }
 

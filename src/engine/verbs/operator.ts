@@ -11,7 +11,10 @@ import type { vitals_api } from "../../core/api/vitals.js";
 import { StorageError } from "../../core/errors/errors.js";
 import type { Ref, Store } from "../../core/places/store.js";
 import { asCommand, type Words } from "../../core/shown/action.js";
+import type { Zones } from "../../storage/zones.js";
 import type { Queryable } from "../database/database.js";
+import type { AssetRecord } from "./assets.js";
+import { deliveredFiles } from "./delivered_files.js";
 import { asked } from "./reply.js";
 import { callVerb } from "./verb.js";
 import { worded } from "./worded.js";
@@ -58,6 +61,8 @@ export class Operator extends Verbs {
     readonly tenant: string,
     private readonly store: Store,
     readonly words: Words = asCommand,
+    /** null: files in zones are not looked at. */
+    private readonly zones: Zones | null = null,
   ) {
     super();
   }
@@ -106,8 +111,15 @@ export class Operator extends Verbs {
     return asked(this.db.sql`select app.janitor_health() as reply`);
   }
 
-  /** Proves the ledger of a job from its rows, and that every spilled file is there and is what was written. */
-  async verify(job_id: string, on_file?: (checked: number, of: number) => void): Promise<VerifyReport> {
+  /**
+   * Proves the ledger of a job from its rows, that every spilled file is there and is what was written, and that every file in a zone is
+   * there and has its size; with `checksum`, that it is what was delivered.
+   */
+  async verify(
+    job_id: string,
+    on_file?: (checked: number, of: number) => void,
+    options: { checksum?: boolean | undefined } = {},
+  ): Promise<VerifyReport> {
     const report = await this.#verifyPage(job_id, null);
     const problems = [...report.problems, ...report.stages.flatMap((stage) => stage.problems)];
     let files = 0;
@@ -122,7 +134,16 @@ export class Operator extends Verbs {
       spills = (await this.#verifyPage(job_id, [last.stage_id, last.ordinal])).spills;
     }
     const { spills: _, spill_count, asset_count, problems: __, ...rest } = report;
-    return { ...rest, files, file_count: spill_count + asset_count, problems, ok: problems.length === 0 };
+    const file_count = spill_count + asset_count;
+    const look = this.zones && { zones: this.zones, tenant: this.tenant, ...options };
+    for await (const some of look === null ? [] : deliveredFiles(this.db, job_id, look)) {
+      for (const { record, problem } of some) {
+        if (problem !== null) problems.push(missingWords(problem, record));
+      }
+      files += some.length;
+      on_file?.(files, file_count);
+    }
+    return { ...rest, files, file_count, problems, ok: problems.length === 0 };
   }
 
   /** Read piece by piece: a file may be of any size. */
@@ -146,4 +167,10 @@ export class Operator extends Verbs {
     return asked<Page>(this.db.sql`select app.verify_job(
       ${job_id}::text, ${this.tenant}::text, ${cursor}::text::json) as reply`);
   }
+}
+
+/** What is somebody else's cannot be made again by running a task. */
+function missingWords(problem: string, { task_id, adopted }: AssetRecord): string {
+  if (adopted || task_id === null) return `${problem}; it came from outside: put it back`;
+  return `${problem}; task ${task_id} makes it again: fanfold redo ${task_id}`;
 }

@@ -14,8 +14,8 @@ import { type BlobPage, type BlobStat, formatZoneRef, type ZoneName, type ZoneRe
 import { type Arrived, type ArrivingFiles, openArrivingFiles } from "../../storage/arriving_files.js";
 import { attemptOf, attemptToken } from "../../storage/attempt_token.js";
 import { type BlobStore, piecesOfFile } from "../../storage/blob_store.js";
-import { openDiskBlobs } from "../../storage/disk_blobs.js";
 import { keySegments, readableProblem } from "../../storage/keys.js";
+import { blobsOf } from "../../storage/open_blobs.js";
 import type { Zones } from "../../storage/zones.js";
 import type { Database } from "../database/database.js";
 import { deploymentOf } from "../verbs/assets.js";
@@ -171,10 +171,9 @@ export class RemoteFiles {
     return this.zones.store(zone, this.session.tenant);
   }
 
-  /** Large results, where they lie in a folder. */
+  /** Large results, as files. */
   #spills(): BlobStore | null {
-    const { reopen } = this.store;
-    return reopen?.kind === "folder" ? openDiskBlobs(reopen.dir) : null;
+    return blobsOf(this.store);
   }
 
   /** Beside where the file is to lie, if that is a folder; else on this machine, until it is whole and goes to its store. */

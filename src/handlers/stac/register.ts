@@ -8,6 +8,7 @@ import { overwrite_field, stac_id } from "../raster/settings.js";
 import { catalogOf } from "./catalog_of.js";
 import { itemOf } from "./items.js";
 import { leavingFiles } from "./leaving_files.js";
+import { refuseMissing } from "./missing_files.js";
 import { filesOf, findItems, refuseTaken, zoneRef } from "./taken_items.js";
 
 export interface Registered {
@@ -33,6 +34,7 @@ export const stacRegister = defineHandler(
     }
     if (items.length === 0) return { collection, item_count: 0, empty, replaced_files: 0 };
 
+    await refuseMissing(ctx, items);
     const catalog = await catalogOf(ctx);
     const ids = items.map(({ id }) => id);
     const before = await findItems(ctx, catalog, collection, ids);

@@ -2,10 +2,11 @@
 // at most, and no question waits longer than two seconds.
 import { performance } from "node:perf_hooks";
 import type { Engine } from "../../engine/engine.js";
-import { type CheckResult, examineDatabase, judgeFolder, judgeNode } from "../../engine/schema/diagnosis.js";
+import { type CheckResult, examineDatabase, judgeNode, judgeStorage } from "../../engine/schema/diagnosis.js";
 import { schemaState } from "../../engine/schema/migrate.js";
 import { readWorkerFacts } from "../../engine/schema/server_facts.js";
-import { writeProblem } from "../../storage/writable.js";
+import { blobsOf } from "../../storage/open_blobs.js";
+import { zoneProblem } from "../../storage/zone_probe.js";
 
 export interface Vitals {
   database_reachable: boolean;
@@ -64,8 +65,8 @@ export class Health {
   async preflight(): Promise<CheckResult[]> {
     const { db, store } = this.engine;
     const findings = [judgeNode(process.version)];
-    const folder = store.reopen?.dir;
-    if (folder !== undefined) findings.push(judgeFolder("storage", folder, await writeProblem(folder)));
+    const blobs = blobsOf(store);
+    if (blobs !== null) findings.push(judgeStorage(blobs, await zoneProblem(blobs)));
     try {
       findings.push(...(await examineDatabase(db, { sees_workers: true })));
       findings.push(await this.#janitor());

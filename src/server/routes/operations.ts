@@ -13,9 +13,9 @@ export const operationsRoutes = () =>
       return { job_id, ...(await engine.operate.errors(job_id)) };
     },
     why: async ({ engine, params, principal }) => explained(await engine.operate.why(params.job_id), principal),
-    verify: ({ engine, params, signal }) =>
+    verify: ({ engine, params, query, signal }) =>
       // A job of a million spilled files is read as long as somebody listens.
-      engine.operate.verify(params.job_id, () => signal.throwIfAborted()),
+      engine.operate.verify(params.job_id, () => signal.throwIfAborted(), { checksum: query.checksum === "true" }),
     events: ({ engine, params, query: { limit, cursor, order, kind } }) =>
       engine.queries.events(params.job_id, {
         limit,

@@ -11,6 +11,7 @@ import { note } from "../../terminal/io.js";
 import { checked, wholeNumber } from "../../terminal/options.js";
 import { withSession } from "../../terminal/session.js";
 import { moment, table } from "../../terminal/summary.js";
+import { addFilesProve } from "./prove_files.js";
 import { addFilesSweep } from "./sweep_files.js";
 import { addGet, addPut } from "./transfer.js";
 
@@ -33,6 +34,7 @@ export function addFiles(cli: Cli): void {
   addStat(cli, files);
   addRemove(cli, files);
   addFilesSweep(cli, files);
+  addFilesProve(cli, files);
 }
 
 function addList(cli: Cli, files: CliCommand): void {

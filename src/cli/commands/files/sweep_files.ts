@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import type { Problem } from "../../../core/errors/problems.js";
 import { FileSweep, type Leftover } from "../../../engine/upkeep/file_sweep.js";
+import { blobsOf } from "../../../storage/open_blobs.js";
 import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
 import { usage } from "../../terminal/failure.js";
 import { bytes, count } from "../../terminal/figures.js";
@@ -50,8 +51,8 @@ async function sweep(
   const failures: string[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void failures.push(text) });
   const { db, zones, shared_store } = engine;
-  const storage_dir = shared_store.reopen?.dir;
-  const sweeping = new FileSweep({ db, zones, log, storage_dir, older_than_h: hours ?? config.leftovers_after_h });
+  const results = blobsOf(shared_store);
+  const sweeping = new FileSweep({ db, zones, log, results, older_than_h: hours ?? config.leftovers_after_h });
   const dry_run = !remove;
   const tenants = allTenants ? await allOf(engine) : [engine.tenant];
   const found: Leftover[] = [];
