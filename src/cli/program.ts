@@ -25,6 +25,7 @@ import { addMigrate } from "./commands/migrate.js";
 import { addContinue, addPause } from "./commands/pause.js";
 import { addPurge } from "./commands/purge.js";
 import { addQueues } from "./commands/queues.js";
+import { addReconcile } from "./commands/reconcile.js";
 import { addRequests } from "./commands/requests.js";
 import { addResume } from "./commands/resume.js";
 import { addRetention } from "./commands/retention.js";
@@ -142,6 +143,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addCancel,
       addPurge,
       addSweep,
+      addReconcile,
     ],
   ],
   ["Share:", [addTenants, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],

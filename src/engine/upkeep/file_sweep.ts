@@ -104,7 +104,7 @@ export class FileSweep {
     const prefix = `${tenantPrefix(tenant_id)}results/`;
     const swept = await this.#pages(results, prefix, options, async (old) => {
       const ours = old.flatMap(({ key, bytes }) => {
-        const [, g, o, w] = spilled.exec(key.slice(prefix.length)) ?? [];
+        const [, g, o, w] = spilled_name.exec(key.slice(prefix.length)) ?? [];
         return g === undefined ? [] : [{ k: key, g: Number(g), o: Number(o), w, bytes }];
       });
       const request = { tenant: tenant_id, keys: ours.map(({ bytes: _, ...one }) => one) };
@@ -207,4 +207,5 @@ export class FileSweep {
 
 const upload_id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** <stage>/<ordinal>/<attempt>-<claim>-<worker>-<random>.json */
-const spilled = /^(\d{1,18})\/(-?\d{1,18})\/\d+-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f-]{36}\.json$/;
+export const spilled_name =
+  /^(\d{1,18})\/(-?\d{1,18})\/\d+-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f-]{36}\.json$/;
