@@ -20,6 +20,7 @@ import { addGroups } from "./commands/groups.js";
 import { addJobs } from "./commands/jobs.js";
 import { addKeys } from "./commands/keys.js";
 import { addLayers } from "./commands/layers.js";
+import { addExport } from "./commands/leaving_tenants.js";
 import { addLimits } from "./commands/limits.js";
 import { addMigrate } from "./commands/migrate.js";
 import { addContinue, addPause } from "./commands/pause.js";
@@ -146,7 +147,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addReconcile,
     ],
   ],
-  ["Share:", [addTenants, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],
+  ["Share:", [addTenants, addExport, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

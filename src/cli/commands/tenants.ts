@@ -3,6 +3,7 @@ import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { checked, type PageFlags, pageOf } from "../terminal/options.js";
 import { withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
+import { addRemoveTenant } from "./leaving_tenants.js";
 
 export function addTenants(cli: Cli): void {
   const tenants = cli.program
@@ -17,6 +18,7 @@ export function addTenants(cli: Cli): void {
   addList(cli, tenants);
   addCreate(cli, tenants);
   addRename(cli, tenants);
+  addRemoveTenant(cli, tenants);
 }
 
 function addList(cli: Cli, tenants: CliCommand): void {
