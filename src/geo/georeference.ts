@@ -73,10 +73,13 @@ function crsOf(keys: Map<number, GeoKey>, text: string): TiffCrs | null {
   // A local system (engineering) or nothing at all.
   if (!key && !geographic && !projected) return null;
   const used = key ?? projected ?? geographic!;
-  // From 32767 on, numbers are the writer's own.
-  const is_code = used.place === 0 && used.value > 0 && used.value < 32767;
   const kinds = { 1: "projected", 2: "geographic", 3: "geocentric" } as const;
-  const kind = kinds[model as 1 | 2 | 3] ?? (projected ? "projected" : "geographic");
+  // A model of the writer's own is told in a text that GDAL reads (Esri's, the geostationary ones): the datum's code is not its code.
+  const is_told_otherwise = model !== undefined && !(model in kinds);
+  const usual = projected ? "projected" : "geographic";
+  const kind = is_told_otherwise ? "unknown" : (kinds[model as 1 | 2 | 3] ?? usual);
+  // From 32767 on, numbers are the writer's own.
+  const is_code = !is_told_otherwise && used.place === 0 && used.value > 0 && used.value < 32767;
   return { code: is_code ? `EPSG:${used.value}` : null, kind, name: citation(keys, text) };
 }
 

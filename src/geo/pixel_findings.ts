@@ -56,6 +56,12 @@ export const pixel_findings = {
     when: "The raster lies outside of what its CRS can mean (degrees beyond ±360 or ±90).",
     hint: "The CRS is probably wrong: give the right one as `source_crs`.",
   },
+  no_place_in_crs: {
+    group: "georeference",
+    severity: "error",
+    when: "The raster has no pixels in the target CRS: it lies where that ends, as Web Mercator does at 85 degrees.",
+    hint: "Give `target_crs` source, or another that suits the place: EPSG:3413 in the north, EPSG:3031 in the south.",
+  },
   complex_data: {
     group: "pixels",
     severity: "error",
@@ -65,8 +71,8 @@ export const pixel_findings = {
   data_type_unsupported: {
     group: "pixels",
     severity: "error",
-    when: "Pixels have a width or kind that is not read here (for example 64-bit integers or 12 bits), or bands differ.",
-    hint: "Convert it: `gdal_translate -ot Float32`.",
+    when: "Pixels have a width or kind that is not read here (for example 12 bits, or 16-bit floats), or bands differ.",
+    hint: "Convert it with `gdal_translate -ot` to a type that holds every value: UInt16 or Int32 for whole numbers, Float32 for 16-bit floats.",
   },
   sub_byte_data: {
     group: "pixels",
@@ -79,6 +85,24 @@ export const pixel_findings = {
     severity: "warning",
     when: "Pixels are 64-bit numbers: twice the size, hardly ever more truth.",
     hint: "Convert it to Float32 if six digits are enough.",
+  },
+  sixty_four_bit_whole: {
+    group: "pixels",
+    severity: "warning",
+    when: "Pixels are 64-bit whole numbers. They are kept to the last digit with `target_crs` source; overviews hold 53 bits.",
+    hint: "Give `target_crs` source where digits matter. Convert it to Int32 or UInt32 if all values fit.",
+  },
+  sixty_four_bit_lost: {
+    group: "pixels",
+    severity: "error",
+    when: "Pixels are 64-bit whole numbers beyond ±9,007,199,254,740,992, and would be resampled, which counts with 53 bits.",
+    hint: "Give `target_crs` source and no `resolution`, which keeps every digit.",
+  },
+  jpeg_again: {
+    group: "pixels",
+    severity: "warning",
+    when: "The source is packed with JPEG, and `compression` jpeg or webp was given: what was lost once is lost again.",
+    hint: "Leave `compression` out: pixels of a JPEG are then kept as they are.",
   },
   nodata_unreadable: {
     group: "pixels",

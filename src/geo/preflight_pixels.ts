@@ -2,7 +2,7 @@
 // them can be there. Pure.
 import { finding } from "./findings.js";
 import type { RasterLimits } from "./preflight.js";
-import type { DataType, Finding } from "./raster.js";
+import { type DataType, type Finding, isWide } from "./raster.js";
 import type { TiffHeader, TiffImageHeader } from "./tiff_header.js";
 import { sample_layouts } from "./tiff_layout.js";
 
@@ -106,6 +106,8 @@ function typeFindings({ images: [image], nodata }: TiffHeader): Finding[] {
     else findings.push(finding("data_type_unsupported", `${words} ${kind}.`));
   } else if (data_type === "float64") {
     findings.push(finding("sixty_four_bit", "The pixels are 64-bit floating point numbers."));
+  } else if (isWide(data_type)) {
+    findings.push(finding("sixty_four_bit_whole", "The pixels are 64-bit whole numbers."));
   }
   if (nodata !== null && typeof nodata === "object") {
     findings.push(finding("nodata_unreadable", `The nodata value is written ${JSON.stringify(nodata.unreadable)}.`));

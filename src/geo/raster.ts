@@ -1,4 +1,4 @@
-// What is known about a raster, in one shape whichever engine looked at it; and what may be asked of an engine. Types only, pure.
+// What is known about a raster, in one shape whichever engine looked at it; and what may be asked of an engine. Pure.
 
 /** min x, min y, max x, max y, in the units of a CRS. */
 export type Bounds = [number, number, number, number];
@@ -13,11 +13,18 @@ export const data_types = [
   "int16",
   "uint32",
   "int32",
+  "uint64",
+  "int64",
   "float32",
   "float64",
   "complex",
 ] as const;
 export type DataType = (typeof data_types)[number];
+
+/** Whole numbers that a double, and so a reprojection, does not hold to the last digit. */
+export function isWide(data_type: DataType): boolean {
+  return data_type === "int64" || data_type === "uint64";
+}
 
 export const raster_types = [
   "rgb",

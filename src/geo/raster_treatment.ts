@@ -40,9 +40,10 @@ export function treatmentOf(
   bands: readonly BandInfo[],
   codecs: ReadonlySet<string>,
   purpose: Purpose = "analysis",
+  packed: string | null = null,
 ): Treatment {
   const { why, ...resampling } = resampling_table[type];
-  const { words, ...compression } = compressionOf(type, bands, codecs, purpose);
+  const { words, ...compression } = compressionOf(type, bands, codecs, purpose, packed);
   return { ...resampling, ...compression, reason: `${why}; ${words}` };
 }
 
@@ -51,11 +52,13 @@ function compressionOf(
   bands: readonly BandInfo[],
   codecs: ReadonlySet<string>,
   purpose: Purpose,
+  packed: string | null,
 ): { compression: Compression; quality?: number; words: string } {
   const is_8_bit = bands.every(({ data_type }) => data_type === "uint8");
   // A lossy codec changes nodata pixels near an edge into data.
   const has_nodata = bands.some(({ nodata }) => nodata !== null);
-  if (purpose === "visualization" && is_8_bit && !has_nodata) {
+  // What has been through a lossy codec would lose as much again.
+  if (purpose === "visualization" && is_8_bit && !has_nodata && !isLossy(packed)) {
     if (type === "rgb" && codecs.has("jpeg")) return { compression: "jpeg", quality: 85, words: "JPEG is small" };
     if ((type === "rgb" || type === "rgba") && codecs.has("webp")) {
       return { compression: "webp", quality: 85, words: "WebP is small and keeps alpha" };
@@ -64,6 +67,10 @@ function compressionOf(
   if (purpose === "archive" && codecs.has("zstd"))
     return { compression: "zstd", words: "ZSTD is small and loses nothing" };
   return { compression: "deflate", words: "DEFLATE loses nothing and is read everywhere" };
+}
+
+export function isLossy(codec: string | null | undefined): boolean {
+  return codec === "jpeg" || codec === "webp";
 }
 
 /** Whether codec and raster go together; the words say why not. */
@@ -98,8 +105,10 @@ export function suggestNodata(
   statistics: readonly (BandStatistics | null)[] | null,
 ): number | "nan" | null {
   if (data_type === "float32" || data_type === "float64") return "nan";
-  const lowest: Partial<Record<DataType, number>> = { int8: -128, int16: -32768, int32: -2147483648 };
-  const highest: Partial<Record<DataType, number>> = { uint8: 255, uint16: 65535, uint32: 4294967295 };
+  // Of 64 bits, what a double holds.
+  const wide = Number.MAX_SAFE_INTEGER;
+  const lowest: Partial<Record<DataType, number>> = { int8: -128, int16: -32768, int32: -2147483648, int64: -wide };
+  const highest: Partial<Record<DataType, number>> = { uint8: 255, uint16: 65535, uint32: 4294967295, uint64: wide };
   const known = statistics?.filter((one) => one !== null) ?? [];
   if (known.length === 0) return lowest[data_type] ?? null;
   const minimum = Math.min(...known.map((one) => one.minimum));

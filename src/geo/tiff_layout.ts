@@ -87,6 +87,8 @@ export const sample_layouts: Readonly<Record<DataType, { bits: number; format: n
   int16: { bits: 16, format: 2 },
   uint32: { bits: 32, format: 1 },
   int32: { bits: 32, format: 2 },
+  uint64: { bits: 64, format: 1 },
+  int64: { bits: 64, format: 2 },
   float32: { bits: 32, format: 3 },
   float64: { bits: 64, format: 3 },
   complex: { bits: 64, format: 6 },

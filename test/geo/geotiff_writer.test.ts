@@ -94,11 +94,13 @@ describe("the GeoTIFF writer", () => {
       int16: Int16Array,
       uint32: Uint32Array,
       int32: Int32Array,
+      uint64: BigUint64Array,
+      int64: BigInt64Array,
       float32: Float32Array,
       float64: Float64Array,
       complex: Float32Array,
     };
-    expect([...new arrays[data_type](buffer)]).toEqual(values);
+    expect([...new arrays[data_type](buffer)].map(Number)).toEqual(values);
   });
 
   test("writes descriptions, scales and units as GDAL does, with what XML does not take escaped", async () => {

@@ -132,11 +132,27 @@ describe("a bad file", () => {
     expect(read.furthest).toBeLessThanOrEqual(file.bytes.length);
   });
 
+  test("that is projected in a way of the writer's own (geostationary, Esri) is not taken for one in degrees", async () => {
+    const place = { transform: [-5_434_895.1, 3000, 0, 5_434_895.1, 0, -3000] as const };
+    const model = (value: number) => ({
+      34735: { tag: 34735, type: "short" as const, values: [1, 1, 0, 2, 1024, 0, 1, value, 2048, 0, 1, 4326] },
+    });
+    const scales = {
+      33550: { tag: 33550, type: "double" as const, values: [3000, 3000, 0] },
+      33922: { tag: 33922, type: "double" as const, values: [0, 0, 0, place.transform[0], place.transform[3], 0] },
+    };
+    const own = await look(claim({ ...scales, ...model(32_767) }));
+    expect([own.ok, codes(own.findings)]).toEqual([true, ["crs_without_code"]]);
+    expect(own.header?.georeference.crs).toMatchObject({ code: null, kind: "unknown" });
+    const degrees = await look(claim({ ...scales, ...model(2) }));
+    expect([degrees.ok, codes(degrees.findings)]).toEqual([false, ["bounds_out_of_range"]]);
+  });
+
   test("has all its problems told at once", async () => {
     const bytes = claim({
       256: { tag: 256, type: "long", values: [1_000_000] },
       257: { tag: 257, type: "long", values: [1_000_000] },
-      258: { tag: 258, type: "short", values: [64] },
+      258: { tag: 258, type: "short", values: [48] },
       259: { tag: 259, type: "short", values: [50000] },
       33550: null,
       34735: null,

@@ -5,7 +5,7 @@ import { finding_table } from "../../src/geo/findings.js";
 import { page } from "./raster_checks.js";
 
 const doc = new URL("../../docs/raster_checks.md", import.meta.url);
-const sources = new URL("../../src/geo/", import.meta.url);
+const sources = ["../../src/geo/", "../../src/handlers/raster/"].map((path) => new URL(path, import.meta.url));
 
 test("the findings in the docs are those of the code", () => {
   const written = page();
@@ -14,10 +14,13 @@ test("the findings in the docs are those of the code", () => {
 });
 
 test("every finding of the table is made somewhere", () => {
-  const code = readdirSync(sources)
-    .filter((file) => file.endsWith(".ts"))
-    .filter((file) => !file.endsWith("_findings.ts") || file === "statistics_findings.ts")
-    .map((file) => readFileSync(new URL(file, sources), "utf8"))
+  const code = sources
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => new URL(file, folder)),
+    )
+    .filter(({ pathname }) => pathname.endsWith(".ts"))
+    .filter(({ pathname }) => !pathname.endsWith("_findings.ts") || pathname.endsWith("/statistics_findings.ts"))
+    .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const unused = Object.keys(finding_table).filter((name) => !code.includes(`"${name}"`));
   expect(unused).toEqual([]);

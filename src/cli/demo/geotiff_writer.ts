@@ -190,6 +190,12 @@ function setSample(view: DataView, at: number, value: number, data_type: DataTyp
     case "int32":
       view.setInt32(at, value, little);
       break;
+    case "uint64":
+      view.setBigUint64(at, BigInt(Math.trunc(value)), little);
+      break;
+    case "int64":
+      view.setBigInt64(at, BigInt(Math.trunc(value)), little);
+      break;
     case "float64":
       view.setFloat64(at, value, little);
       break;

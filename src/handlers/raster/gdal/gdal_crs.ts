@@ -10,17 +10,24 @@ const wkt_start =
 const max_wkt = 20_000;
 
 /** Grids are files, and a PROJ string inside a WKT can name any. */
-const names_files =
-  /\b(EXTENSION|PARAMETERFILE|ABRIDGEDTRANSFORMATION)\s*\[|\+(nadgrids|geoidgrids|grids|init|file)\b/i;
+const names_files = /\b(EXTENSION|PARAMETERFILE)\s*\[|\b(nadgrids|geoidgrids|grids|init|file)\s*=/i;
+/** Of a BOUNDCRS: a datum shift told in numbers (TOWGS84), and no other. */
+const shift_start = /\bABRIDGEDTRANSFORMATION\s*\[/i;
+const shift_in_numbers =
+  /\bABRIDGEDTRANSFORMATION\s*\[\s*"(?:[^"]|"")*"\s*,\s*(?:VERSION\s*\[\s*"(?:[^"]|"")*"\s*\]\s*,\s*)?METHOD\s*\[\s*"(?:Geocentric translations|Position Vector transformation|Coordinate Frame rotation|Longitude rotation|Geographic2D offsets)\b/i;
 
 export function checkedCrs(text: string): string {
   if (authority_code.test(text)) return text;
   const is_wkt = wkt_start.test(text) && text.length <= max_wkt && !text.includes("\0");
-  if (is_wkt && !names_files.test(text)) return text;
+  if (is_wkt && !names_files.test(text) && (!shift_start.test(text) || isShiftInNumbers(text))) return text;
   throw new Permanent(
     `${quoted(text.slice(0, 80))} is not a coordinate system that can be used: give a code such as EPSG:4326, or its WKT`,
     { code: "bad_crs" },
   );
+}
+
+function isShiftInNumbers(text: string): boolean {
+  return text.split(new RegExp(shift_start, "gi")).length === 2 && shift_in_numbers.test(text);
 }
 
 /** From the WKT GDAL writes; its code is the one of the whole, not of a part. */

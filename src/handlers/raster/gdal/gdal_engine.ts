@@ -8,7 +8,7 @@ import { checkedSource, freeTarget } from "../source/local_file.js";
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { info_options, readInfo } from "./gdal_info.js";
-import { checkOptions, placeOptions, warpOptions } from "./gdal_options.js";
+import { checkOptions, copyOptions, placeOptions, warpOptions } from "./gdal_options.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import { maskedText, readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
 import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
@@ -98,7 +98,9 @@ export class GdalEngine implements RasterEngine {
     const all = await this.placed(source, options, info.overview_count > 0, signal);
     await this.withBands(source, target, options, signal, async (chosen) => {
       const chosen_info = chosen === source ? info : await this.look(chosen, signal);
-      await this.gdal.warp(chosen, target, warpOptions(all, chosen_info), signal);
+      const copied = copyOptions(all, chosen_info);
+      if (copied !== null) await this.gdal.translate(chosen, target, copied, signal);
+      else await this.gdal.warp(chosen, target, warpOptions(all, chosen_info), signal);
     });
   }
 

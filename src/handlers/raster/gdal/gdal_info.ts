@@ -14,6 +14,8 @@ const types: Readonly<Record<string, DataType>> = {
   Int16: "int16",
   UInt32: "uint32",
   Int32: "int32",
+  UInt64: "uint64",
+  Int64: "int64",
   Float32: "float32",
   Float64: "float64",
   CInt16: "complex",
@@ -64,9 +66,12 @@ function bandInfo(band: Json): BandInfo {
   const is_signed = texts(metadata.IMAGE_STRUCTURE).PIXELTYPE === "SIGNEDBYTE";
   const data_type = is_signed ? "int8" : types[String(band.type)];
   if (data_type === undefined) {
-    throw new Permanent(`bands of the type ${String(band.type)} are not supported: convert them to 32 bits or floats`, {
-      code: "unsupported_data_type",
-    });
+    throw new Permanent(
+      `bands of the type ${String(band.type)} are not supported: convert them to whole numbers or floats`,
+      {
+        code: "unsupported_data_type",
+      },
+    );
   }
   const color_interpretation = String(band.colorInterpretation ?? "Undefined").toLowerCase();
   return {

@@ -1,6 +1,14 @@
 // CogOptions as arguments of gdalwarp, the same for both engines; and what cannot be asked for, said before any work. Pure.
 import { Permanent } from "../../../core/errors/errors.js";
-import type { Bounds, CogOptions, Compression, DataType, RasterInfo, Resampling } from "../../../geo/raster.js";
+import {
+  type Bounds,
+  type CogOptions,
+  type Compression,
+  type DataType,
+  isWide,
+  type RasterInfo,
+  type Resampling,
+} from "../../../geo/raster.js";
 import { safeBlockSize } from "../../../geo/tile_plan.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { warp_mb } from "./gdal_environment.js";
@@ -49,9 +57,47 @@ export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: 
     "NONE",
     "-wm",
     String(warp_mb),
+    ...cogFormat(options, info.bands[0]!.data_type),
+  ];
+}
+
+/** 64-bit whole numbers on their own grid are copied: a warp counts in doubles. Null for everything else. */
+export function copyOptions(options: CogOptions, info: RasterInfo): string[] | null {
+  const { bounds, resolution, source_nodata, nodata } = options;
+  const window = info.bands.some(({ data_type }) => isWide(data_type)) ? sourceWindow(options, info) : null;
+  if (bounds === undefined || resolution === undefined || window === null) return null;
+  const given = nodata ?? source_nodata;
+  return [
+    "-srcwin",
+    ...window.map(String),
+    ...(given === undefined ? [] : ["-a_nodata", nodataText(given)]),
+    ...cogFormat(options, info.bands[0]!.data_type),
+  ];
+}
+
+/** What the output covers in pixels of the source, where it has its grid; else null. */
+function sourceWindow({ source_crs, target_crs, bounds, resolution }: CogOptions, info: RasterInfo) {
+  const { transform, crs, width, height } = info;
+  if (bounds === undefined || resolution === undefined || transform === null) return null;
+  const [x, dx, rx, y, ry, dy] = transform;
+  const is_own = target_crs === (source_crs ?? crs?.code ?? crs?.wkt) && rx === 0 && ry === 0;
+  if (!is_own || dx !== resolution[0] || dy !== -resolution[1]) return null;
+  const window = [
+    (bounds[0] - x) / dx,
+    (bounds[3] - y) / dy,
+    (bounds[2] - bounds[0]) / dx,
+    (bounds[1] - bounds[3]) / dy,
+  ];
+  const whole = window.map(Math.round) as [number, number, number, number];
+  const is_inside = whole[0] >= 0 && whole[1] >= 0 && whole[0] + whole[2] <= width && whole[1] + whole[3] <= height;
+  return is_inside && whole.every((one, at) => Math.abs(one - window[at]!) < 1e-3) ? whole : null;
+}
+
+function cogFormat(options: CogOptions, data_type: DataType): string[] {
+  return [
     "-of",
     "COG",
-    ...creationOptions(options, info.bands[0]!.data_type),
+    ...creationOptions(options, data_type),
     // One block needs no overviews, and GDAL (at least up to 3.8) then copies those of the source.
     ...(isOneBlock(options) ? ["-co", "OVERVIEWS=NONE"] : ["-co", "OVERVIEWS=IGNORE_EXISTING"]),
   ];
@@ -159,6 +205,8 @@ const ranges: Readonly<Partial<Record<DataType, readonly [number, number]>>> = {
   int16: [-32_768, 32_767],
   uint32: [0, 4_294_967_295],
   int32: [-2_147_483_648, 2_147_483_647],
+  uint64: [0, Number.MAX_SAFE_INTEGER],
+  int64: [-(2 ** 63), Number.MAX_SAFE_INTEGER],
 };
 
 export function fits(value: number | "nan", type: DataType): boolean {

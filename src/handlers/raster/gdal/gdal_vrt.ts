@@ -69,6 +69,8 @@ export const gdal_types: Readonly<Record<string, string>> = {
   int16: "Int16",
   uint32: "UInt32",
   int32: "Int32",
+  uint64: "UInt64",
+  int64: "Int64",
   float32: "Float32",
   float64: "Float64",
   complex: "CFloat32",

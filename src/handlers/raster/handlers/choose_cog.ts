@@ -1,8 +1,24 @@
 // How the COG of a raster is made: what the caller says, and what its type calls for where the caller says nothing. Pure.
-import type { BandInfo, BandStatistics, CogOptions, Finding, RasterInfo, RasterType } from "../../../geo/raster.js";
-import { compressionProblem, type Purpose, suggestNodata, treatmentOf } from "../../../geo/raster_treatment.js";
+import { finding } from "../../../geo/findings.js";
+import {
+  type BandInfo,
+  type BandStatistics,
+  type CogOptions,
+  type Finding,
+  isWide,
+  type RasterInfo,
+  type RasterType,
+} from "../../../geo/raster.js";
+import {
+  compressionProblem,
+  isLossy,
+  type Purpose,
+  suggestNodata,
+  treatmentOf,
+} from "../../../geo/raster_treatment.js";
 import type { RasterEngine } from "../gdal/engine.js";
 import { fits } from "../gdal/gdal_options.js";
+import type { Placed } from "../place/target_grid.js";
 import type { WantedRaster } from "../settings.js";
 
 type Wanted = Omit<WantedRaster, "max_single_px" | "tile_px" | "overlap_px"> & { purpose: Purpose };
@@ -32,6 +48,11 @@ export function cogFindings(wanted: Wanted, info: RasterInfo, { codecs }: Codecs
   if (wanted.compression !== undefined) {
     const with_nodata =
       wanted.nodata === undefined ? bands : bands.map((band) => ({ ...band, nodata: wanted.nodata! }));
+    if (isLossy(wanted.compression) && isLossy(info.compression)) {
+      findings.push(
+        finding("jpeg_again", `It is packed with ${info.compression}, and is to be with ${wanted.compression}.`),
+      );
+    }
     const problem = compressionProblem(wanted.compression, with_nodata, codecs);
     if (problem !== null) refuse("compression_impossible", `${problem}.`, "Give another compression, or none.");
     else if (wanted.compression === "jpeg" && bands.length === 1 && isReprojected(wanted, info)) {
@@ -50,11 +71,11 @@ export function chooseCog(
   statistics: readonly (BandStatistics | null)[],
   { codecs }: Codecs,
 ): CogOptions {
-  const treatment = treatmentOf(type, bands, codecs, wanted.purpose);
+  const treatment = treatmentOf(type, bands, codecs, wanted.purpose, info.compression);
   const own_crs = ownCrs(wanted, info);
   const target_crs = wanted.target_crs === "source" ? own_crs : wanted.target_crs;
   const compression = wanted.compression ?? treatment.compression;
-  const is_lossy = compression === "jpeg" || compression === "webp";
+  const is_lossy = isLossy(compression);
   const quality = is_lossy ? (wanted.quality ?? treatment.quality ?? 85) : undefined;
   const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
   const has_nodata = wanted.nodata !== undefined || bands.some(({ nodata }) => nodata !== null);
@@ -76,6 +97,27 @@ export function chooseCog(
     bands: wanted.bands,
     band_names: wanted.band_names,
   };
+}
+
+/** The grid that was found, in what a COG task is told: on its own grid nothing is resampled, and every value stays what it is. */
+export function onGrid(cog: CogOptions, { grid, is_own }: Placed): CogOptions {
+  const [, dx, , , , dy] = grid.transform;
+  return { ...cog, resolution: [dx, -dy], ...(is_own ? { resampling: "nearest" as const } : {}) };
+}
+
+/** A reprojection counts in doubles, and so does whoever turns rows round. */
+export function digitFindings(
+  { transform }: RasterInfo,
+  bands: readonly BandInfo[],
+  statistics: readonly (BandStatistics | null)[],
+  { is_own }: Placed,
+): Finding[] {
+  const is_copied = is_own && transform !== null && transform[5] < 0;
+  if (is_copied || !bands.some(({ data_type }) => isWide(data_type))) return [];
+  const known = statistics.filter((one) => one !== null);
+  const furthest = Math.max(0, ...known.map(({ minimum, maximum }) => Math.max(Math.abs(minimum), Math.abs(maximum))));
+  if (furthest <= Number.MAX_SAFE_INTEGER) return [];
+  return [finding("sixty_four_bit_lost", `Its values go up to about ${furthest}, and would lose their last digits.`)];
 }
 
 function ownCrs({ source_crs }: Wanted, { crs }: RasterInfo): string {

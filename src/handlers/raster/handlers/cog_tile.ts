@@ -22,10 +22,9 @@ export const rasterCogTile = defineHandler(
         code: "source_changed",
       });
     }
-    const resolution: [number, number] = [
-      (tile.bounds[2] - tile.bounds[0]) / tile.width,
-      (tile.bounds[3] - tile.bounds[1]) / tile.height,
-    ];
+    const [x0, y0, x1, y1] = tile.bounds;
+    // Computed from the edges it would differ in the last digits, and so would every pixel's place. Plans made before had none.
+    const resolution = cog.resolution ?? [(x1 - x0) / tile.width, (y1 - y0) / tile.height];
     const options = { ...cog, bounds: tile.bounds, resolution };
     return makeCog(ctx, engine, file, { ...task, tile, options, sources: [{ source, sha256 }] });
   },

@@ -20,7 +20,7 @@ import {
 import { type FetchedSource, fetchSource, modifiedAt } from "../source/fetch_source.js";
 import { datesOf } from "../source/item_dates.js";
 import { refuseFindings } from "../source/refuse_findings.js";
-import { chooseCog, cogFindings } from "./choose_cog.js";
+import { chooseCog, cogFindings, digitFindings, onGrid } from "./choose_cog.js";
 import { makeCog } from "./make_cog.js";
 
 const parameters = z.object({
@@ -72,8 +72,9 @@ export const rasterStack = defineHandler(
     refuseFindings(given.item_id, findings, given.strict);
 
     const cog = chooseCog(wanted, info, info.bands, kind.type, statistics, engine!);
-    const { grid, findings: grid_findings } = await targetGrid(engine!, vrt, info, cog, given.resolution, ctx.signal);
-    refuseFindings(given.item_id, grid_findings, false);
+    const placed = await targetGrid(engine!, vrt, info, cog, given.resolution, ctx.signal);
+    const { grid } = placed;
+    refuseFindings(given.item_id, [...placed.findings, ...digitFindings(info, info.bands, statistics, placed)], false);
     const [west, dx, , north, , dy] = grid.transform;
     const bounds: [number, number, number, number] = [west, north + dy * grid.height, west + dx * grid.width, north];
     return makeCog(ctx, engine!, vrt, {
@@ -83,7 +84,7 @@ export const rasterStack = defineHandler(
       dates,
       tile: null,
       sources,
-      options: { ...cog, bounds, resolution: [dx, -dy] },
+      options: { ...onGrid(cog, placed), bounds, resolution: [dx, -dy] },
       properties: given.properties,
     });
   },

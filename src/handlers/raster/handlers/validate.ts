@@ -21,7 +21,7 @@ import {
 import { fetchSource, modifiedAt } from "../source/fetch_source.js";
 import { datesOf } from "../source/item_dates.js";
 import { refuseFindings } from "../source/refuse_findings.js";
-import { chooseCog, cogFindings } from "./choose_cog.js";
+import { chooseCog, cogFindings, digitFindings, onGrid } from "./choose_cog.js";
 import { single_max_bytes } from "./cog_tasks.js";
 
 const parameters = z.object({
@@ -61,7 +61,8 @@ export const rasterValidate = defineHandler(
     ctx.progress(0.7, "placing");
     const cog = chooseCog(given, info, bands, kind.type, chosen_statistics, engine);
     const grid = await targetGrid(engine, file, info, cog, given.resolution, ctx.signal);
-    refuseFindings(source, [...findings, ...grid.findings], strict);
+    findings.push(...grid.findings, ...digitFindings(info, bands, chosen_statistics, grid));
+    refuseFindings(source, findings, strict);
     const pixels = grid.grid.width * grid.grid.height;
     const is_whole = pixels <= given.max_single_px ** 2 && pixels * bands.length * 16 <= single_max_bytes;
     const place = await placeOf(engine, grid.grid, cog.target_crs, is_whole);
@@ -82,7 +83,7 @@ export const rasterValidate = defineHandler(
       findings,
       dates,
       grid: grid.grid,
-      cog,
+      cog: onGrid(cog, grid),
       engine: { name: engine.name, version: engine.version },
       ...place,
     };

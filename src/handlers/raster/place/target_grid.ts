@@ -1,6 +1,8 @@
 // Where a raster comes to lie in the target CRS, pixel by pixel: as it lies already, as the engine suggests, or with the pixel size that
 // was asked for. What would come out as a smear of a few pixels is refused.
+import { Permanent } from "../../../core/errors/errors.js";
 import type { Point } from "../../../geo/bounds.js";
+import { finding } from "../../../geo/findings.js";
 import type { Bounds, CogOptions, Finding, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 import type { TargetGrid } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
@@ -11,9 +13,11 @@ const most_pixels = 1e12;
 /** A suggested pixel may be so many times as long as those of the source; near a pole or across the antimeridian it is far more. */
 const most_coarser = 3;
 
-interface Placed {
+export interface Placed {
   grid: TargetGrid;
   findings: Finding[];
+  /** The grid of the source itself: no pixel is resampled. */
+  is_own: boolean;
 }
 
 export async function targetGrid(
@@ -25,15 +29,16 @@ export async function targetGrid(
   signal: AbortSignal,
 ): Promise<Placed> {
   const own = ownGrid(info, cog);
-  if (own && resolution === undefined) return { grid: own, findings: [] };
+  if (own && resolution === undefined) return { grid: own, findings: [], is_own: true };
+  const is_own = false;
   const suggested = await suggestion(engine, file, info, cog, signal).catch((error: unknown) =>
-    unknownCrs(engine, cog, error),
+    whyNoPlace(engine, cog, error),
   );
   if (Array.isArray(suggested))
-    return { grid: { width: 0, height: 0, transform: [0, 0, 0, 0, 0, 0] }, findings: suggested };
+    return { grid: { width: 0, height: 0, transform: [0, 0, 0, 0, 0, 0] }, findings: suggested, is_own };
   const { width, height, transform, bounds, local } = suggested;
   if (resolution === undefined) {
-    return { grid: { width, height, transform }, findings: coarseFindings(transform, local, cog.target_crs) };
+    return { grid: { width, height, transform }, findings: coarseFindings(transform, local, cog.target_crs), is_own };
   }
   const [rx, ry] = typeof resolution === "number" ? [resolution, resolution] : resolution;
   const [west, south, east, north] = own ? boundsOfGrid(own) : bounds;
@@ -44,21 +49,23 @@ export async function targetGrid(
   const hint = "Give the pixel size in units of the target CRS: degrees for EPSG:4326, metres for most others.";
   if (rx > 2 * (east - west) && ry > 2 * (north - south)) {
     const message = `With a resolution of ${rx}, ${ry} it would have ${size}, far larger than all of it.`;
-    return { grid, findings: [{ code: "resolution_too_coarse", severity: "error", message, hint }] };
+    return { grid, findings: [{ code: "resolution_too_coarse", severity: "error", message, hint }], is_own };
   }
-  if (columns * rows <= most_pixels) return { grid, findings: [] };
+  if (columns * rows <= most_pixels) return { grid, findings: [], is_own };
   const message = `With a resolution of ${rx}, ${ry} it would have ${size}.`;
-  return { grid, findings: [{ code: "resolution_too_fine", severity: "error", message, hint }] };
+  return { grid, findings: [{ code: "resolution_too_fine", severity: "error", message, hint }], is_own };
 }
 
-/** What is north-up in the target CRS already stays, to the pixel. */
+/** What lies along the axes of the target CRS already stays, to the pixel; its rows are turned round where they run northwards. */
 function ownGrid(
   { width, height, transform, crs }: Pick<RasterInfo, "width" | "height" | "transform" | "crs">,
   cog: CogOptions,
 ) {
   if (transform === null || cog.target_crs !== (cog.source_crs ?? crs?.code ?? crs?.wkt)) return null;
-  const [, dx, rx, , ry, dy] = transform;
-  return dx > 0 && dy < 0 && rx === 0 && ry === 0 ? { width, height, transform } : null;
+  const [x, dx, rx, y, ry, dy] = transform;
+  if (!(dx > 0 && dy !== 0 && rx === 0 && ry === 0)) return null;
+  const north_up: GeoTransform = dy < 0 ? transform : [x, dx, 0, y + dy * height, 0, -dy];
+  return { width, height, transform: north_up };
 }
 
 function boundsOfGrid({ width, height, transform: [x, dx, , y, , dy] }: TargetGrid): Bounds {
@@ -110,8 +117,8 @@ function coarseFindings([, dx, , , , dy]: GeoTransform, local: number | null, ta
   return [{ code: "resolution_lost", severity: "error", message, hint }];
 }
 
-/** Which of the two is not known here, once something has failed; the failure itself when both are. */
-async function unknownCrs(engine: RasterEngine, cog: CogOptions, error: unknown): Promise<Finding[]> {
+/** Which of the two is not known here, once something has failed; that there is no place for it when both are. */
+async function whyNoPlace(engine: RasterEngine, cog: CogOptions, error: unknown): Promise<Finding[]> {
   const given = Object.entries({ source_crs: cog.source_crs, target_crs: cog.target_crs });
   const findings: Finding[] = [];
   for (const [field, crs] of given) {
@@ -129,6 +136,8 @@ async function unknownCrs(engine: RasterEngine, cog: CogOptions, error: unknown)
       hint: "Give a code of the EPSG registry, such as EPSG:3857.",
     });
   }
-  if (findings.length === 0) throw error;
-  return findings;
+  if (findings.length > 0) return findings;
+  // The file itself could be read: what failed is to place it.
+  if (!(error instanceof Permanent) || !["gdal_failed", "no_warp"].includes(error.code ?? "")) throw error;
+  return [finding("no_place_in_crs", `In ${cog.target_crs.slice(0, 40)} it has no pixels (${error.message}).`)];
 }
