@@ -12,7 +12,10 @@ import { openServer } from "../src/engine/database/server_database.js";
 
 const run = promisify(execFile);
 
-export const pgstac_version = "0.9.11";
+/** Those that PyPI gives today to who asks for 0.9 or for anything; the tests of both catalogues run on the first. */
+export const pgstac_releases = ["0.9.12", "0.9.11", "0.10.0"] as const;
+export type PgstacRelease = (typeof pgstac_releases)[number];
+const usual_release = pgstac_releases[0];
 const patience_ms = 180_000;
 
 let reason: Promise<string | null> | null = null;
@@ -29,14 +32,14 @@ export function withoutPostgis(): Promise<string | null> {
 }
 
 /** Null when pgSTAC can be installed in databases of the test server, else why not. */
-export async function withoutPgstac(): Promise<string | null> {
+export async function withoutPgstac(release: PgstacRelease = usual_release): Promise<string | null> {
   const postgis = await withoutPostgis();
   if (postgis !== null) return postgis;
   try {
-    await pgstacScript();
+    await pgstacScript(release);
     return null;
   } catch (error) {
-    return `pgSTAC ${pgstac_version} cannot be had: ${firstLine(error)}`;
+    return `pgSTAC ${release} cannot be had: ${firstLine(error)}`;
   }
 }
 
@@ -87,31 +90,32 @@ async function installPostgis(): Promise<string | null> {
   }
 }
 
-let script: Promise<string> | null = null;
+const scripts = new Map<PgstacRelease, Promise<string>>();
 
 /** The SQL that installs pgSTAC. */
-export function pgstacScript(): Promise<string> {
-  script ??= readPgstac();
-  return script;
+export function pgstacScript(release: PgstacRelease = usual_release): Promise<string> {
+  const reading = scripts.get(release) ?? readPgstac(release);
+  scripts.set(release, reading);
+  return reading;
 }
 
-async function readPgstac(): Promise<string> {
+async function readPgstac(release: PgstacRelease): Promise<string> {
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fanfold-tests");
-  const file = join(cache, `pgstac.${pgstac_version}.sql`);
-  if (!existsSync(file)) await fetchPgstac(cache, file);
+  const file = join(cache, `pgstac.${release}.sql`);
+  if (!existsSync(file)) await fetchPgstac(release, cache, file);
   return readFile(file, "utf8");
 }
 
-async function fetchPgstac(cache: string, file: string): Promise<void> {
+async function fetchPgstac(release: PgstacRelease, cache: string, file: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), "fanfold-pgstac-"));
   try {
-    const wanted = ["--no-deps", "--quiet", "--disable-pip-version-check", "-d", folder, `pypgstac==${pgstac_version}`];
+    const wanted = ["--no-deps", "--quiet", "--disable-pip-version-check", "-d", folder, `pypgstac==${release}`];
     await run("python3", ["-m", "pip", "download", ...wanted], { timeout: patience_ms });
-    const wheel = join(folder, `pypgstac-${pgstac_version}-py3-none-any.whl`);
+    const wheel = join(folder, `pypgstac-${release}-py3-none-any.whl`);
     await run("python3", ["-m", "zipfile", "-e", wheel, folder], { timeout: patience_ms });
     const part = `${file}.${process.pid}`;
-    await cp(join(folder, "pypgstac", "migrations", `pgstac.${pgstac_version}.sql`), part);
+    await cp(join(folder, "pypgstac", "migrations", `pgstac.${release}.sql`), part);
     // It must appear in one piece.
     await rename(part, file);
   } finally {

@@ -10,7 +10,7 @@ import { type EmbeddedDatabase, openEmbedded } from "../src/engine/database/embe
 import { openServer } from "../src/engine/database/server_database.js";
 import { migrate } from "../src/engine/schema/migrate.js";
 import { readSchemaFolder, readSql, schema_folder } from "../src/engine/schema/schema_folder.js";
-import { pgstacScript } from "./catalog_packages.js";
+import { type PgstacRelease, pgstacScript } from "./catalog_packages.js";
 import { atFileEnd } from "./file_end.js";
 import { emptyDatabase, lendDatabase } from "./lent_databases.js";
 import { onAdmin, templatePrefix } from "./postgres_server.js";
@@ -204,10 +204,10 @@ async function makeTemplate(server: RealServer, admin: Database, name: string, v
 }
 
 /** On a connection of its own: pgSTAC's script leaves a role and a search path behind. */
-async function installPgstac(url: string): Promise<void> {
+export async function installPgstac(url: string, release?: PgstacRelease): Promise<void> {
   const db = openServer(url);
   try {
-    await db.script(`set client_min_messages = warning; ${await pgstacScript()}`);
+    await db.script(`set client_min_messages = warning; ${await pgstacScript(release)}`);
   } finally {
     await db.close();
   }

@@ -134,7 +134,7 @@ describe.skipIf(reason !== null)(`pgSTAC${reason === null ? "" : `, skipped: ${r
     const own = openServer(address.href);
     try {
       const catalog = await openCatalog(own, { tenant });
-      expect(catalog).toMatchObject({ store: "pgstac", version: "0.9.11" });
+      expect(catalog).toMatchObject({ store: "pgstac", version: "0.9.12" });
       await catalog.putCollection(own, aCollection("by-login"));
       await (await catalog.prepare(own, "by-login")).put(own, [anItem("by-login", "x")]);
       expect(await catalog.count(own, "by-login")).toBe(1);

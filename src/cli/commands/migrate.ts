@@ -77,10 +77,11 @@ async function bringUp(cli: Cli, db: Database, { catalog: choice }: Config): Pro
 }
 
 /** Without PostGIS everything but the catalogue works: that is told, not failed. */
-function catalogLines({ obstacle, database_version, postgis, pgstac }: CatalogState): string[] {
+function catalogLines({ obstacle, database_version, postgis, pgstac, pgstac_refused }: CatalogState): string[] {
   if (obstacle !== null) return [`catalogue none: ${obstacle.problem}`, `          ${obstacle.fix}`];
   if (database_version === null) return ["catalogue not installed yet"];
   return [
     `catalogue version ${database_version} on PostGIS ${postgis}${pgstac === null ? "" : ` and pgSTAC ${pgstac}`}`,
+    ...(pgstac_refused === null ? [] : [`          ${pgstac_refused}`]),
   ];
 }

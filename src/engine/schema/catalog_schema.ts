@@ -3,6 +3,14 @@
 import { join } from "node:path";
 import { type Database, type Queryable, quoteName } from "../database/database.js";
 import {
+  type PgstacBeside,
+  pgstac_fix,
+  pgstac_grants,
+  pgstacBeside,
+  probePgstac,
+  rememberRefusal,
+} from "./pgstac_schema.js";
+import {
   type Migration,
   readRelease,
   readSql,
@@ -19,7 +27,10 @@ export interface CatalogState {
   code_version: number;
   pending: string[];
   postgis: string | null;
+  /** Null where the built-in catalogue is used. */
   pgstac: string | null;
+  /** That there is a pgSTAC which is not used, and why. */
+  pgstac_refused: string | null;
   /** What keeps the catalogue from being installed, and what to do. */
   obstacle: { problem: string; fix: string } | null;
 }
@@ -47,7 +58,9 @@ interface Surroundings {
   postgis: { version: string; schema: string } | null;
   postgis_available: boolean;
   is_superuser: boolean;
+  /** Where it is to be used. */
   pgstac: string | null;
+  beside: PgstacBeside | null;
 }
 
 const oldest_postgis = [3, 3];
@@ -55,7 +68,8 @@ const oldest_postgis = [3, 3];
 export async function migrateCatalog(db: Database, options: CatalogOptions = {}): Promise<CatalogState> {
   const code = await readCatalogFolder(options.folder);
   const { choice = "auto" } = options;
-  const before = await stateOf(db, code, choice);
+  // A pgSTAC that failed is tried again: somebody may have mended it since.
+  const before = await stateOf(db, code, choice, true);
   if (before.obstacle !== null || before.pending.length === 0) return before;
   return db.transaction(async (tx) => {
     await tx.script(`
@@ -64,10 +78,13 @@ export async function migrateCatalog(db: Database, options: CatalogOptions = {})
       set local client_min_messages = warning;
       set local check_function_bodies = off`);
     if ((await surroundings(tx, choice)).postgis === null) await tx.script("create extension if not exists postgis");
-    const around = await surroundings(tx, choice);
+    const around = await surroundings(tx, choice, true);
     const obstacle = obstacleIn(around, choice);
     if (obstacle !== null) throw new SchemaMismatch(`${obstacle.problem}: ${obstacle.fix}`);
-    for (const part of code) await install(tx, part, around);
+    for (const part of code) {
+      if (part.schema === "stac" && around.pgstac !== null) await installOnPgstac(tx, part, around, choice);
+      else await install(tx, part, around);
+    }
     return stateOf(tx, code, choice);
   });
 }
@@ -76,8 +93,8 @@ export async function catalogState(db: Queryable, options: CatalogOptions = {}):
   return stateOf(db, await readCatalogFolder(options.folder), options.choice ?? "auto");
 }
 
-async function stateOf(db: Queryable, code: SchemaPart[], choice: CatalogChoice): Promise<CatalogState> {
-  const around = await surroundings(db, choice);
+async function stateOf(db: Queryable, code: SchemaPart[], choice: CatalogChoice, again = false): Promise<CatalogState> {
+  const around = await surroundings(db, choice, again);
   const obstacle = obstacleIn(around, choice);
   const pending: string[] = [];
   const versions: (number | null)[] = [];
@@ -88,20 +105,26 @@ async function stateOf(db: Queryable, code: SchemaPart[], choice: CatalogChoice)
     pending.push(...[...migrations, ...functions].map(({ name }) => `${part.schema}.${name}`));
     pending.push(...vanished.map((name) => `drop ${part.schema}.${name}`));
   }
+  const { beside, pgstac } = around;
+  if (pgstac !== null && beside?.lacks_rights) pending.push("rights on functions of pgSTAC");
   return {
     database_version: versions[0] ?? null,
     code_version: code[0]?.migrations.length ?? 0,
     pending: obstacle === null ? pending : [],
     postgis: around.postgis?.version ?? null,
-    pgstac: around.pgstac,
+    pgstac,
+    pgstac_refused: choice === "stac" || !beside?.refusal ? null : refusedText(beside),
     obstacle,
   };
 }
 
 function obstacleIn(
-  { postgis, postgis_available, is_superuser, pgstac }: Surroundings,
+  { postgis, postgis_available, is_superuser, pgstac, beside }: Surroundings,
   choice: CatalogChoice,
 ): CatalogState["obstacle"] {
+  // What the catalogue holds would seem to be gone if the built-in one took its place.
+  const is_lost = choice !== "stac" && beside?.is_in_use;
+  if (beside?.refusal && (choice === "pgstac" || is_lost)) return { problem: refusedText(beside), fix: pgstac_fix };
   if (choice === "pgstac" && pgstac === null) {
     return {
       problem: "FANFOLD_CATALOG=pgstac, and pgSTAC is not installed in this database",
@@ -130,60 +153,32 @@ function obstacleIn(
   };
 }
 
-async function surroundings(db: Queryable, choice: CatalogChoice): Promise<Surroundings> {
+function refusedText({ version, refusal }: PgstacBeside): string {
+  return `pgSTAC ${version} cannot be used: ${refusal}`;
+}
+
+/** `again`: a probe that failed before counts for nothing. */
+async function surroundings(db: Queryable, choice: CatalogChoice, again = false): Promise<Surroundings> {
   const [row] = await db.sql<{
     version: string | null;
     schema: string | null;
     available: boolean;
     is_superuser: boolean;
-    has_pgstac: boolean;
-    reads_pgstac: boolean;
   }>`
     select
       (select extversion from pg_extension where extname = 'postgis') as version,
       (select nspname::text from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'postgis') as schema,
       exists (select from pg_available_extensions where name = 'postgis') as available,
-      (select rolsuper from pg_roles where rolname = current_user) as is_superuser,
-      -- Of the releases up to 0.9: our functions read and write their tables, and a later one has others.
-      p.oid is not null and 5 = (
-        select count(*) from pg_attribute a join pg_class t on t.oid = a.attrelid
-         where t.relnamespace = p.relnamespace
-           and (t.relname = 'items' and a.attname in ('geometry', 'datetime', 'end_datetime', 'content') or t.relname = 'collections' and a.attname = 'base_item')
-      ) as has_pgstac,
-      coalesce(has_schema_privilege(p.relnamespace, 'usage') and has_table_privilege(p.oid, 'select'), false) as reads_pgstac
-    from (select 1) one
-    left join (pg_class p join pg_namespace n on n.oid = p.relnamespace and n.nspname = 'pgstac') on p.relname = 'migrations'`;
-  const {
-    version = null,
-    schema = null,
-    available = false,
-    is_superuser = false,
-    has_pgstac = false,
-    reads_pgstac = false,
-  } = row ?? {};
+      (select rolsuper from pg_roles where rolname = current_user) as is_superuser`;
+  const { version = null, schema = null, available = false, is_superuser = false } = row ?? {};
+  const beside = await pgstacBeside(db, again);
   return {
     postgis: version === null || schema === null ? null : { version, schema },
     postgis_available: available,
     is_superuser,
-    pgstac: has_pgstac && choice !== "stac" ? await pgstacVersion(db, reads_pgstac) : null,
+    pgstac: choice === "stac" || beside?.refusal ? null : (beside?.version ?? null),
+    beside,
   };
-}
-
-/** Whoever may not read pgSTAC itself is told by our functions for it, where they are installed. */
-async function pgstacVersion(db: Queryable, is_readable: boolean): Promise<string | null> {
-  if (is_readable) {
-    const [row] = await db.sql<{ version: string }>`
-      select version from pgstac.migrations order by datetime desc, version desc limit 1`;
-    return row?.version ?? null;
-  }
-  const [row] = await db.sql<{ installed: boolean }>`
-    select exists (
-      select from pg_proc p join pg_namespace n on n.oid = pronamespace
-       where nspname = 'stac' and proname = 'catalog_facts' and has_schema_privilege(n.oid, 'usage')
-         and has_function_privilege(p.oid, 'execute')) as installed`;
-  if (!row?.installed) return null;
-  const [facts] = await db.sql<{ reply: { pgstac: string | null } }>`select stac.catalog_facts() as reply`;
-  return facts?.reply.pgstac ?? null;
 }
 
 interface Installed {
@@ -246,6 +241,22 @@ function postgisSchema({ postgis }: Surroundings): string {
   return postgis?.schema ?? "public";
 }
 
+/** With the functions for pgSTAC, where a real item can be written into it; else without them, and what failed is kept. */
+async function installOnPgstac(tx: Queryable, code: SchemaPart, around: Surroundings, choice: CatalogChoice) {
+  const beside = around.beside!;
+  await tx.script("savepoint on_pgstac");
+  await install(tx, code, around);
+  const why = await probePgstac(tx);
+  if (why !== null && (choice === "pgstac" || beside.is_in_use)) {
+    throw new SchemaMismatch(`${refusedText({ ...beside, refusal: why })}: ${pgstac_fix}`);
+  }
+  if (why !== null) {
+    await tx.script("rollback to savepoint on_pgstac");
+    await install(tx, code, { ...around, pgstac: null });
+  }
+  await rememberRefusal(tx, beside, why);
+}
+
 async function install(tx: Queryable, code: SchemaPart, around: Surroundings): Promise<void> {
   const { schema } = code;
   const filled = (text: string) => text.replaceAll("@postgis@", quoteName(postgisSchema(around)));
@@ -277,15 +288,6 @@ async function install(tx: Queryable, code: SchemaPart, around: Surroundings): P
     await record("schema_functions", "name, hash, release", [one.name, one.hash, code.release]);
   }
 }
-
-/**
- * What our functions need there, and their owner alone has: it reads, and writes items and collections. Tenants' logins get nothing
- * of pgSTAC's, because pgSTAC knows no tenants.
- */
-const pgstac_grants = `
-  grant usage on schema pgstac to fanfold_owner;
-  grant select on all tables in schema pgstac to fanfold_owner;
-  grant insert, update, delete on pgstac.items, pgstac.collections, pgstac.items_staging, pgstac.items_staging_upsert to fanfold_owner`;
 
 async function readCatalogFolder(folder = schema_folder): Promise<SchemaPart[]> {
   const release = await readRelease();

@@ -8,6 +8,7 @@ import type { WayFacts } from "../database/server_way.js";
 import type { PlaceProof } from "../upkeep/file_proof.js";
 import { type CatalogChoice, type CatalogState, catalogState } from "./catalog_schema.js";
 import { schemaState } from "./migrate.js";
+import { failureOfPgstac, pgstac_fix } from "./pgstac_schema.js";
 import {
   readSchemaFacts,
   readServerFacts,
@@ -49,8 +50,11 @@ export async function examineDatabase(
   if (!facts.may_use_schema) return findings;
   findings.push(judgeMigrations(await schemaState(db)));
   if (!facts.has_schema) return findings;
-  if (catalog !== undefined && catalog !== "off")
-    findings.push(judgeCatalog(await catalogState(db, { choice: catalog }), kind));
+  if (catalog !== undefined && catalog !== "off") {
+    const state = await catalogState(db, { choice: catalog });
+    const failed = state.pgstac === null || state.pending.length > 0 ? null : await failureOfPgstac(db);
+    findings.push(judgeCatalog(state, kind, failed));
+  }
   const schema = await readSchemaFacts(db);
   findings.push(...judgeSchema(schema, kind));
   const sees_all = sees_workers || facts.is_superuser || facts.is_owner || schema.mapping === "server";
@@ -69,8 +73,8 @@ async function wayOf(db: Database): Promise<WayFacts | null> {
 }
 
 /** A whole Fanfold has none unless it is asked to catalogue: what is missing is no failure. */
-export function judgeCatalog(state: CatalogState, kind: Database["kind"]): CheckResult {
-  const { obstacle, pending, postgis, pgstac, database_version } = state;
+export function judgeCatalog(state: CatalogState, kind: Database["kind"], failed: string | null = null): CheckResult {
+  const { obstacle, pending, postgis, pgstac, pgstac_refused, database_version } = state;
   if (obstacle !== null && kind === "embedded")
     return ok(
       "catalogue",
@@ -79,6 +83,10 @@ export function judgeCatalog(state: CatalogState, kind: Database["kind"]): Check
   if (obstacle !== null) return warn("catalogue", obstacle.problem, obstacle.fix);
   if (database_version === null) return warn("catalogue", "not installed in this database", ...run_migrate);
   if (pending.length > 0) return fail("catalogue", `${count(pending.length)} changes pending`, ...run_migrate);
+  if (failed !== null)
+    return fail("catalogue", `no item can be written into pgSTAC ${pgstac}: ${failed}`, ...run_migrate);
+  if (pgstac_refused !== null)
+    return warn("catalogue", `built in, on PostGIS ${postgis}; ${pgstac_refused}`, pgstac_fix);
   return ok(
     "catalogue",
     pgstac === null ? `built in, on PostGIS ${postgis}` : `pgSTAC ${pgstac}, on PostGIS ${postgis}`,
