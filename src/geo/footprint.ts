@@ -10,6 +10,7 @@ import {
   unwrap,
   wgs84Bbox,
 } from "./bounds.js";
+import { hullOnGlobe } from "./footprint_hull.js";
 import { boundsOf } from "./georeference.js";
 import { type Mask, type MaskPart, maskParts } from "./mask_rings.js";
 import type { Bounds, GeoTransform } from "./raster.js";
@@ -70,6 +71,11 @@ export async function footprintOf(
     if (!box || cut.length === 0) continue;
     boxes.push(box);
     polygons.push(...cut);
+  }
+  const hull = polygons.length === 0 ? await hullOnGlobe(mask, place, to_wgs84) : null;
+  if (hull) {
+    polygons.push(...onGlobe(hull, [], options.precision ?? 7));
+    boxes.push(wgs84Bbox(hull)!);
   }
   const bbox = unionBboxes(boxes);
   if (!bbox || polygons.length === 0) return null;

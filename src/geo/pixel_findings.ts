@@ -59,8 +59,14 @@ export const pixel_findings = {
   no_place_in_crs: {
     group: "georeference",
     severity: "error",
-    when: "The raster has no pixels in the target CRS: it lies where that ends, as Web Mercator does at 85 degrees.",
-    hint: "Give `target_crs` source, or another that suits the place: EPSG:3413 in the north, EPSG:3031 in the south.",
+    when: "The raster, or a part of it, has no pixels in the target CRS: that ends before, as Web Mercator does at 85 degrees.",
+    hint: "Give `target_crs` source, or another that suits the place: EPSG:3413 in the north, EPSG:3031 in the south, EPSG:4326 across the antimeridian. Or cut it first.",
+  },
+  cut_by_crs: {
+    group: "georeference",
+    severity: "warning",
+    when: "The target CRS ends before the raster does (Web Mercator at 85.05 degrees), and what lies beyond is left out.",
+    hint: "Give `target_crs` source, or EPSG:4326, to keep all of it.",
   },
   complex_data: {
     group: "pixels",
@@ -71,13 +77,13 @@ export const pixel_findings = {
   data_type_unsupported: {
     group: "pixels",
     severity: "error",
-    when: "Pixels have a width or kind that is not read here (for example 12 bits, or 16-bit floats), or bands differ.",
-    hint: "Convert it with `gdal_translate -ot` to a type that holds every value: UInt16 or Int32 for whole numbers, Float32 for 16-bit floats.",
+    when: "Pixels have a width or kind that is not read here (for example signed numbers of 12 bits), or bands differ.",
+    hint: "Convert it with `gdal_translate -ot` to a type that holds every value, such as Int32 for whole numbers or Float64 for others.",
   },
   sub_byte_data: {
     group: "pixels",
     severity: "warning",
-    when: "Pixels have fewer than 8 bits; the output has 8.",
+    when: "Pixels have a number of bits that no type has (1, 4, 12, 16-bit floats); the output has the next type that holds them.",
     hint: "Nothing.",
   },
   sixty_four_bit: {

@@ -99,7 +99,10 @@ function typeFindings({ images: [image], nodata }: TiffHeader): Finding[] {
   const { data_type } = image;
   if (data_type === "complex") findings.push(finding("complex_data", "The pixels are complex numbers."));
   else if (data_type === null) {
-    const is_small = bits < 8 && new Set(image.bits_per_sample).size <= 1 && (image.sample_formats[0] ?? 1) === 1;
+    const format = image.sample_formats[0] ?? 1;
+    // GDAL widens these, and loses nothing.
+    const is_widened = (format === 1 && bits < 32) || (format === 3 && (bits === 16 || bits === 24));
+    const is_small = is_widened && new Set(image.bits_per_sample).size <= 1 && new Set(image.sample_formats).size <= 1;
     const words = `The pixels have ${[...new Set(image.bits_per_sample)].join(" and ") || bits} bits`;
     const kind = `each, as ${[...new Set(image.sample_formats.map(formatName))].join(" and ") || formatName(1)}`;
     if (is_small) findings.push(finding("sub_byte_data", `${words}.`));

@@ -112,12 +112,19 @@ export function readStatistics(vrt: string): (BandStatistics | null)[] {
   return bands.map(([, body = ""]) => {
     const [, own = ""] = /<Metadata>([\s\S]*?)<\/Metadata>/.exec(body) ?? [];
     const value = (key: string) =>
-      Number(new RegExp(`<MDI key="STATISTICS_${key}">([^<]*)</MDI>`).exec(own)?.[1] ?? "-");
+      numberOf(new RegExp(`<MDI key="STATISTICS_${key}">([^<]*)</MDI>`).exec(own)?.[1] ?? "-");
     const valid_percent = value("VALID_PERCENT");
     const [minimum, maximum, mean, stddev] = [value("MINIMUM"), value("MAXIMUM"), value("MEAN"), value("STDDEV")];
-    if (!(valid_percent > 0) || ![minimum, maximum, mean, stddev].every((one) => !Number.isNaN(one))) return null;
+    if (!(valid_percent > 0) || Number.isNaN(minimum) || Number.isNaN(maximum)) return null;
     return { minimum: minimum!, maximum: maximum!, mean: mean!, stddev: stddev!, valid_percent };
   });
+}
+
+/** An infinite pixel makes the mean no number, which says more than that there is no pixel. */
+function numberOf(text: string): number {
+  const [, sign, is_infinite] = /^\s*([+-]?)(?:(inf)|.)/i.exec(text) ?? [];
+  if (is_infinite === undefined) return Number(text);
+  return sign === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
 function escaped(text: string): string {

@@ -2,7 +2,7 @@
 // was asked for. What would come out as a smear of a few pixels is refused.
 import { Permanent } from "../../../core/errors/errors.js";
 import type { Point } from "../../../geo/bounds.js";
-import { finding } from "../../../geo/findings.js";
+import { finding, hasErrors } from "../../../geo/findings.js";
 import type { Bounds, CogOptions, Finding, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 import type { TargetGrid } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
@@ -37,8 +37,11 @@ export async function targetGrid(
   if (Array.isArray(suggested))
     return { grid: { width: 0, height: 0, transform: [0, 0, 0, 0, 0, 0] }, findings: suggested, is_own };
   const { width, height, transform, bounds, local } = suggested;
+  const edge = edgeFindings(bounds, cog.target_crs);
+  if (hasErrors(edge)) return { grid: { width, height, transform }, findings: edge, is_own };
   if (resolution === undefined) {
-    return { grid: { width, height, transform }, findings: coarseFindings(transform, local, cog.target_crs), is_own };
+    const findings = [...edge, ...coarseFindings(transform, local, cog.target_crs)];
+    return { grid: { width, height, transform }, findings, is_own };
   }
   const [rx, ry] = typeof resolution === "number" ? [resolution, resolution] : resolution;
   const [west, south, east, north] = own ? boundsOfGrid(own) : bounds;
@@ -51,7 +54,7 @@ export async function targetGrid(
     const message = `With a resolution of ${rx}, ${ry} it would have ${size}, far larger than all of it.`;
     return { grid, findings: [{ code: "resolution_too_coarse", severity: "error", message, hint }], is_own };
   }
-  if (columns * rows <= most_pixels) return { grid, findings: [], is_own };
+  if (columns * rows <= most_pixels) return { grid, findings: edge, is_own };
   const message = `With a resolution of ${rx}, ${ry} it would have ${size}.`;
   return { grid, findings: [{ code: "resolution_too_fine", severity: "error", message, hint }], is_own };
 }
@@ -85,17 +88,18 @@ async function suggestion(
   cog: CogOptions,
   signal: AbortSignal,
 ): Promise<Suggestion> {
-  const suggested = await engine.suggestWarp(file, cog, signal);
   const from = cog.source_crs ?? info.crs?.code ?? info.crs?.wkt ?? null;
   const { width, height, transform } = info;
-  if (from === null || transform === null) return { ...suggested, local: null };
+  if (from === null || transform === null) {
+    return { ...(await engine.suggestWarp(file, cog, signal)), local: null };
+  }
   const raster = { width, height, transform };
   const toTarget = (points: Point[]) => engine.transform(points, from, cog.target_crs);
   const is_degrees = await isInDegrees(engine, cog.target_crs);
   const local = await localPixelSize(raster, toTarget, is_degrees);
   const crossing = is_degrees ? await boundsOnGlobe(raster, toTarget) : null;
-  if (crossing === null || local === null) return { ...suggested, local };
-  // GDAL would give it the whole globe: one that runs on beyond 180 is as wide as the raster.
+  if (crossing === null || local === null) return { ...(await engine.suggestWarp(file, cog, signal)), local };
+  // GDAL would give it the whole globe, or no pixel of it: one that runs on beyond 180 is as wide as the raster.
   const [west, south, east, north] = crossing;
   const side = Math.hypot(east - west, north - south) / Math.hypot(width, height);
   const columns = Math.max(1, Math.round((east - west) / side));
@@ -106,6 +110,22 @@ async function suggestion(
 async function isInDegrees(engine: RasterEngine, crs: string): Promise<boolean> {
   const [point] = await engine.transform([[10, 10]], "EPSG:4326", crs);
   return point !== undefined && point !== null && Math.hypot(point[0] - 10, point[1] - 10) < 0.1;
+}
+
+/** Half the side of Web Mercator's square; and with what GDAL allows beyond it. */
+const mercator_edge = [20_037_508, 20_048_967] as const;
+
+/** Nothing of it can be made where it runs over the edge; where GDAL has cut it there, that is told. */
+function edgeFindings([, south, , north]: Bounds, target_crs: string): Finding[] {
+  const reaches = Math.max(-south, north);
+  if (target_crs !== "EPSG:3857" || reaches < mercator_edge[0]) return [];
+  if (reaches <= mercator_edge[1]) {
+    return [finding("cut_by_crs", "In EPSG:3857 what lies beyond 85.05 degrees is left out: there it ends.")];
+  }
+  const place = `${Math.round(south)} to ${Math.round(north)}`;
+  return [
+    finding("no_place_in_crs", `In EPSG:3857 it would reach from ${place}, beyond 85.06 degrees, where that ends.`),
+  ];
 }
 
 function coarseFindings([, dx, , , , dy]: GeoTransform, local: number | null, target_crs: string): Finding[] {

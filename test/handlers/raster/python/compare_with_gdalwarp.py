@@ -50,6 +50,8 @@ def compared(one):
         # What a mask hides is told by an alpha band, and is nothing then.
         shown = values(made, count)[: len(bands)]
         hidden = values(made, count)[len(bands) :]
+        if not len(hidden) and made.GetRasterBand(count).GetColorInterpretation() == gdal.GCI_AlphaBand:
+            hidden = shown[-1:]
         if len(hidden):
             given, shown = np.where(hidden[0] > 0, given, 0), np.where(hidden[0] > 0, shown, 0)
         told |= {"differs_from_source": differences(given, shown), "same_grid": tuple(grid) == tuple(own)}
