@@ -86,6 +86,8 @@ const parquet: Environment = {
   // Of the version that its extension was built for.
   instead: ["duckdb==1.5.5", "duckdb-extensions==1.5.5", "duckdb-extension-spatial==1.5.5"],
   scripts: fileURLToPath(new URL("./export/python", import.meta.url)),
+};
+
 const ogc_clients: Environment = {
   packages: ["owslib==0.35.0"],
   scripts: fileURLToPath(new URL("./server/ogc/python", import.meta.url)),

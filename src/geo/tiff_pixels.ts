@@ -18,7 +18,7 @@ export interface BlockLayout {
   height: number;
   /** Of one pixel in this block: 1 where bands lie apart. */
   samples: number;
-  data_type: Exclude<DataType, "complex">;
+  data_type: Exclude<DataType, "complex" | "int64" | "uint64">;
   predictor: number;
   little_endian: boolean;
 }

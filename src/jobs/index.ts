@@ -3,12 +3,12 @@ import { httpRequest } from "../handlers/connectors/http_request.js";
 import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
 import { webhookTell } from "../handlers/connectors/webhook_tell.js";
+import { echoGive } from "../handlers/echo/echo.js";
 import { exportPublish } from "../handlers/export/handlers/publish.js";
 import { exportPublishStac } from "../handlers/export/handlers/publish_stac.js";
 import { exportSnapshot } from "../handlers/export/handlers/snapshot.js";
 import { exportWriteStac } from "../handlers/export/handlers/write_stac.js";
 import { exportWriteVector } from "../handlers/export/handlers/write_vector.js";
-import { echoGive } from "../handlers/echo/echo.js";
 import { filesDigest } from "../handlers/files/digest.js";
 import { filesFold } from "../handlers/files/fold.js";
 import { filesList } from "../handlers/files/list.js";
@@ -47,11 +47,11 @@ import { vectorPlan } from "../handlers/vector/handlers/plan.js";
 import { vectorPublish } from "../handlers/vector/handlers/publish.js";
 import { vectorRemove } from "../handlers/vector/handlers/remove.js";
 import { builtin_recipes } from "../platform/index.js";
-import { exportStac } from "./export_stac.js";
-import { exportVector } from "./export_vector.js";
 import { cascadeH3 } from "./cascade_h3.js";
 import { createH3Grid } from "./create_h3_grid.js";
 import { echo } from "./echo.js";
+import { exportStac } from "./export_stac.js";
+import { exportVector } from "./export_vector.js";
 import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
@@ -102,11 +102,6 @@ const export_jobs = [exportVector, exportStac, unpublishExport];
 
 const export_handlers = [exportSnapshot, exportWriteVector, exportPublish, exportWriteStac, exportPublishStac];
 
-export function builtinRegistry() {
-  return {
-    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs],
-const h3_jobs = [createH3Grid, cascadeH3];
-const h3_jobs = [createH3Grid, cascadeH3, rasterToH3];
 const h3_jobs = [createH3Grid, cascadeH3, rasterToH3, vectorToH3];
 
 const h3_handlers = [
@@ -125,8 +120,7 @@ const h3_handlers = [
 
 export function builtinRegistry() {
   return {
-    jobs: [helloWorld, fileDigest, ...raster_jobs, ...vector_jobs, ...h3_jobs],
-    jobs: [helloWorld, echo, fileDigest, ...raster_jobs, ...vector_jobs],
+    jobs: [helloWorld, echo, fileDigest, ...raster_jobs, ...vector_jobs, ...export_jobs, ...h3_jobs],
     handlers: [
       helloGreet,
       helloReply,

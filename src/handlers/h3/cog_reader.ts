@@ -67,7 +67,7 @@ function checked(source: string, header: TiffHeader, source_crs: string | undefi
   };
   const { transform } = header.georeference;
   const { data_type, width, height, block_width, block_height } = image;
-  if (data_type === null || data_type === "complex") {
+  if (data_type === null || data_type === "complex" || data_type === "int64" || data_type === "uint64") {
     return refuse(
       "unsupported_data_type",
       "its values are of a type that is not read",
