@@ -1,8 +1,10 @@
 // The contract by noun, for client.call(api.jobs.list, …). Re-exports only.
-export { assets_api as assets } from "../core/api/assets.js";
+
 export { audit_api as audit } from "../core/api/audit.js";
 export { blueprints_api as blueprints } from "../core/api/blueprints.js";
 export { cells_api as cells } from "../core/api/cells.js";
+export { assets_api as assets } from "../core/api/files/assets.js";
+export { uploads_api as uploads } from "../core/api/files/uploads.js";
 export { footprints_api as footprints } from "../core/api/footprints.js";
 export { groups_api as groups } from "../core/api/groups.js";
 export { health_api as health } from "../core/api/health.js";
@@ -24,7 +26,6 @@ export { task_details_api as task_details } from "../core/api/task_details.js";
 export { tasks_api as tasks } from "../core/api/tasks.js";
 export { tenants_api as tenants } from "../core/api/tenants.js";
 export { timeline_api as timeline } from "../core/api/timeline.js";
-export { uploads_api as uploads } from "../core/api/uploads.js";
 export { views_api as views } from "../core/api/views.js";
 export { vitals_api as vitals } from "../core/api/vitals.js";
 export { deliveries_api as deliveries, webhooks_api as webhooks } from "../core/api/webhooks.js";

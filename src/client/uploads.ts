@@ -1,6 +1,6 @@
 // Files brought into the zone bronze: announced, sent in parts, several at a time, and gone on with where it broke off.
 import type { ReplyOf } from "../core/api/endpoint.js";
-import { uploads_api } from "../core/api/uploads.js";
+import { uploads_api } from "../core/api/files/uploads.js";
 import { Forbidden } from "../core/errors/errors.js";
 import type { Asking, Listing } from "./operate.js";
 import { listed, type Paged } from "./pages.js";

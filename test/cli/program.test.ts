@@ -77,7 +77,7 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
     ["a missing argument", ["watch"], "missing required argument 'job'"],
     ["too many arguments", ["status", "a", "b"], "too many arguments"],
     ["an unknown job type names the nearest and the known", ["submit", "helo_world"], "hello_world"],
-    ["a job type that is no word at all", ["submit", "../../x"], "known: echo, file_digest, hello_world"],
+    ["a job type that is no word at all", ["submit", "../../x"], "known: cascade_h3, create_h3_grid, echo"],
     ["a job type that every object has", ["submit", "constructor"], "there is no job type"],
     ["a number that is none", ["jobs", "--limit", "many"], "--limit"],
     ["a page larger than a thousand", ["jobs", "--limit", "1000000000"], "1 to 1000"],

@@ -1,9 +1,9 @@
 // The document is true to OpenAPI 3.1 as far as its rules can be checked here, and the page made of it is a page.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { upload_parts_api } from "../../src/core/api/uploads.js";
+import { upload_parts_api } from "../../src/core/api/files/uploads.js";
+import { zone_files_api } from "../../src/core/api/files/zone_files.js";
 import { upload_api } from "../../src/core/api/work/files.js";
-import { zone_files_api } from "../../src/core/api/zone_files.js";
 import { error_table } from "../../src/core/errors/errors.js";
 import { allRoutes } from "../../src/server/routes/index.js";
 import { openService, type TestService } from "./service.js";

@@ -187,7 +187,7 @@ describe.each([
   });
 });
 
-const { begin } = await import("../../src/core/api/uploads.js").then(({ uploads_api }) => uploads_api);
+const { begin } = await import("../../src/core/api/files/uploads.js").then(({ uploads_api }) => uploads_api);
 
 test("with curl alone: announce, send, complete", async () => {
   const authorization = `Bearer ${await service.key("a")}`;

@@ -7,7 +7,7 @@ import {
   store_part_bytes,
   type UploadRecord,
   type UploadWithParts,
-} from "../../core/api/uploads.js";
+} from "../../core/api/files/uploads.js";
 import { BadRequest, BeyondLimit, Conflict, NotAllowedNow, StorageError, TooLarge } from "../../core/errors/errors.js";
 import type { BlobStore } from "../../storage/blob_store.js";
 import { readableProblem } from "../../storage/keys.js";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ParamsOf } from "../../core/api/endpoint.js";
-import { upload_parts_api } from "../../core/api/uploads.js";
+import { upload_parts_api } from "../../core/api/files/uploads.js";
 import { BadRequest } from "../../core/errors/errors.js";
 import type { Engine } from "../../engine/engine.js";
 import { type Authenticator, assertScope } from "../access/auth.js";

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { assets_api } from "../../core/api/assets.js";
+import { assets_api } from "../../core/api/files/assets.js";
 import { NotFound, StorageError } from "../../core/errors/errors.js";
 import { isOfTenant, type Ref } from "../../core/places/store.js";
 import type { Engine } from "../../engine/engine.js";

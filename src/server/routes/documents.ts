@@ -4,10 +4,10 @@ import type { FastifyRequest } from "fastify";
 import { package_version } from "../../config.js";
 import { documents_api } from "../../core/api/documents.js";
 import type { Endpoint } from "../../core/api/endpoint.js";
+import { upload_parts_api } from "../../core/api/files/uploads.js";
+import { zone_files_api } from "../../core/api/files/zone_files.js";
 import { openApi } from "../../core/api/openapi.js";
-import { upload_parts_api } from "../../core/api/uploads.js";
 import { upload_api } from "../../core/api/work/files.js";
-import { zone_files_api } from "../../core/api/zone_files.js";
 import { type Route, routes } from "../http/route.js";
 import { docsPage, own_address } from "../pages/docs_page.js";
 

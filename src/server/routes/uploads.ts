@@ -1,5 +1,5 @@
 // Files that clients bring into bronze.
-import { uploads_api } from "../../core/api/uploads.js";
+import { uploads_api } from "../../core/api/files/uploads.js";
 import { routes } from "../http/route.js";
 
 export const uploadsRoutes = () =>

@@ -1,6 +1,6 @@
 // A file of this browser into bronze: announced, sent part by part, and put in its place. Only to this very server: the page's policy lets it
 // send nothing elsewhere, so where a bucket keeps the files the command line brings them.
-import type { UploadWithParts } from "../../../../src/core/api/uploads.js";
+import type { UploadWithParts } from "../../../../src/core/api/files/uploads.js";
 import { ApiProblem, request } from "../../api/call.js";
 
 export interface Sending {

@@ -1,7 +1,7 @@
 // Files that tasks made, over HTTP. Pure.
 import { z } from "zod";
-import { endpointsOf } from "./endpoint.js";
-import { task_id } from "./fields.js";
+import { endpointsOf } from "../endpoint.js";
+import { task_id } from "../fields.js";
 
 const endpoint = endpointsOf({ tag: "tasks", scope: "read", params: { task_id } });
 

@@ -1,7 +1,7 @@
 // Files that a client brings into bronze: announced, sent in parts, and there once all of them are. Pure.
 import { z } from "zod";
-import { endpointsOf } from "./endpoint.js";
-import { actor, cursor, limit, reason, time } from "./fields.js";
+import { endpointsOf } from "../endpoint.js";
+import { actor, cursor, limit, reason, time } from "../fields.js";
 
 const upload_id = z
   .string()

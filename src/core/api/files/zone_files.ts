@@ -1,8 +1,8 @@
 // Files of zones, as the addresses of assets name them. Answered by src/server/files/zone_files.ts, past the usual routes: it speaks of ranges
 // and goes by signatures too. Pure.
 import { z } from "zod";
-import { zone_names } from "../places/zones.js";
-import { endpointsOf } from "./endpoint.js";
+import { zone_names } from "../../places/zones.js";
+import { endpointsOf } from "../endpoint.js";
 
 const endpoint = endpointsOf({ tag: "stac", scope: "read" });
 
