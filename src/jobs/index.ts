@@ -4,6 +4,8 @@ import { reportGenerate } from "../handlers/connectors/report_generate.js";
 import { webhookDeliver } from "../handlers/connectors/webhook_deliver.js";
 import { webhookTell } from "../handlers/connectors/webhook_tell.js";
 import { echoGive } from "../handlers/echo/echo.js";
+import { exportMosaic } from "../handlers/export/handlers/mosaic.js";
+import { exportPlanMosaic } from "../handlers/export/handlers/plan_mosaic.js";
 import { exportPublish } from "../handlers/export/handlers/publish.js";
 import { exportPublishStac } from "../handlers/export/handlers/publish_stac.js";
 import { exportSnapshot } from "../handlers/export/handlers/snapshot.js";
@@ -50,6 +52,7 @@ import { builtin_recipes } from "../platform/index.js";
 import { cascadeH3 } from "./cascade_h3.js";
 import { createH3Grid } from "./create_h3_grid.js";
 import { echo } from "./echo.js";
+import { exportCollection } from "./export_collection.js";
 import { exportStac } from "./export_stac.js";
 import { exportVector } from "./export_vector.js";
 import { fileDigest } from "./file_digest.js";
@@ -98,9 +101,17 @@ const vector_jobs = [processVector, unpublishVector];
 
 const vector_handlers = [vectorInspect, vectorPlan, vectorLoad, vectorPublish, vectorConclude, vectorRemove];
 
-const export_jobs = [exportVector, exportStac, unpublishExport];
+const export_jobs = [exportVector, exportStac, exportCollection, unpublishExport];
 
-const export_handlers = [exportSnapshot, exportWriteVector, exportPublish, exportWriteStac, exportPublishStac];
+const export_handlers = [
+  exportSnapshot,
+  exportWriteVector,
+  exportPublish,
+  exportWriteStac,
+  exportPublishStac,
+  exportPlanMosaic,
+  exportMosaic,
+];
 
 const h3_jobs = [createH3Grid, cascadeH3, rasterToH3, vectorToH3];
 

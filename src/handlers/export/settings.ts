@@ -1,6 +1,6 @@
 // What may be asked of the exports, field by field: documentation, help and forms are made from these. Data only.
 import { z } from "zod";
-import { stac_id } from "../raster/settings.js";
+import { cog_fields, stac_id } from "../raster/settings.js";
 import { layer_name } from "../vector/settings.js";
 
 export const vector_export_formats = ["geoparquet", "flatgeobuf", "geopackage", "pmtiles", "csv"] as const;
@@ -91,6 +91,21 @@ export const stac_export_fields = {
     .describe("of static: copy the items' files into the folder too, so that it needs nothing else"),
   name: export_name.optional().describe("name of the export: its item and its folder; default: the collection's"),
   ...export_fields,
+};
+
+export const mosaic_fields = {
+  source: stac_id.describe("the collection whose COGs are put together"),
+  asset: z.string().min(1).max(200).default("data").describe("which of an item's assets"),
+  grid: z.int().min(1).max(64).default(1).describe("1: one COG; N: a grid of N × N, where there is something"),
+  name: export_name
+    .optional()
+    .describe("name of the export: its item, or the beginning of theirs; default: the collection's"),
+  collection: export_fields.collection,
+  license: export_fields.license,
+  overwrite: export_fields.overwrite,
+  purpose: cog_fields.purpose,
+  compression: cog_fields.compression,
+  block_size: cog_fields.block_size,
 };
 
 /** One module for every handler that writes files, as it is on disk: .js when built, .ts in a test. */

@@ -27,6 +27,8 @@ export interface RasterEngine {
     target_vrt: string,
     signal: AbortSignal,
   ): Promise<void>;
+  /** Files of one grid of pixels side by side, the later over the earlier, as one source for cog(): of these bounds, in their own CRS. */
+  mosaic(files: string[], target_vrt: string, bounds: Bounds, signal: AbortSignal): Promise<void>;
   /** An 8-bit PNG of at most `size` pixels a side, values stretched between `minimum` and `maximum`, nodata transparent. */
   quicklook(
     source: string,

@@ -10,7 +10,15 @@ import { checkedCrs } from "./gdal_crs.js";
 import { info_options, readInfo } from "./gdal_info.js";
 import { checkOptions, copyOptions, placeOptions, warpOptions } from "./gdal_options.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
-import { maskedText, readPlace, readStatistics, renamedBands, stackText } from "./gdal_vrt.js";
+import {
+  type MosaicFile,
+  maskedText,
+  mosaicText,
+  readPlace,
+  readStatistics,
+  renamedBands,
+  stackText,
+} from "./gdal_vrt.js";
 import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
 import { type Pixels, readRawPixels } from "./raw_pixels.js";
 import { stackProblems } from "./stack_check.js";
@@ -147,6 +155,24 @@ export class GdalEngine implements RasterEngine {
       });
     }
     await writeFile(target_vrt, stackText(bands), { flag: "wx" });
+  }
+
+  async mosaic(files: string[], target_vrt: string, bounds: Bounds, signal: Signal) {
+    if (!target_vrt.endsWith(".vrt")) throw new Permanent("a mosaic is written as .vrt", { code: "bad_file_name" });
+    await freeTarget(target_vrt);
+    const folder = dirname(target_vrt);
+    const parts: MosaicFile[] = [];
+    for (const file of files) {
+      const { has_mask, color_table, ...info } = await this.look(await checkedSource(file), signal);
+      if (has_mask || color_table !== null) {
+        const what = has_mask ? "a mask of its own" : "a table of colours";
+        throw new Permanent(`a raster with ${what} cannot be part of a mosaic: make a COG with nodata of it first`, {
+          code: "mosaic_mask",
+        });
+      }
+      parts.push({ relative: relative(folder, file), info });
+    }
+    await writeFile(target_vrt, mosaicText(parts, bounds), { flag: "wx" });
   }
 
   async quicklook(

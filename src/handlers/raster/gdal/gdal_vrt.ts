@@ -1,6 +1,6 @@
 // VRTs, which are text about other files: we write them ourselves over files that were checked, and read the few facts we asked GDAL to
 // put into one. Never anything a tenant wrote. Pure.
-import type { BandStatistics, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import type { BandStatistics, Bounds, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 
 export interface StackBand {
   /** Below the folder the VRT lies in. */
@@ -36,6 +36,51 @@ export function stackText(bands: readonly StackBand[]): string {
   const place = transform === null ? "" : `<GeoTransform>${transform.map(gdalNumber).join(",")}</GeoTransform>`;
   const system = crs === null ? "" : `<SRS dataAxisToSRSAxisMapping="${axisOrder(crs)}">${escaped(crs.wkt)}</SRS>`;
   return `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">${system}${place}${parts.join("")}</VRTDataset>\n`;
+}
+
+export interface MosaicFile {
+  /** Below the folder the VRT lies in. */
+  relative: string;
+  info: RasterInfo;
+}
+
+/** Files of one grid of pixels as one raster of these bounds; where a later one has nodata, the earlier shows. */
+export function mosaicText(parts: readonly MosaicFile[], [west, south, east, north]: Bounds): string {
+  const first = parts[0]!.info;
+  const [, dx, , , , dy] = first.transform!;
+  const [width, height] = [Math.round((east - west) / dx), Math.round((south - north) / dy)];
+  const bands = first.bands.map(({ data_type, nodata, scale, offset, unit, description, color_interpretation }, at) => {
+    const none = nodata === null ? null : nodata === "nan" ? "nan" : gdalNumber(nodata);
+    const sources = parts.map(({ relative, info }) => {
+      const [x, , , y] = info.transform!;
+      const [left, top] = [Math.round((x - west) / dx), Math.round((y - north) / dy)];
+      const size = `xSize="${info.width}" ySize="${info.height}"`;
+      const kind = none === null ? "SimpleSource" : "ComplexSource";
+      return [
+        `<${kind}><SourceFilename relativeToVRT="1">${escaped(relative)}</SourceFilename><SourceBand>${at + 1}</SourceBand>`,
+        `<SrcRect xOff="0" yOff="0" ${size}/><DstRect xOff="${left}" yOff="${top}" ${size}/>`,
+        `${none === null ? "" : `<NODATA>${none}</NODATA>`}</${kind}>`,
+      ].join("");
+    });
+    const facts = [
+      description ? `<Description>${escaped(description)}</Description>` : "",
+      none === null ? "" : `<NoDataValue>${none}</NoDataValue>`,
+      unit === null ? "" : `<UnitType>${escaped(unit)}</UnitType>`,
+      offset === null ? "" : `<Offset>${gdalNumber(offset)}</Offset>`,
+      scale === null ? "" : `<Scale>${gdalNumber(scale)}</Scale>`,
+      `<ColorInterp>${vrtColor(color_interpretation)}</ColorInterp>`,
+    ];
+    return `<VRTRasterBand dataType="${gdal_types[data_type]}" band="${at + 1}">${facts.join("")}${sources.join("")}</VRTRasterBand>`;
+  });
+  const place = `<GeoTransform>${[west, dx, 0, north, 0, dy].map(gdalNumber).join(",")}</GeoTransform>`;
+  const { crs } = first;
+  const system = crs === null ? "" : `<SRS dataAxisToSRSAxisMapping="${axisOrder(crs)}">${escaped(crs.wkt)}</SRS>`;
+  return `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">${system}${place}${bands.join("")}</VRTDataset>\n`;
+}
+
+function vrtColor(name: string | null): string {
+  const known = /^(gray|red|green|blue|alpha)$/i.test(name ?? "");
+  return known ? `${name![0]!.toUpperCase()}${name!.slice(1).toLowerCase()}` : "Undefined";
 }
 
 /**

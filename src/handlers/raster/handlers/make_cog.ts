@@ -2,6 +2,7 @@
 // What it gives back is what an item says.
 import { join } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
+import type { ZoneName } from "../../../core/places/zones.js";
 import type { TaskContext } from "../../../core/task/context.js";
 import type { CogOptions, RasterType } from "../../../geo/raster.js";
 import type { ItemDates } from "../../../geo/stac_dates.js";
@@ -21,6 +22,8 @@ export interface NewCog {
   options: PlacedCog;
   sources: { source: string; sha256: string }[];
   properties?: Record<string, string | number>;
+  /** Default: zone silver, below the collection's name. */
+  place?: { zone: ZoneName; prefix: string };
 }
 
 /** Down to the pixel. */
@@ -52,15 +55,15 @@ export async function makeCog(
   const described = await describeCog(ctx, engine, file, { raster_type: wanted.raster_type, statistics });
 
   ctx.progress(0.9, "publishing");
-  const prefix = `${collection}/${item_id}`;
-  const cog = await ctx.zones.publish(file, { zone: "silver", prefix, name: "cog.tif", media_type: cog_media_type });
+  const { zone, prefix } = wanted.place ?? { zone: "silver", prefix: `${collection}/${item_id}` };
+  const cog = await ctx.zones.publish(file, { zone, prefix, name: "cog.tif", media_type: cog_media_type });
   const quicklook = await ctx.zones.publish(described.quicklook_file, {
-    zone: "silver",
+    zone,
     prefix,
     name: "quicklook.png",
     media_type: "image/png",
   });
-  ctx.deliver({ name: "cogs", count: 1, location: `silver:${collection}/` });
+  ctx.deliver({ name: "cogs", count: 1, location: wanted.place ? `${zone}:${prefix}/` : `silver:${collection}/` });
   return {
     item_id,
     empty: false,
