@@ -1,5 +1,7 @@
 // What others say of our files: geoparquet-io, GeoPandas and DuckDB of GeoParquet, go-pmtiles of PMTiles.
 import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogHere, RasterWorld } from "../jobs/raster_world.js";
@@ -65,15 +67,20 @@ describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
     }
   });
 
-  test("PMTiles pass `pmtiles verify`", { timeout: 400_000 }, async (t) => {
+  test("PMTiles pass `pmtiles verify`", { timeout: 1_500_000 }, async (t) => {
     const run = promisify(execFile);
-    const go = { timeout: 300_000, env: { ...process.env, GOFLAGS: "-mod=mod", GOBIN: world.dir } };
-    const why = await run("go", ["install", "github.com/protomaps/go-pmtiles@v1.28.0"], go).then(() => null, String);
+    const folder = join(world.dir, "judge");
+    mkdirSync(folder);
+    // Asked for by `go install`, the proxy would have to know the latest version; it knows this one.
+    const tool = "github.com/protomaps/go-pmtiles";
+    writeFileSync(join(folder, "go.mod"), `module judge\n\ngo 1.24\n\nrequire ${tool} v1.28.0\n`);
+    const built = run("go", ["build", "-mod=mod", "-o", "pmtiles", tool], { cwd: folder, timeout: 1_200_000 });
+    const why = await built.then(() => null, String);
     if (why !== null) return t.skip(why.slice(0, 200));
     const job = await world.run("export_vector", { layer: "judged", name: "tiles", formats: ["pmtiles"], max_zoom: 4 });
     expect(job.error).toBeNull();
     const file = pathOf((job.result as { files: { file: string }[] }).files[0]!.file);
-    const { stdout, stderr } = await run(`${world.dir}/go-pmtiles`, ["verify", file]);
+    const { stdout, stderr } = await run(join(folder, "pmtiles"), ["verify", file]);
     expect(`${stdout}${stderr}`).toMatch(/Completed verify/);
   });
 });
