@@ -38,7 +38,7 @@ describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
       without_geometry: "keep",
     });
     expect(job.error).toBeNull();
-  }, 120_000);
+  }, 300_000);
   afterAll(() => world?.close());
 
   const pathOf = (ref: string) => world.path("gold", ref.slice("gold:".length));

@@ -15,7 +15,7 @@ describe.skipIf(here.skip)(`many rows${here.name}`, () => {
   beforeAll(async () => {
     world = await RasterWorld.open("server");
     await world.worker();
-  }, 60_000);
+  }, 300_000);
   afterAll(() => world?.close());
 
   /** Without a file: it would take longer to load than to export. */

@@ -27,7 +27,7 @@ describe.skipIf(here.skip)(`exports${here.name}`, () => {
     world.put("bronze:dots.geojson", dots(500));
     const job = await world.run("process_vector", { source: "bronze:dots.geojson", register: false });
     expect(job.error).toBeNull();
-  }, 60_000);
+  }, 300_000);
   afterAll(() => world?.close());
 
   const dots = (count: number) =>
