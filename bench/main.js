@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { verdicts } from "./goals.js";
+import { benchH3 } from "./h3.js";
 import { allMeasures, runMeasure } from "./measures/index.js";
 import { readOptions, USAGE, UsageError } from "./options.js";
 import { wordResult } from "./report.js";
@@ -68,6 +69,7 @@ function describe(server) {
 /** @param {string[]} args */
 async function main(args) {
   if (isServiceBench(args[0])) return serviceBench(args);
+  if (args[0] === "h3") return benchH3(args.slice(1));
   const options = readOptions(args);
   if (options === null) {
     process.stdout.write(USAGE + SERVICE_USAGE);

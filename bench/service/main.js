@@ -23,6 +23,7 @@ npm run bench -- requests [--n requests] [--callers n] [--json] requests of thre
 npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
 npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
 npm run bench -- vector   [--n tiles] [--json]                raster tiles beside titiler, CPU for each
+npm run bench -- h3       [--json]                            cells and pixels a CPU second, without the service
 `;
 
 const measures = { http, fairness, stac, ui, pooler, requests, python, vector };

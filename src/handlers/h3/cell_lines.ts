@@ -15,11 +15,10 @@ export const geometry_types: Readonly<Record<CellGeometry, string | null>> = {
   none: null,
 };
 
-const piece_bytes = 1024 * 1024;
-/** More than one line can have but for its values. */
+/** More bytes than the geometry of a cell can have. */
 const line_room = 2048;
 /** Cells between two looks at what else the process has to do: some milliseconds. */
-const at_once = 2000;
+const at_once = 1000;
 
 /** `values`: what stands behind cell and resolution in a line, a tab before each. */
 export async function cellLines(
@@ -29,29 +28,18 @@ export async function cellLines(
   values?: (cell: CellNumber) => string,
 ): Promise<CopyLines[]> {
   const pieces: CopyLines[] = [];
-  let bytes = Buffer.allocUnsafe(piece_bytes);
-  let used = 0;
+  let text = "";
   let rows = 0;
-  let count = 0;
   const close = () => {
-    if (rows > 0) pieces.push({ bytes: bytes.subarray(0, used), rows });
-    bytes = Buffer.allocUnsafe(piece_bytes);
-    used = 0;
+    if (rows > 0) pieces.push({ bytes: Buffer.from(text, values === undefined ? "latin1" : "utf8"), rows });
+    text = "";
     rows = 0;
   };
   for (const cell of cells) {
-    const more = values?.(cell) ?? "";
-    if (used + line_room + more.length * 4 > piece_bytes) close();
-    let line = `${cell}\t`;
-    if (geometry !== "none") {
-      used += bytes.write(line, used, "latin1");
-      used = writeGeometry(cell, geometry, bytes, used);
-      line = "\t";
-    }
-    line += `${cellIndex(cell)}\t${resolutionOf(cell)}`;
-    used += bytes.write(`${line}${more}\n`, used, more === "" ? "latin1" : "utf8");
-    rows++;
-    if (++count % at_once === 0) {
+    const place = geometry === "none" ? "" : `${geometryText(cell, geometry)}\t`;
+    text += `${cell}\t${place}${cellIndex(cell)}\t${resolutionOf(cell)}${values?.(cell) ?? ""}\n`;
+    if (++rows === at_once) {
+      close();
       await untilOthersRan();
       signal.throwIfAborted();
     }
@@ -60,14 +48,14 @@ export async function cellLines(
   return pieces;
 }
 
-const binary = Buffer.allocUnsafe(line_room / 2);
+const binary = Buffer.allocUnsafe(line_room);
 const view = new DataView(binary.buffer, binary.byteOffset, binary.length);
 const point_type = 0x20000001;
 const polygon_type = 3;
 const multi_polygon_type = 0x20000006;
 
-/** Gives where it ends. */
-function writeGeometry(cell: CellNumber, geometry: "polygon" | "point", target: Buffer, start: number): number {
+/** EWKB in hexadecimal. */
+function geometryText(cell: CellNumber, geometry: "polygon" | "point"): string {
   let at = 0;
   const head = (type: number, srid: boolean) => {
     binary[at] = 1;
@@ -102,5 +90,5 @@ function writeGeometry(cell: CellNumber, geometry: "polygon" | "point", target: 
       for (const corner of ring) point(corner);
     }
   }
-  return start + target.write(binary.toString("hex", 0, at), start, "latin1");
+  return binary.toString("hex", 0, at);
 }
