@@ -8,6 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openCatalog } from "../../dist/catalog/open.js";
+import { openServer } from "../../dist/engine/database/server_database.js";
+import { migrate } from "../../dist/engine/schema/migrate.js";
 import { createRegistry, openEngine } from "../../dist/index.js";
 import { piecesOfFile } from "../../dist/storage/blob_store.js";
 import { freePort } from "../postgres_binaries.js";

@@ -19,6 +19,7 @@ import {
   viewOf,
 } from "./shapes.js";
 import { type MapTiles, ShownTiles } from "./tile_layers.js";
+import type { TilesPicture } from "./tiles_on_map.js";
 
 // A file of our own: a worker made of a blob would need a hole in the Content-Security-Policy.
 setWorkerUrl(new URL(worker_url, import.meta.url).href);
@@ -29,7 +30,10 @@ const FINE_FROM_ZOOM = 4.5;
 const REACH = 3;
 const hit_layers = { boxes: ["missing-fill", "boxes-fill"], bins: ["bins-fill"], items: ["items-fill"] } as const;
 
-export interface Picture {
+/** Tiles, or a picture laid over its place. */
+export type Picture = TilesPicture | PlacedPicture;
+
+export interface PlacedPicture {
   image: ImageBitmap;
   /** North-west, north-east, south-east, south-west. */
   corners: [[number, number], [number, number], [number, number], [number, number]];
@@ -200,12 +204,17 @@ export class MapCanvas {
       if (map.getLayer("picture")) map.removeLayer("picture");
       if (map.getSource("picture")) map.removeSource("picture");
       if (picture === null) return;
-      // Drawn from memory: an image with an address would be fetched.
-      const canvas = document.createElement("canvas");
-      canvas.width = picture.image.width;
-      canvas.height = picture.image.height;
-      canvas.getContext("2d")?.drawImage(picture.image, 0, 0);
-      map.addSource("picture", { type: "canvas", canvas, coordinates: picture.corners, animate: false });
+      if ("template" in picture) {
+        const { template, ...place } = picture;
+        map.addSource("picture", { type: "raster", tiles: [template], tileSize: 256, ...place });
+      } else {
+        // Drawn from memory: an image with an address would be fetched.
+        const canvas = document.createElement("canvas");
+        canvas.width = picture.image.width;
+        canvas.height = picture.image.height;
+        canvas.getContext("2d")?.drawImage(picture.image, 0, 0);
+        map.addSource("picture", { type: "canvas", canvas, coordinates: picture.corners, animate: false });
+      }
       map.addLayer(
         {
           id: "picture",
