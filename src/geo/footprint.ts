@@ -54,12 +54,16 @@ export async function footprintOf(
   const longest = Math.max(east - west, north - south) / 20;
   const polygons: Point[][][] = [];
   const boxes: Bounds[] = [];
-  for (const rings of parts) {
+  const inDegrees = (ring: Point[]) => {
+    const placed = ring.map(place);
+    return to_wgs84(densify(placed, (a, b) => Math.ceil(Math.hypot(b[0] - a[0], b[1] - a[1]) / longest)));
+  };
+  // All asked for at once, so that who answers may do it in one go.
+  const transformed = await Promise.all(parts.map((rings) => Promise.all(rings.map(inDegrees))));
+  for (const rings of transformed) {
     const outlines: Point[][] = [];
     for (const ring of rings) {
-      const placed = ring.map(place);
-      const dense = densify(placed, (a, b) => Math.ceil(Math.hypot(b[0] - a[0], b[1] - a[1]) / longest));
-      const points = (await to_wgs84(dense)).filter((point) => point?.every(Number.isFinite)) as Point[];
+      const points = ring.filter((point) => point?.every(Number.isFinite)) as Point[];
       if (points.length < 4) continue;
       // A point that was lost at the end leaves the ring open.
       outlines.push(same(points[0]!, points.at(-1)!) ? points : [...points, points[0]!]);

@@ -2,6 +2,15 @@
 // Every file named here is local, ours, and has passed the header check; engines add the driver allow-list and the environment.
 import type { BandStatistics, Bounds, CogOptions, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 
+export interface SuggestedWarp {
+  width: number;
+  height: number;
+  transform: GeoTransform;
+  bounds: Bounds;
+  /** Units of the target CRS are degrees. */
+  is_degrees: boolean;
+}
+
 export interface RasterEngine {
   readonly name: "gdal" | "gdal-wasm";
   /** GDAL's own: "3.6.2". */
@@ -9,6 +18,8 @@ export interface RasterEngine {
   /** TIFF codecs it can read and write, lower case as in src/geo/raster.ts. */
   readonly codecs: ReadonlySet<string>;
   info(file: string, signal: AbortSignal): Promise<RasterInfo>;
+  /** The same of a file that cog() has written with this target CRS: what is the same in all of those is asked once. */
+  infoOfCog(file: string, target_crs: string, signal: AbortSignal): Promise<RasterInfo>;
   /** Exact unless `approximate`; `null` for a band without a valid pixel. */
   statistics(file: string, options: { approximate: boolean }, signal: AbortSignal): Promise<(BandStatistics | null)[]>;
   /** Points that cannot be transformed come back as null. */
@@ -18,7 +29,7 @@ export interface RasterEngine {
     file: string,
     options: Pick<CogOptions, "source_crs" | "target_crs">,
     signal: AbortSignal,
-  ): Promise<{ width: number; height: number; transform: GeoTransform; bounds: Bounds }>;
+  ): Promise<SuggestedWarp>;
   /** Reprojects and writes a COG in one pass. The output is not checked here. */
   cog(source: string, target: string, options: CogOptions, signal: AbortSignal): Promise<void>;
   /** Files of equal size and place become the bands of one source for cog(): a VRT of our own text, written to `target_vrt`. */

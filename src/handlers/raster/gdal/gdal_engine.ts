@@ -3,22 +3,17 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
-import type { Bounds, CogOptions, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import { transformKnown } from "../../../geo/known_crs.js";
+import type { Bounds, CogOptions, CrsInfo, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import { pixelStatistics } from "../pixels/pixel_statistics.js";
+import { sampledPixels } from "../pixels/sampled.js";
+import { type TiffPixels, withPixels } from "../pixels/tiff_pixels.js";
 import { checkedSource, freeTarget } from "../source/local_file.js";
-import type { RasterEngine } from "./engine.js";
+import { localHeader } from "../source/local_header.js";
+import type { RasterEngine, SuggestedWarp } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
-import { info_options, readInfo } from "./gdal_info.js";
+import { info_options, type LookedAt, readInfo } from "./gdal_info.js";
 import { checkOptions, copyOptions, placeOptions, warpOptions } from "./gdal_options.js";
-import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
-import {
-  type MosaicFile,
-  maskedText,
-  mosaicText,
-  readPlace,
-  readStatistics,
-  renamedBands,
-  stackText,
-} from "./gdal_vrt.js";
 import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
 import { type Pixels, readRawPixels } from "./raw_pixels.js";
 import { stackProblems } from "./stack_check.js";
@@ -26,6 +21,9 @@ import { stackProblems } from "./stack_check.js";
 type Signal = AbortSignal;
 
 export class GdalEngine implements RasterEngine {
+  /** By what it is called when a COG is asked for: as many as a job is likely to have. */
+  private readonly systems = new Map<string, CrsInfo>();
+
   constructor(private readonly gdal: GdalPrograms) {}
 
   get name(): RasterEngine["name"] {
@@ -41,11 +39,28 @@ export class GdalEngine implements RasterEngine {
   }
 
   async info(file: string, signal: Signal): Promise<RasterInfo> {
-    const { has_mask: _, color_table: __, ...info } = await this.look(await checkedSource(file), signal);
-    return info;
+    return withoutOwn(await this.look(await checkedSource(file), signal));
   }
 
-  private async look(source: SourceFile, signal: Signal) {
+  async infoOfCog(file: string, target_crs: string, signal: Signal): Promise<RasterInfo> {
+    const source = await checkedSource(file);
+    const header = await localHeader(source.file);
+    const crs = this.systems.get(target_crs);
+    const known = header === null || crs === undefined ? null : headerInfo(header);
+    if (known !== null && known.crs?.code === crs!.code) return { ...withoutOwn(known), crs: crs! };
+    const info = withoutOwn(await this.look(source, signal));
+    if (info.crs !== null) this.systems.set(target_crs, info.crs);
+    // To the last digit, which gdalinfo does not print of small pixels: as of those that are not asked about.
+    return { ...info, transform: header?.georeference.transform ?? info.transform };
+  }
+
+  /** What a conversion has to know: from the header where that tells all of it. */
+  private async glance(source: SourceFile, signal: Signal): Promise<LookedAt> {
+    const header = source.driver === "GTiff" ? await localHeader(source.file) : null;
+    return (header === null ? null : headerInfo(header)) ?? this.look(source, signal);
+  }
+
+  private async look(source: SourceFile, signal: Signal): Promise<LookedAt> {
     const info = readInfo(await this.gdal.info(source, info_options, signal));
     // Before 3.7 GDAL reads signed bytes as unsigned ones, and every value below zero would be wrong.
     const has_signed_bytes = info.bands.some(({ data_type }) => data_type === "int8");
@@ -62,6 +77,8 @@ export class GdalEngine implements RasterEngine {
 
   async statistics(file: string, { approximate }: { approximate: boolean }, signal: Signal) {
     const source = await checkedSource(file);
+    const own = approximate ? null : await this.read(source, (pixels) => pixelStatistics(pixels, signal));
+    if (own !== null) return own;
     // Computed anew by a translation into text: what a file says about itself may be old, or wrong on purpose.
     const wanted = [approximate ? "-approx_stats" : "-stats"];
     const vrt = await this.asText(source, wanted, signal);
@@ -74,8 +91,9 @@ export class GdalEngine implements RasterEngine {
     });
   }
 
-  transform(points: [number, number][], from_crs: string, to_crs: string): Promise<([number, number] | null)[]> {
-    return this.gdal.transform(points, checkedCrs(from_crs), checkedCrs(to_crs));
+  async transform(points: [number, number][], from_crs: string, to_crs: string): Promise<([number, number] | null)[]> {
+    const known = transformKnown(points, from_crs, to_crs);
+    return known ?? this.gdal.transform(points, checkedCrs(from_crs), checkedCrs(to_crs));
   }
 
   async suggestWarp(file: string, options: Pick<CogOptions, "source_crs" | "target_crs">, signal: Signal) {
@@ -87,7 +105,7 @@ export class GdalEngine implements RasterEngine {
     source: SourceFile,
     options: Pick<CogOptions, "source_crs" | "target_crs">,
     signal: Signal,
-  ): Promise<{ width: number; height: number; transform: GeoTransform; bounds: Bounds }> {
+  ): Promise<SuggestedWarp> {
     const text = await this.throughText(source.file, async (vrt) => {
       await this.gdal.warp(source, vrt, [...placeOptions(options), "-of", "VRT"], signal);
       return readFile(vrt, "utf8");
@@ -95,21 +113,23 @@ export class GdalEngine implements RasterEngine {
     const place = readPlace(text);
     if (place === null) throw new Permanent("GDAL found no place for the raster in that CRS", { code: "no_warp" });
     const [x, dx, , y, , dy] = place.transform;
-    return { ...place, bounds: [x, y + dy * place.height, x + dx * place.width, y] };
+    const bounds: Bounds = [x, y + dy * place.height, x + dx * place.width, y];
+    return { ...place, bounds, is_degrees: isInDegrees(text) };
   }
 
   async cog(file: string, target: string, options: CogOptions, signal: Signal): Promise<void> {
     const source = await checkedSource(file);
     await freeTarget(target);
-    const info = await this.look(source, signal);
+    const info = await this.glance(source, signal);
     checkOptions(options, info, this.codecs);
     const all = await this.placed(source, options, info.overview_count > 0, signal);
-    await this.withBands(source, target, options, signal, async (chosen) => {
-      const chosen_info = chosen === source ? info : await this.look(chosen, signal);
-      const copied = copyOptions(all, chosen_info);
-      if (copied !== null) await this.gdal.translate(chosen, target, copied, signal);
-      else await this.gdal.warp(chosen, target, warpOptions(all, chosen_info), signal);
-    });
+    const bands = options.bands?.map((band) => info.bands[band - 1]!) ?? info.bands;
+    const copied = copyOptions(all, { ...info, bands });
+    await this.withBands(source, target, options, signal, (chosen) =>
+      copied !== null
+        ? this.gdal.translate(chosen, target, copied, signal)
+        : this.gdal.warp(chosen, target, warpOptions(all, { ...info, bands }), signal),
+    );
   }
 
   /** A pixel size for bounds that come without; both, where overviews of the source depend on how large the output is. */
@@ -183,9 +203,13 @@ export class GdalEngine implements RasterEngine {
   ): Promise<void> {
     const source = await checkedSource(file);
     await freeTarget(target);
+    const stretches = options.bands.map((_, at): Stretch => [options.minimum[at] ?? 0, options.maximum[at] ?? 1]);
+    const own = await this.read(source, async (own_pixels) =>
+      own_pixels.header.images[0].has_color_table ? null : ownSample(own_pixels, options.bands, options.size, signal),
+    );
+    if (own !== null) return writeFile(target, paintedPng(own, stretches));
     const info = await this.look(source, signal);
     const pixels = await this.pixels(source, target, info, options.bands, options.size, signal);
-    const stretches = options.bands.map((_, at): Stretch => [options.minimum[at] ?? 0, options.maximum[at] ?? 1]);
     const has_own_colors = info.color_table !== null && options.bands.length === 1 && options.bands[0] === 1;
     const png = has_own_colors ? coloredPng(pixels, info.color_table!) : paintedPng(pixels, stretches);
     await writeFile(target, png);
@@ -193,14 +217,24 @@ export class GdalEngine implements RasterEngine {
 
   async validMask(file: string, { size }: { size: number }, signal: Signal) {
     const source = await checkedSource(file);
-    const info = await this.look(source, signal);
-    const alpha = info.bands.findIndex(({ color_interpretation }) => color_interpretation === "alpha");
-    // Data in any band is data; alpha itself tells for all.
-    const bands = alpha >= 0 ? [1] : info.bands.map((_, at) => at + 1).slice(0, most_mask_bands);
-    const { width, height, valid } = await this.pixels(source, file, info, bands, size, signal);
+    const own = await this.read(source, (pixels) =>
+      ownSample(pixels, maskBands(pixels.alpha !== null, pixels.band_count), size, signal),
+    );
+    const { width, height, valid } = own ?? (await this.maskedPixels(source, size, signal));
     const data = new Uint8Array(width * height);
     for (const mask of valid) for (let at = 0; at < data.length; at++) if (mask[at] !== 0) data[at] = 1;
     return { width, height, data };
+  }
+
+  private async maskedPixels(source: SourceFile, size: number, signal: Signal): Promise<Pixels> {
+    const info = await this.look(source, signal);
+    const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
+    return this.pixels(source, source.file, info, maskBands(has_alpha, info.bands.length), size, signal);
+  }
+
+  /** What needs no GDAL; null where it does. */
+  private async read<T>(source: SourceFile, work: (pixels: TiffPixels) => Promise<T | null>): Promise<T | null> {
+    return source.driver === "GTiff" ? withPixels(source.file, work) : null;
   }
 
   /** Bands at a smaller size, and which of their pixels are valid. */
@@ -224,9 +258,7 @@ export class GdalEngine implements RasterEngine {
         code: "bad_band",
       });
     }
-    const shrink = Math.min(1, size / Math.max(info.width, info.height));
-    const width = Math.max(1, Math.round(info.width * shrink));
-    const height = Math.max(1, Math.round(info.height * shrink));
+    const { width, height } = shrunk(info, size);
     const chosen = bands.flatMap((band) => ["-b", String(band)]);
     const masks = bands.flatMap((band) => ["-b", `mask,${band}`]);
     const raw = join(dirname(near), `${randomUUID()}.raw.tif`);
@@ -260,6 +292,25 @@ export class GdalEngine implements RasterEngine {
 }
 
 const most_mask_bands = 16;
+
+function withoutOwn({ has_mask: _, color_table: __, ...info }: LookedAt): RasterInfo {
+  return info;
+}
+
+/** Data in any band is data; alpha itself tells for all. */
+function maskBands(has_alpha: boolean, count: number): number[] {
+  return has_alpha ? [1] : Array.from({ length: Math.min(count, most_mask_bands) }, (_, at) => at + 1);
+}
+
+function shrunk({ width, height }: { width: number; height: number }, size: number) {
+  const share = Math.min(1, size / Math.max(width, height));
+  return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) };
+}
+
+async function ownSample(pixels: TiffPixels, bands: readonly number[], size: number, signal: Signal) {
+  if (bands.some((band) => band < 1 || band > pixels.band_count)) return null;
+  return sampledPixels(pixels, { bands, ...shrunk(pixels.header.images[0], size) }, signal);
+}
 
 function resolutionOf({ transform }: { transform: GeoTransform }): [number, number] {
   return [Math.abs(transform[1]), Math.abs(transform[5])];

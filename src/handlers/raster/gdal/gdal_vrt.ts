@@ -1,6 +1,11 @@
 // VRTs, which are text about other files: we write them ourselves over files that were checked, and read the few facts we asked GDAL to
 // put into one. Never anything a tenant wrote. Pure.
+<<<<<<< HEAD
 import type { BandStatistics, Bounds, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+=======
+import type { BandStatistics, GeoTransform, RasterInfo } from "../../../geo/raster.js";
+import { crsInfo } from "./gdal_crs.js";
+>>>>>>> 93588357 (Statistics, masks, pictures and headers of rasters are read without starting GDAL, and common coordinates are transformed without it)
 
 export interface StackBand {
   /** Below the folder the VRT lies in. */
@@ -149,6 +154,15 @@ export function readPlace(vrt: string): { width: number; height: number; transfo
   const transform = (/<GeoTransform>([^<]*)<\/GeoTransform>/.exec(vrt)?.[1] ?? "").split(",").map(Number);
   if (!(width > 0 && height > 0) || transform.length !== 6 || !transform.every(Number.isFinite)) return null;
   return { width, height, transform: transform as GeoTransform };
+}
+
+/** Whether the CRS that GDAL wrote into a VRT counts in degrees, and not in grads or metres. */
+export function isInDegrees(vrt: string): boolean {
+  const wkt = (/<SRS\b[^>]*>([^<]*)<\/SRS>/.exec(vrt)?.[1] ?? "").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  const unit = Number(
+    /(?:ANGLE)?UNIT\["[^"]*",\s*([0-9.eE+-]+)/.exec(wkt.replace(/PRIMEM\[(?:[^[\]]|\[[^\]]*\])*\]/g, ""))?.[1],
+  );
+  return crsInfo(wkt).is_geographic && Math.abs(unit - Math.PI / 180) < 1e-9;
 }
 
 /** Of each band, as GDAL computed them; null for one without a valid pixel. */

@@ -20,7 +20,7 @@ export function paintedPng(pixels: Pixels, stretches: readonly Stretch[]): Uint8
       rows[to++] = valid.every((mask) => mask[at] !== 0) ? 255 : 0;
     }
   }
-  return framedPng({ width, height, color_type: colours === 1 ? 4 : 6 }, deflateSync(rows, { level: 9 }));
+  return framedPng({ width, height, color_type: colours === 1 ? 4 : 6 }, deflateSync(rows, { level: 6 }));
 }
 
 /** Classes in the colours that the raster has for them; a value without one is black. */

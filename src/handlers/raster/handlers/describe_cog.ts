@@ -3,14 +3,21 @@ import { join } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
 import type { TaskContext } from "../../../core/task/context.js";
 import { footprintOf } from "../../../geo/footprint.js";
-import type { BandStatistics, RasterType } from "../../../geo/raster.js";
+import type { BandStatistics, RasterInfo, RasterType } from "../../../geo/raster.js";
 import { quicklookOf } from "../../../geo/raster_treatment.js";
 import type { CogFacts } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
+import { batched } from "../place/batched.js";
 
 export interface Described {
   facts: Pick<CogFacts, "raster" | "footprint" | "bbox">;
   quicklook_file: string;
+}
+
+export interface Measured {
+  raster_type: RasterType;
+  statistics: readonly (BandStatistics | null)[];
+  info: RasterInfo;
 }
 
 const quicklook_px = 512;
@@ -21,16 +28,15 @@ export async function describeCog(
   ctx: TaskContext,
   engine: RasterEngine,
   file: string,
-  { raster_type, statistics }: { raster_type: RasterType; statistics: readonly (BandStatistics | null)[] },
+  { raster_type, statistics, info }: Measured,
 ): Promise<Described> {
-  const info = await engine.info(file, ctx.signal);
   const { width, height, transform } = info;
   const crs = info.crs?.code ?? info.crs?.wkt ?? null;
   if (transform === null || crs === null) {
     throw new Permanent("the COG does not say where it lies", { code: "no_georeference" });
   }
   const mask = await engine.validMask(file, { size: mask_px }, ctx.signal);
-  const to_wgs84 = (points: [number, number][]) => engine.transform(points, crs, "EPSG:4326");
+  const to_wgs84 = batched((points) => engine.transform(points, crs, "EPSG:4326"));
   const footprint = await footprintOf(mask, { width, height, transform }, to_wgs84);
   if (footprint === null) {
     throw new Permanent("where its valid pixels lie cannot be told in degrees", { code: "no_footprint" });

@@ -63,7 +63,7 @@ export const rasterInspect = defineHandler(
     const kind = resolveRasterType(given.raster_type ?? null, info.bands, statistics);
     refuseFindings(source, kind.findings, false);
     const { dates } = datesOf(given, source, info.metadata, await modifiedAt(ctx, source));
-    const described = await describeCog(ctx, engine, file, { raster_type: kind.type, statistics });
+    const described = await describeCog(ctx, engine, file, { raster_type: kind.type, statistics, info });
     const media_type = check.valid ? cog_media_type : "image/tiff; application=geotiff";
     const cog = await ctx.zones.adopt(parseZoneRef(source)!, { media_type, bytes, sha256 });
     const quicklook = await ctx.zones.publish(described.quicklook_file, {

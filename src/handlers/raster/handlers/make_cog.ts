@@ -52,7 +52,8 @@ export async function makeCog(
       code: "not_a_cog",
     });
   }
-  const described = await describeCog(ctx, engine, file, { raster_type: wanted.raster_type, statistics });
+  const info = await engine.infoOfCog(file, options.target_crs, ctx.signal);
+  const described = await describeCog(ctx, engine, file, { raster_type: wanted.raster_type, statistics, info });
 
   ctx.progress(0.9, "publishing");
   const { zone, prefix } = wanted.place ?? { zone: "silver", prefix: `${collection}/${item_id}` };

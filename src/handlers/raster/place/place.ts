@@ -1,7 +1,7 @@
 // Where a raster and its tiles lie in degrees, for whoever looks at a job on a map: the box of the whole, and for one that may be cut
 // into tiles what theirs follow from, since planning has no GDAL at hand.
 
-import { denseRing, type PointTransform, wgs84Bbox } from "../../../geo/bounds.js";
+import { denseRing, wgs84Bbox } from "../../../geo/bounds.js";
 import { footprintBox } from "../../../geo/boxes.js";
 import { wgs84BoundsOf } from "../../../geo/footprint.js";
 import { boundsOf } from "../../../geo/georeference.js";
@@ -9,6 +9,7 @@ import { bboxIn, type Lattice, latticeOf, mercatorBbox } from "../../../geo/latt
 import type { Bounds } from "../../../geo/raster.js";
 import type { GridTile, TargetGrid } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
+import { batched } from "./batched.js";
 
 export interface RasterPlace {
   /** West, south, east, north in degrees. */
@@ -24,9 +25,12 @@ export async function placeOf(
   is_whole: boolean,
 ): Promise<RasterPlace> {
   const bounds = boundsOf(transform, width, height);
-  const to_wgs84: PointTransform = (points) => engine.transform(points, target_crs, "EPSG:4326");
-  const bbox = footprintBox(await wgs84BoundsOf(bounds, to_wgs84));
-  const lattice = is_whole || isKnown(target_crs) ? null : await latticeOf(bounds, to_wgs84);
+  const to_wgs84 = batched((points) => engine.transform(points, target_crs, "EPSG:4326"));
+  const [wgs84, lattice] = await Promise.all([
+    wgs84BoundsOf(bounds, to_wgs84),
+    is_whole || isKnown(target_crs) ? null : latticeOf(bounds, to_wgs84),
+  ]);
+  const bbox = footprintBox(wgs84);
   return { ...(bbox === null ? {} : { bbox }), ...(lattice === null ? {} : { lattice }) };
 }
 

@@ -1,11 +1,11 @@
 // Where a raster comes to lie in the target CRS, pixel by pixel: as it lies already, as the engine suggests, or with the pixel size that
 // was asked for. What would come out as a smear of a few pixels is refused.
 import { Permanent } from "../../../core/errors/errors.js";
-import type { Point } from "../../../geo/bounds.js";
 import { finding, hasErrors } from "../../../geo/findings.js";
 import type { Bounds, CogOptions, Finding, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 import type { TargetGrid } from "../facts.js";
 import type { RasterEngine } from "../gdal/engine.js";
+import { batched } from "./batched.js";
 import { boundsOnGlobe, localPixelSize } from "./local_scale.js";
 
 /** Of a grid that nobody wants: a pixel size in degrees where metres were meant, or the reverse. */
@@ -94,11 +94,16 @@ async function suggestion(
     return { ...(await engine.suggestWarp(file, cog, signal)), local: null };
   }
   const raster = { width, height, transform };
-  const toTarget = (points: Point[]) => engine.transform(points, from, cog.target_crs);
-  const is_degrees = await isInDegrees(engine, cog.target_crs);
-  const local = await localPixelSize(raster, toTarget, is_degrees);
-  const crossing = is_degrees ? await boundsOnGlobe(raster, toTarget) : null;
-  if (crossing === null || local === null) return { ...(await engine.suggestWarp(file, cog, signal)), local };
+  const toTarget = batched((points) => engine.transform(points, from, cog.target_crs));
+  // GDAL finds no place for some that run on beyond 180: then a point says what the target counts in.
+  const asked = engine.suggestWarp(file, cog, signal);
+  const suggested = await asked.catch(() => null);
+  const is_degrees = suggested?.is_degrees ?? (await isInDegrees(engine, cog.target_crs));
+  const [local, crossing] = await Promise.all([
+    localPixelSize(raster, toTarget, is_degrees),
+    is_degrees ? boundsOnGlobe(raster, toTarget) : null,
+  ]);
+  if (crossing === null || local === null) return { ...(await asked), local };
   // GDAL would give it the whole globe, or no pixel of it: one that runs on beyond 180 is as wide as the raster.
   const [west, south, east, north] = crossing;
   const side = Math.hypot(east - west, north - south) / Math.hypot(width, height);
