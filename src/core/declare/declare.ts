@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { kindOf, type Problem, quoted, shorten } from "../errors/problems.js";
 import type { Importance, OnTaskFailure, Parallelism } from "../shown/statuses.js";
 import type { Loose, PlanContext, TaskContext } from "../task/context.js";
+import type { RasterSettings } from "../task/raster_settings.js";
 import { type Blueprint, buildJob, max_timeout_s } from "./blueprint.js";
 import { taskTypeProblem } from "./names.js";
 import { isZodSchema } from "./parameter_schema.js";
@@ -121,6 +122,11 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
   module?: string;
   /** With isolation "process": the most memory the child and all it starts may use. Default: 2048. */
   memory_mb?: number;
+  /**
+   * With isolation "process": what every child would find out about this machine, found out once by the worker. What it gives is
+   * ctx.raster in the children; the same object it was given: nothing was found, and the next task asks again.
+   */
+  prepare?: (raster: RasterSettings) => Promise<RasterSettings>;
   /** With isolation "process": it may use ctx.db, as role fanfold_handler and for its task's tenant. Default: false. */
   database?: boolean;
   /** With isolation "process": the most it may write to stdout and stderr in one task. Default: 10 MB. */
@@ -187,7 +193,13 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   });
 }
 
-const process_options = ["module", "memory_mb", "database", "output_bytes"] as const;
+const process_options = ["module", "memory_mb", "prepare", "database", "output_bytes"] as const;
+
+function readPrepare(report: Report, given: unknown): HandlerOptions["prepare"] {
+  if (given === undefined || typeof given === "function") return given as HandlerOptions["prepare"];
+  report.add("prepare", `must be a function, not ${kindOf(given)}`, "Leave it out, or give (raster) => raster.");
+  return undefined;
+}
 
 type Isolation = Pick<HandlerOptions, "isolation" | (typeof process_options)[number]>;
 
@@ -208,6 +220,7 @@ function readIsolation(report: Report, given: Record<string, unknown>): Isolatio
     isolation,
     module: readModule(report, given.module),
     memory_mb: memory_mb ?? default_memory_mb,
+    prepare: readPrepare(report, given.prepare),
     database: report.boolean("database", given.database) ?? false,
     output_bytes: output_bytes ?? default_output_bytes,
   };

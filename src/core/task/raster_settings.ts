@@ -19,6 +19,18 @@ export interface RasterSettings {
   source_max_bytes: number;
   /** The catalogue that items go into: the one that is served. */
   catalog: CatalogSetting;
+  /** What a worker has asked the GDAL at this path, so that none of its processes asks again. */
+  gdal?: KnownGdal;
+}
+
+/** What a system's GDAL says of itself, before any file. */
+export interface KnownGdal {
+  /** "3.6.2". */
+  version: string;
+  /** Short names of all its drivers. */
+  drivers: readonly string[];
+  /** TIFF codecs, as in src/geo/raster.ts. */
+  codecs: readonly string[];
 }
 
 export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({

@@ -104,7 +104,7 @@ export class HandlerProcess {
     return this.task !== null;
   }
 
-  run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
+  run(ctx: TaskContext, handler: Handler, worker_id: string, raster = ctx.raster): Promise<Returned> {
     const run = ++this.tasks;
     ctx.owner = this.settings.uid;
     const { output_bytes = Number.POSITIVE_INFINITY, database = false } = handler.options;
@@ -114,7 +114,7 @@ export class HandlerProcess {
     this.output.reset();
     task.after(START_MS, () => this.notStarted());
     const { claim_id, attempt, stage } = ctx.claim;
-    const { task: claimed, traceparent, outbound, raster } = ctx;
+    const { task: claimed, traceparent, outbound } = ctx;
     const order = {
       run,
       handler: handler.name,

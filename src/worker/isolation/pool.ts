@@ -2,12 +2,14 @@
 // ended when they misbehaved, have done many tasks, keep too much memory, or nobody has needed them for a while.
 import type { Logger } from "pino";
 import type { Handler } from "../../core/declare/declare.js";
+import type { RasterSettings } from "../../core/task/raster_settings.js";
 import type { TaskContext } from "../run/context.js";
 import { settlesWithin } from "../wait.js";
 import { type FencedModules, userOfTenant } from "./fence.js";
 import { HandlerProcess, type Returned, Untouched } from "./handler_process.js";
 import type { Escaped } from "./messages.js";
 import { OwnedSources } from "./owned_sources.js";
+import { Prepared } from "./prepared.js";
 import { ProcessTable } from "./process_table.js";
 
 const TASKS_PER_PROCESS = 1000;
@@ -46,6 +48,7 @@ export class ProcessPool {
   private idle: HandlerProcess[] = [];
   private readonly high = new WeakMap<HandlerProcess, number>();
   private table = new ProcessTable();
+  private readonly prepared = new Prepared();
   private readonly sources = new OwnedSources();
   private looking: NodeJS.Timeout | undefined;
   private cooling: NodeJS.Timeout | undefined;
@@ -63,9 +66,13 @@ export class ProcessPool {
 
   /** Resolves with what the finish will say; rejects with a ChildFailure for what the handler threw or died of. */
   async run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
+    const { prepare } = handler.options;
+    const raster = prepare === undefined ? ctx.raster : await this.prepared.of(prepare, ctx.raster);
+    // Stopped meanwhile: no process would hear of it.
+    if (ctx.stop !== null) throw new Untouched();
     for (;;) {
       try {
-        return await this.start(ctx, handler, worker_id);
+        return await this.start(ctx, handler, worker_id, raster);
       } catch (error) {
         // Only a process that was warm can be gone already: the last one is a fresh one.
         if (!(error instanceof Untouched) || ctx.stop !== null) throw error;
@@ -73,7 +80,7 @@ export class ProcessPool {
     }
   }
 
-  private start(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
+  private start(ctx: TaskContext, handler: Handler, worker_id: string, raster: RasterSettings): Promise<Returned> {
     if (this.closed) throw new Error("the worker has stopped");
     const process = this.take(ctx, handler);
     this.unseen = true;
@@ -82,7 +89,7 @@ export class ProcessPool {
       this.table = new ProcessTable();
       this.looking = setTimeout(this.look, LOOK_MS);
     }
-    return process.run(ctx, handler, worker_id);
+    return process.run(ctx, handler, worker_id, raster);
   }
 
   /** The processes there are, for tests and for whoever wonders. */

@@ -1,6 +1,9 @@
 // Runs one GDAL program: an array of arguments and never a shell, an environment with nothing of ours in it, limits on memory, time,
 // files and their size, no network where the system lets us take it away, and a death with this process or its signal.
 import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
 import { gdalError } from "./gdal_errors.js";
 
@@ -70,6 +73,21 @@ export function runProgram(program: Program, run: Run): Promise<Ran> {
       else reject(failed(run.failing, stderr, killed_by, bytes > max_stdout));
     });
   });
+}
+
+/** As a shell would find it; null: nowhere in this PATH. */
+export async function placeOfProgram(name: string, path: string): Promise<string | null> {
+  for (const folder of path.split(delimiter)) {
+    const place = join(folder, name);
+    const is_there =
+      isAbsolute(folder) &&
+      (await access(place, constants.X_OK).then(
+        () => true,
+        () => false,
+      ));
+    if (is_there) return place;
+  }
+  return null;
 }
 
 function failed(failing: string, stderr: string[], killed_by: NodeJS.Signals | null, too_much: boolean): Error {

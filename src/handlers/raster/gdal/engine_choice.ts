@@ -3,11 +3,12 @@
 import { Permanent } from "../../../core/errors/errors.js";
 import {
   default_raster_settings,
+  type KnownGdal,
   type RasterEngineChoice,
   type RasterSettings,
 } from "../../../core/task/raster_settings.js";
 import type { RasterEngine } from "./engine.js";
-import { type CliLimits, default_limits, openCliEngine } from "./engine_cli.js";
+import { askGdal, type CliLimits, default_limits, openCliEngine } from "./engine_cli.js";
 
 export interface EngineChoice {
   prefer: RasterEngineChoice;
@@ -16,6 +17,8 @@ export interface EngineChoice {
   /** Where an own GDAL keeps its data. */
   env?: Readonly<Record<string, string>> | undefined;
   limits?: Partial<CliLimits> | undefined;
+  /** What the worker has asked it already. */
+  known?: KnownGdal | undefined;
 }
 
 const opened = new Map<string, Promise<RasterEngine>>();
@@ -25,8 +28,16 @@ export function engineFor({
   engine,
   path,
   env,
-}: Pick<RasterSettings, "engine" | "path" | "env">): Promise<RasterEngine> {
-  return openRasterEngine({ prefer: engine, path, env });
+  gdal,
+}: Pick<RasterSettings, "engine" | "path" | "env" | "gdal">): Promise<RasterEngine> {
+  return openRasterEngine({ prefer: engine, path, env, known: gdal });
+}
+
+/** Before the first process of a worker: what GDAL says of itself, for all of them. */
+export async function withKnownGdal(raster: RasterSettings): Promise<RasterSettings> {
+  if (raster.engine === "wasm") return raster;
+  const gdal = await askGdal(raster);
+  return gdal === null ? raster : { ...raster, gdal };
 }
 
 export function openRasterEngine(choice: EngineChoice): Promise<RasterEngine> {
@@ -45,9 +56,10 @@ async function open({
   path = default_raster_settings.path,
   env = {},
   limits = {},
+  known,
 }: EngineChoice): Promise<RasterEngine> {
   if (prefer !== "wasm") {
-    const system = await openCliEngine({ path, env, limits: { ...default_limits, ...limits } });
+    const system = await openCliEngine({ path, env, limits: { ...default_limits, ...limits }, known });
     if (system !== null) return system;
   }
   if (prefer === "gdal") {

@@ -2,7 +2,8 @@
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
-import { type Program, type Ran, type Run, runProgram } from "./cli_process.js";
+import type { KnownGdal } from "../../../core/task/raster_settings.js";
+import { type Program, placeOfProgram, type Ran, type Run, runProgram } from "./cli_process.js";
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { GdalEngine } from "./gdal_engine.js";
@@ -16,6 +17,8 @@ export interface CliSettings {
   /** Where an own GDAL keeps its data: GDAL_DATA, PROJ_DATA, PROJ_LIB and LD_LIBRARY_PATH, if set. */
   env: Readonly<Record<string, string>>;
   limits: CliLimits;
+  /** What was asked before. */
+  known?: KnownGdal | undefined;
 }
 
 export interface CliLimits {
@@ -32,35 +35,54 @@ const least_version: readonly [number, number] = [3, 2];
 
 /** null: there is no GDAL here, or one that is too old. */
 export async function openCliEngine(settings: CliSettings, signal?: AbortSignal): Promise<RasterEngine | null> {
-  const found = await probe(settings, signal);
-  return found === null ? null : new GdalEngine(found);
-}
-
-async function probe(settings: CliSettings, signal?: AbortSignal): Promise<CliPrograms | null> {
+  const known = settings.known ?? (await askGdal(settings, signal));
+  if (known === null) return null;
+  const { version, codecs, drivers } = known;
+  const programs = await foundPrograms(settings.path);
+  if (programs === null) return null;
   const env = { ...gdal_settings, ...settings.env, PATH: settings.path };
   const bare: Program = { wrapper: [], env };
-  const folder = tmpdir();
-  const ask = (argv: readonly string[]) => runProgram(bare, { argv, folder, signal, failing: argv.join(" ") });
+  const ask = (argv: readonly string[]) =>
+    runProgram(bare, { argv, folder: tmpdir(), signal, failing: argv.join(" ") });
+  const wrapper = await wrapperFor(settings.limits, ask, settings.path);
+  const program: Program = { wrapper, env: { ...env, GDAL_SKIP: skippedDrivers(drivers) } };
+  return new GdalEngine(new CliPrograms(version, new Set(codecs), program, programs, drivers));
+}
+
+/** What GDAL says of itself; null as above. */
+export async function askGdal(
+  { path, env: own }: Pick<CliSettings, "path" | "env">,
+  signal?: AbortSignal,
+): Promise<KnownGdal | null> {
+  const program: Program = { wrapper: [], env: { ...gdal_settings, ...own, PATH: path } };
+  const ask = (argv: readonly string[]) =>
+    runProgram(program, { argv, folder: tmpdir(), signal, failing: argv.join(" ") });
   const told = await ask(["gdalinfo", "--version"]).catch(() => null);
   signal?.throwIfAborted();
   const version = /GDAL (\d+\.\d+\.\d+)/.exec(told?.stdout ?? "")?.[1];
   if (version === undefined || !isRecent(version)) return null;
-  const all = ["gdalwarp", "gdal_translate", "gdaltransform"].map((name) => ask([name, "--version"]));
   const answers = await Promise.all([
-    ...all,
     ask(["gdalinfo", "--formats"]),
     ask(["gdalinfo", "--format", "GTiff"]),
     ask(["gdalinfo", "--format", "COG"]),
   ]).catch(() => null);
   signal?.throwIfAborted();
-  if (answers === null) return null;
-  const [formats, gtiff, cog] = answers.slice(all.length).map(({ stdout }) => stdout);
+  if (answers === null || (await foundPrograms(path)) === null) return null;
+  const [formats, gtiff, cog] = answers.map(({ stdout }) => stdout);
   const drivers = [...(formats ?? "").matchAll(/^ {2}(.+?) -[a-z, ]+- \(/gm)].map((match) => match[1]!);
   if (!drivers.includes("COG") || !drivers.includes("GTiff")) return null;
-  const codecs = new Set([...codecsIn(gtiff ?? ""), ...codecsIn(cog ?? "")]);
-  const wrapper = await wrapperFor(settings.limits, ask);
-  const program: Program = { wrapper, env: { ...env, GDAL_SKIP: skippedDrivers(drivers) } };
-  return new CliPrograms(version, codecs, program, drivers);
+  return { version, drivers, codecs: [...new Set([...codecsIn(gtiff ?? ""), ...codecsIn(cog ?? "")])] };
+}
+
+const program_names = ["gdalinfo", "gdalwarp", "gdal_translate", "gdaltransform"] as const;
+type ProgramName = (typeof program_names)[number];
+type FoundPrograms = Readonly<Record<ProgramName, string>>;
+
+/** Where each of them is; null when one is missing. */
+async function foundPrograms(path: string): Promise<FoundPrograms | null> {
+  const places = await Promise.all(program_names.map((name) => placeOfProgram(name, path)));
+  if (places.some((place) => place === null)) return null;
+  return Object.fromEntries(program_names.map((name, at) => [name, places[at]])) as FoundPrograms;
 }
 
 function isRecent(version: string): boolean {
@@ -85,14 +107,22 @@ const own_names: Readonly<Record<string, string>> = {
 };
 
 /** Each is tried: a container may have the program and not the right. They all become the next, so one process is left. */
-export async function wrapperFor(limits: CliLimits, ask: (argv: readonly string[]) => Promise<Ran>): Promise<string[]> {
+export async function wrapperFor(
+  limits: CliLimits,
+  ask: (argv: readonly string[]) => Promise<Ran>,
+  path: string,
+): Promise<string[]> {
   const works = (words: readonly string[]) =>
     ask([...words, "true"]).then(
       () => true,
       () => false,
     );
   const first = async (...choices: string[][]) => {
-    for (const words of choices) if (await works(words)) return words;
+    for (const [name = "", ...words] of choices) {
+      // By its whole name: it is not looked for again with every program it is put before.
+      const place = await placeOfProgram(name, path);
+      if (place !== null && (await works([place, ...words]))) return [place, ...words];
+    }
     return [];
   };
   const mb = 2 ** 20;
@@ -124,6 +154,7 @@ class CliPrograms implements GdalPrograms {
     readonly version: string,
     readonly codecs: ReadonlySet<string>,
     private readonly program: Program,
+    private readonly places: FoundPrograms,
     drivers: readonly string[],
   ) {
     this.without_vrt = { GDAL_SKIP: skippedDrivers(drivers, new Set(["GTiff"])) };
@@ -131,7 +162,7 @@ class CliPrograms implements GdalPrograms {
 
   async info(source: SourceFile, options: readonly string[], signal: AbortSignal): Promise<string> {
     const run = {
-      ...this.asked(["gdalinfo"], source, options, signal),
+      ...this.asked([this.places.gdalinfo], source, options, signal),
       failing: "the file cannot be read as a raster",
     };
     // A plain file is looked at without even the drivers that are only written with.
@@ -143,7 +174,7 @@ class CliPrograms implements GdalPrograms {
 
   async translate(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
     const run = {
-      ...this.asked(["gdal_translate", "-q"], source, options, signal),
+      ...this.asked([this.places.gdal_translate, "-q"], source, options, signal),
       failing: "the raster cannot be read",
     };
     const { stderr } = await this.run({ ...run, folder: dirname(target) }, [source.file, target]);
@@ -152,7 +183,7 @@ class CliPrograms implements GdalPrograms {
 
   async warp(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
     const run = {
-      ...this.asked(["gdalwarp", "-q"], source, options, signal),
+      ...this.asked([this.places.gdalwarp, "-q"], source, options, signal),
       failing: "the raster cannot be converted",
     };
     const { stderr } = await this.run({ ...run, folder: dirname(target) }, [source.file, target]);
@@ -169,7 +200,14 @@ class CliPrograms implements GdalPrograms {
 
   async transform(points: readonly (readonly [number, number])[], from_crs: string, to_crs: string) {
     if (points.length === 0) return [];
-    const argv = ["gdaltransform", "-s_srs", checkedCrs(from_crs), "-t_srs", checkedCrs(to_crs), "-output_xy"];
+    const argv = [
+      this.places.gdaltransform,
+      "-s_srs",
+      checkedCrs(from_crs),
+      "-t_srs",
+      checkedCrs(to_crs),
+      "-output_xy",
+    ];
     const stdin = `${points.map(([x, y]) => `${finite(x)} ${finite(y)}`).join("\n")}\n`;
     const { stdout } = await runProgram(this.program, {
       argv,

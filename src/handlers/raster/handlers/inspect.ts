@@ -8,6 +8,7 @@ import type { Finding } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
 import { cog_media_type } from "../../../geo/stac_item.js";
 import type { CogResult } from "../facts.js";
+import { withKnownGdal } from "../gdal/engine_choice.js";
 import {
   known_dates,
   raster_memory_mb,
@@ -38,7 +39,7 @@ const parameters = z.object({
 
 export const rasterInspect = defineHandler(
   "raster.inspect",
-  { parameters, isolation: "process", module: raster_module, memory_mb: raster_memory_mb },
+  { parameters, isolation: "process", module: raster_module, prepare: withKnownGdal, memory_mb: raster_memory_mb },
   async (given, ctx): Promise<CogResult> => {
     const { source, item_id, collection } = given;
     const { file, engine, sha256, bytes, findings } = await fetchSource(ctx, source);

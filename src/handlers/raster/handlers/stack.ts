@@ -7,6 +7,7 @@ import type { Finding } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
 import { statisticsFindings } from "../../../geo/statistics_findings.js";
 import type { CogResult } from "../facts.js";
+import { withKnownGdal } from "../gdal/engine_choice.js";
 import { targetGrid } from "../place/target_grid.js";
 import {
   cog_fields,
@@ -38,7 +39,14 @@ const parameters = z.object({
 
 export const rasterStack = defineHandler(
   "raster.stack",
-  { parameters, isolation: "process", module: raster_module, memory_mb: raster_memory_mb, timeout_s: 3600 },
+  {
+    parameters,
+    isolation: "process",
+    module: raster_module,
+    prepare: withKnownGdal,
+    memory_mb: raster_memory_mb,
+    timeout_s: 3600,
+  },
   async ({ bands, ...given }, ctx): Promise<CogResult> => {
     const findings: Finding[] = [];
     const files: { file: string; band: number; name: string }[] = [];

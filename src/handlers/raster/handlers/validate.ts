@@ -6,6 +6,7 @@ import type { Finding, RasterInfo } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
 import { statisticsFindings } from "../../../geo/statistics_findings.js";
 import type { ValidatedRaster } from "../facts.js";
+import { withKnownGdal } from "../gdal/engine_choice.js";
 import { placeOf } from "../place/place.js";
 import { targetGrid } from "../place/target_grid.js";
 import {
@@ -38,7 +39,7 @@ const exact_pixels = 64_000_000;
 
 export const rasterValidate = defineHandler(
   "raster.validate",
-  { parameters, isolation: "process", module: raster_module, memory_mb: raster_memory_mb },
+  { parameters, isolation: "process", module: raster_module, prepare: withKnownGdal, memory_mb: raster_memory_mb },
   async (given, ctx): Promise<ValidatedRaster> => {
     const { source, strict } = given;
     const fetched = await fetchSource(ctx, source, given);

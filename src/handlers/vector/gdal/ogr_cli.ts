@@ -25,7 +25,7 @@ export async function openOgrCli(settings: CliSettings): Promise<OgrEngine | nul
   const drivers = [...formats.matchAll(/^ {2}(.+?) -[a-z, ]+- \(/gm)].map((match) => match[1]!);
   const needed = ["ESRI Shapefile", "GPKG", "GeoJSON", "FlatGeobuf", "CSV", "PGDUMP"];
   if (needed.some((name) => !drivers.includes(name))) return null;
-  const wrapper = await wrapperFor(settings.limits, ask);
+  const wrapper = await wrapperFor(settings.limits, ask, settings.path);
   return new OgrCli(version, { wrapper, env }, drivers);
 }
 
