@@ -9,6 +9,7 @@ import { http } from "./http.js";
 import { openPlace } from "./place.js";
 import { pooler } from "./pooler.js";
 import { python } from "./python.js";
+import { raster } from "./raster.js";
 import { requests } from "./requests.js";
 import { stac } from "./stac.js";
 import { ui } from "./ui.js";
@@ -27,6 +28,10 @@ npm run bench -- h3       [--json]                            cells and pixels a
 `;
 
 const measures = { http, fairness, stac, ui, pooler, requests, python, vector };
+npm run bench -- raster   [--n tiles] [--samples n] [--json]  rasters beside a shell loop and a Python script that do the same
+`;
+
+const measures = { http, fairness, stac, ui, pooler, requests, python, raster };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {

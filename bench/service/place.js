@@ -69,7 +69,7 @@ export async function openPlace(server, say) {
 }
 
 /** @param {string} role @param {object} settings @param {() => void} gone @returns {Promise<Running>} */
-async function startProcess(role, settings, gone) {
+export async function startProcess(role, settings, gone) {
   const child = fork(PROCESS, [role, JSON.stringify(settings)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
   let said = "";
   child.stderr?.on("data", (text) => {

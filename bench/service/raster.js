@@ -1,0 +1,277 @@
+// @ts-check
+// `npm run bench -- raster`: rasters into COGs, statistics, pictures, checksums and STAC items, beside a shell loop over GDAL's programs and
+// a Python script (rio-cogeo, rio-stac) that do the same and load with pypgstac; and one large raster beside gdalwarp. Needs GDAL (gdal-bin)
+// and PostGIS; peers that cannot be had are named and left out. Processor time is that of all processes but Postgres.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { deflateSync } from "node:zlib";
+import { tenantPrefix } from "../../dist/core/places/store.js";
+import { openServer } from "../../dist/engine/database/server_database.js";
+import { migrate } from "../../dist/engine/schema/migrate.js";
+import { syntheticScene, writeGeoTiff } from "../../dist/index.js";
+import { median } from "../statistics.js";
+
+const HERE = fileURLToPath(new URL("../raster", import.meta.url));
+const SIDE = 512;
+const LARGE = 8192;
+
+/**
+ * @typedef {{ wall_s: number, cpu_s: number, peak_mb: number }} Used
+ * @typedef {{ name: string, runs: Used[] }} Side
+ */
+
+/** @param {import("./place.js").Place} place @param {{ n?: number, samples?: number }} options `n` tiles, `samples` rounds
+ * @returns {Promise<import("./main.js").Found>} */
+export async function raster({ server, say }, { n = 234, samples = 3 }) {
+  if (spawnSync("gdalwarp", ["--version"]).status !== 0)
+    throw new Error("there is no GDAL here: apt-get install gdal-bin");
+  const dir = mkdtempSync(join(tmpdir(), "fanfold-bench-raster-"));
+  const peers = environment(say);
+  try {
+    const bench = { server, say, dir, python: typeof peers === "string" ? null : peers.python };
+    const notes = typeof peers === "string" ? [`Without the Python peers: ${peers}`] : [];
+    const sources = tiles(dir, n, say);
+    /** @type {import("./main.js").Found["rows"]} */
+    const rows = [];
+    const ours = await rounds(bench, "Fanfold", samples, (at) =>
+      fanfold(bench, `tiles${at}`, sources, "source", "gdal"),
+    );
+    rows.push(...lines(`${n} tiles of ${SIDE}²`, ours));
+    if (bench.python !== null) {
+      const loop = await rounds(bench, "shell loop", samples, () => shellLoop(bench, sources, "source"));
+      const script = await rounds(bench, "Python script", samples, () => pythonScript(bench, sources, "source"));
+      for (const peer of [loop, script]) rows.push(...lines(`${n} tiles`, peer), ...ratios(ours, peer, 2, 1.2));
+    }
+    const large = [largeSource(dir, say)];
+    const whole = await rounds(bench, "Fanfold, to EPSG:3857", samples, (at) =>
+      fanfold(bench, `large${at}`, large, "EPSG:3857", "gdal"),
+    );
+    const warp = await rounds(bench, "gdalwarp -of COG", samples, () => gdalwarp(bench, large[0] ?? ""));
+    rows.push(...lines(`${LARGE}² × 4`, whole), ...lines(`${LARGE}² × 4`, warp), ...ratios(whole, warp, 1.3, null));
+    return { title: `Rasters, ${n} tiles of ${SIDE}² at 2 slots, medians of ${samples}`, rows, notes };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** @typedef {{ server: import("../server.js").Server, say: (line: string) => void, dir: string, python: string | null }} Bench */
+
+/** @param {Bench} bench @param {string} name @param {number} times @param {(at: number) => Promise<Used>} run @returns {Promise<Side>} */
+async function rounds({ say }, name, times, run) {
+  const runs = [];
+  for (let at = 0; at < times; at++) {
+    const used = await run(at);
+    say(`${name}: ${used.wall_s.toFixed(1)} s, ${used.cpu_s.toFixed(1)} CPU s, ${Math.round(used.peak_mb)} MB`);
+    runs.push(used);
+  }
+  return { name, runs };
+}
+
+/** @param {Side} side @param {"wall_s" | "cpu_s" | "peak_mb"} field */
+const middle = ({ runs }, field) => median(runs.map((one) => one[field]));
+
+/** @param {string} what @param {Side} side */
+function lines(what, side) {
+  const more = `${middle(side, "wall_s").toFixed(1)} s wall, ${Math.round(middle(side, "peak_mb"))} MB at most`;
+  return [{ what: `${what}: ${side.name}`, value: middle(side, "cpu_s"), unit: "CPU s", more }];
+}
+
+/** @param {Side} ours @param {Side} peer @param {number} cpu @param {number | null} wall */
+function ratios(ours, peer, cpu, wall) {
+  const ratio = (/** @type {"wall_s" | "cpu_s"} */ field) => middle(ours, field) / middle(peer, field);
+  const wanted = (/** @type {number | null} */ most, /** @type {number} */ value) =>
+    most === null ? {} : { wanted: `≤ ${most} ×`, met: value <= most };
+  return [
+    { what: `CPU of ours to that of ${peer.name}`, value: ratio("cpu_s"), unit: "×", ...wanted(cpu, ratio("cpu_s")) },
+    {
+      what: `time of ours to that of ${peer.name}`,
+      value: ratio("wall_s"),
+      unit: "×",
+      ...wanted(wall, ratio("wall_s")),
+    },
+  ];
+}
+
+/** @param {Bench} bench @param {string} database @param {string[]} sources @param {string} target_crs @param {"gdal" | "wasm"} engine
+ * @returns {Promise<Used>} */
+async function fanfold({ server, dir }, database, sources, target_crs, engine) {
+  await server.admin.unsafe(`create database ${database}`);
+  const database_url = server.url(database);
+  const db = openServer(database_url, { max: 1 });
+  const { catalog } = await migrate(db, { catalog: "stac" });
+  await db.close();
+  if (catalog?.obstacle) throw new Error(`${catalog.obstacle.problem}: ${catalog.obstacle.fix}`);
+  const storage_dir = join(dir, database);
+  const bronze = join(storage_dir, "zones", "bronze", tenantPrefix("default"));
+  mkdirSync(bronze, { recursive: true });
+  for (const [at, source] of sources.entries()) writeFileSync(join(bronze, `t${at}.tif`), readFileSync(source));
+  const { startProcess } = await import("./place.js");
+  const scratch_dir = join(storage_dir, "scratch");
+  const settings = { database_url, storage_dir, slots: 2, raster_engine: engine, scratch_dir };
+  const worker = await startProcess("raster_worker", settings, () => {});
+  const list = sources.map((_, at) => `bronze:t${at}.tif`);
+  const parameters = { sources: { list }, collection: "bench", target_crs, homogeneity: "warn" };
+  try {
+    const used = await worker.ask({ type: "process_raster_collection", parameters });
+    if (used.status !== "completed") throw new Error(`the job ended as ${used.status}: ${JSON.stringify(used.error)}`);
+    return used;
+  } finally {
+    await worker.stop();
+    rmSync(storage_dir, { recursive: true, force: true });
+  }
+}
+
+/** @param {Bench} bench @param {string[]} sources @param {string} crs */
+async function shellLoop(bench, sources, crs) {
+  const folder = freshFolder(bench);
+  const loop = ["xargs", "-P2", "-I{}", join(HERE, "peer_loop.sh"), "{}", folder, crs];
+  const made = await timed(loop, { stdin: sources.join("\n") });
+  return sum([
+    made,
+    await timed([bench.python ?? "", join(HERE, "peers.py"), "items", folder]),
+    await load(bench, folder),
+  ]);
+}
+
+/** @param {Bench} bench @param {string[]} sources @param {string} crs */
+async function pythonScript(bench, sources, crs) {
+  const folder = freshFolder(bench);
+  const made = await timed([bench.python ?? "", join(HERE, "peers.py"), "cogs", folder, crs, ...sources]);
+  return sum([made, await load(bench, folder)]);
+}
+
+/** @param {Bench} bench @param {string} source */
+function gdalwarp(bench, source) {
+  const options = ["COMPRESS=DEFLATE", "PREDICTOR=YES", "NUM_THREADS=1", "OVERVIEW_RESAMPLING=AVERAGE"];
+  const creation = options.flatMap((one) => ["-co", one]);
+  const target = join(freshFolder(bench), "cog.tif");
+  return timed(["gdalwarp", "-q", "-t_srs", "EPSG:3857", "-r", "bilinear", "-of", "COG", ...creation, source, target]);
+}
+
+let loads = 0;
+/** Into a database of its own, whose tables are made before the clock runs. @param {Bench} bench @param {string} folder */
+async function load(bench, folder) {
+  const name = `peers${loads++}`;
+  await bench.server.admin.unsafe(`create database ${name}`);
+  const { hostname, port, username } = new URL(bench.server.url(name));
+  const env = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGDATABASE: name };
+  const run = (/** @type {string[]} */ args) => timed([bench.python ?? "", ...args], { env });
+  await run(["-m", "pypgstac.pypgstac", "migrate"]);
+  const extent = {
+    spatial: { bbox: [[-180, -90, 180, 90]] },
+    temporal: { interval: [["2020-01-01T00:00:00Z", null]] },
+  };
+  const about = {
+    type: "Collection",
+    stac_version: "1.0.0",
+    id: "peers",
+    description: "Bench",
+    license: "other",
+    extent,
+    links: [],
+  };
+  const collection = join(folder, "collection.json");
+  writeFileSync(collection, JSON.stringify(about));
+  await run(["-m", "pypgstac.pypgstac", "load", "collections", collection, "--method", "upsert"]);
+  return run([join(HERE, "peers.py"), "load", folder]);
+}
+
+/** @param {string[]} command @param {{ stdin?: string, env?: Record<string, string> }} [more] @returns {Promise<Used>} */
+function timed(command, { stdin = "", env = {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn("python3", [join(HERE, "timed.py"), ...command], { env: { ...process.env, ...env } });
+    let [told, said] = ["", ""];
+    child.stdout.on("data", (text) => {
+      told += text;
+    });
+    child.stderr.on("data", (text) => {
+      said = (said + text).slice(-2000);
+    });
+    child.stdin.end(stdin);
+    child.on("error", reject);
+    child.on("close", () => {
+      const used = told === "" ? { code: 1 } : JSON.parse(told);
+      if (used.code === 0) resolve(used);
+      else reject(new Error(`${command.slice(0, 4).join(" ")} failed: ${said}`));
+    });
+  });
+}
+
+/** @param {Used[]} parts @returns {Used} */
+function sum(parts) {
+  return parts.reduce((all, one) => ({
+    wall_s: all.wall_s + one.wall_s,
+    cpu_s: all.cpu_s + one.cpu_s,
+    peak_mb: Math.max(all.peak_mb, one.peak_mb),
+  }));
+}
+
+let folders = 0;
+/** @param {Bench} bench */
+function freshFolder({ dir }) {
+  const folder = join(dir, `peer${folders++}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+/** Hills of floats, each tile another part of them. @param {string} dir @param {number} n @param {(line: string) => void} say */
+function tiles(dir, n, say) {
+  say(`making ${n} tiles`);
+  return Array.from({ length: n }, (_, at) => {
+    const pixels = syntheticScene({ seed: at % 16, width: SIDE, height: SIDE, look: "dem" });
+    const origin = [500_000 + (at % 40) * SIDE * 10, 4_500_000 - Math.floor(at / 40) * SIDE * 10];
+    const file = join(dir, `tile${at}.tif`);
+    writeFileSync(file, geoTiff(pixels, /** @type {[number, number]} */ (origin), 10, 256));
+    return file;
+  });
+}
+
+/** Four bands of 16 bits. @param {string} dir @param {(line: string) => void} say */
+function largeSource(dir, say) {
+  say(`making one raster of ${LARGE}² × 4`);
+  const pixels = LARGE * LARGE;
+  const bands = [1, 2, 3, 4].map((band) =>
+    Uint16Array.from({ length: pixels }, (_, at) => {
+      const [x, y] = [at % LARGE, Math.floor(at / LARGE)];
+      return 2000 + band * 300 + 900 * Math.sin(x / 210) * Math.cos(y / 170) + (((x * 7 + y * 13) >> 2) % 97);
+    }),
+  );
+  const file = join(dir, "large.tif");
+  const scene = { width: LARGE, height: LARGE, data_type: /** @type {const} */ ("uint16"), bands, nodata: 0 };
+  writeFileSync(file, geoTiff(scene, [500_000, 4_500_000], 10, 512));
+  return file;
+}
+
+/** @param {any} pixels @param {[number, number]} origin @param {number} pixel @param {number} tile */
+function geoTiff(pixels, [x, y], pixel, tile) {
+  return writeGeoTiff({
+    ...pixels,
+    transform: [x, pixel, 0, y, 0, -pixel],
+    crs: { epsg: 32636, kind: "projected" },
+    tile,
+    deflate: (bytes) => new Uint8Array(deflateSync(bytes)),
+  });
+}
+
+/** Made once; why not, where it cannot be. @param {(line: string) => void} say @returns {{ python: string } | string} */
+function environment(say) {
+  const venv = join(HERE, ".venv");
+  const python = join(venv, "bin", "python");
+  const wanted = readFileSync(join(HERE, "requirements.txt"), "utf8");
+  const mark = join(venv, "made_of");
+  if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return { python };
+  say("installing the peers");
+  const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--prefer-binary"];
+  for (const [command = "", ...args] of [
+    ["python3", "-m", "venv", "--clear", venv],
+    [python, ...pip, "-r", join(HERE, "requirements.txt")],
+  ]) {
+    const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+    if (status !== 0) return `they cannot be installed: ${stderr.trim().split("\n").at(-1)}`;
+  }
+  writeFileSync(mark, wanted);
+  return { python };
+}
