@@ -12,12 +12,19 @@ export function paintedPng(pixels: Pixels, stretches: readonly Stretch[]): Uint8
   const row_bytes = width * (colours + 1) + 1;
   // Each row starts with its filter; 0 is none.
   const rows = Buffer.alloc(row_bytes * height);
-  for (let y = 0; y < height; y++) {
-    let to = y * row_bytes + 1;
-    for (let x = 0; x < width; x++) {
-      const at = y * width + x;
-      for (let band = 0; band < colours; band++) rows[to++] = shade(values[band]![at]!, stretches[band]!);
-      rows[to++] = valid.every((mask) => mask[at] !== 0) ? 255 : 0;
+  const step = colours + 1;
+  // Band by band: what is read and what is written lies in a row.
+  for (let band = 0; band < colours; band++) {
+    const [from, mask, stretch] = [values[band]!, valid[band]!, stretches[band]!];
+    for (let y = 0; y < height; y++) {
+      const start = y * row_bytes + 1;
+      for (let x = 0; x < width; x++) {
+        const at = y * width + x;
+        const to = start + x * step;
+        rows[to + band] = shade(from[at]!, stretch);
+        if (band === 0) rows[to + colours] = 255;
+        if (mask[at] === 0) rows[to + colours] = 0;
+      }
     }
   }
   return framedPng({ width, height, color_type: colours === 1 ? 4 : 6 }, deflateSync(rows, { level: 6 }));
