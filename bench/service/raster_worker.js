@@ -14,7 +14,7 @@ let worker;
 let looking;
 let peak_mb = 0;
 
-/** @param {{ database_url: string, storage_dir: string, slots: number, raster_engine: "gdal" | "wasm", scratch_dir: string }} settings */
+/** @param {{ database_url: string, storage_dir: string, slots: number, raster_engine: "auto" | "gdal" | "wasm", scratch_dir: string }} settings */
 export async function open({ database_url, storage_dir, slots, raster_engine, scratch_dir }) {
   engine = await openEngine({ database_url, storage_dir, registry: createRegistry(builtinRegistry()), connections: 4 });
   worker = await startWorker(engine, { slots, scratch_dir, raster: { engine: raster_engine } });

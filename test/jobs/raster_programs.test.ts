@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { default_raster_settings } from "../../src/core/task/raster_settings.js";
 import { placeOfProgram } from "../../src/handlers/raster/gdal/cli_process.js";
-import { systemGdal } from "../gdal_bin.js";
+import { gdalPython, systemGdal } from "../gdal_bin.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 
 const gdal = await systemGdal();
 const { skip, name } = await catalogHere("server");
 const sources = 6;
+const python = gdal.available ? await gdalPython() : gdal.why_not;
+const warm = typeof python !== "string";
 
 describe.skipIf(skip || !gdal.available)(`programs of GDAL's for each source${name}${gdal.why_not}`, async () => {
   const world = skip || !gdal.available ? null : await RasterWorld.open("server");
@@ -43,6 +45,35 @@ describe.skipIf(skip || !gdal.available)(`programs of GDAL's for each source${na
   });
 });
 
+describe.skipIf(skip || !warm)(`a Python that stays${name}${warm ? "" : ` (skipped: ${python})`}`, () => {
+  test("starts once in each process of a worker, and then no program is", { timeout: 240_000 }, async () => {
+    const world = await RasterWorld.open("server");
+    try {
+      const counted = await counting(world.dir, "warm");
+      const worker = await world.worker({ raster: { engine: "auto", path: counted.path } });
+      for (const round of [1, 2]) {
+        for (let at = 0; at < sources; at++) {
+          world.put(`bronze:r${round}/s${at}.tif`, scene({ seed: at, origin: [500_000 + at * 2000, 100_000] }));
+        }
+        const parameters = {
+          sources: { prefix: `bronze:r${round}/` },
+          collection: `r${round}`,
+          target_crs: "EPSG:3857",
+        };
+        const job = await world.run("process_raster_collection", parameters);
+        expect(job).toMatchObject({ status: "completed" });
+      }
+      await worker.stop();
+      const started = counted.started();
+      expect(started.filter((line) => line.startsWith("gdal") && !/--(version|formats?)\b/.test(line))).toEqual([]);
+      // One to ask it, and one in each of two processes.
+      expect(started.filter((line) => line.startsWith("python3")).length).toBeLessThanOrEqual(3);
+    } finally {
+      await world.close();
+    }
+  });
+});
+
 async function counting(dir: string, name: string): Promise<{ path: string; started: () => string[] }> {
   const folder = join(dir, `counting-${name}`);
   const list = join(folder, "started");
@@ -54,6 +85,9 @@ async function counting(dir: string, name: string): Promise<{ path: string; star
     writeFileSync(join(folder, program), `#!/bin/sh\necho "${program} $*" >> ${list}\nexec ${real} "$@"\n`);
     chmodSync(join(folder, program), 0o755);
   }
+  const real = typeof python === "string" ? "python3" : python.python;
+  writeFileSync(join(folder, "python3"), `#!/bin/sh\necho "python3 $1" >> ${list}\nexec ${real} "$@"\n`);
+  chmodSync(join(folder, "python3"), 0o755);
   return {
     path: `${folder}:${default_raster_settings.path}`,
     started: () => readFileSync(list, "utf8").split("\n").filter(Boolean),

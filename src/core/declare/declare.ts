@@ -127,6 +127,8 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
    * ctx.raster in the children; the same object it was given: nothing was found, and the next task asks again.
    */
   prepare?: (raster: RasterSettings) => Promise<RasterSettings>;
+  /** With isolation "process": processes it keeps from one task to the next, at most. More than these are ended. Default: 0. */
+  helpers?: number;
   /** With isolation "process": it may use ctx.db, as role fanfold_handler and for its task's tenant. Default: false. */
   database?: boolean;
   /** With isolation "process": the most it may write to stdout and stderr in one task. Default: 10 MB. */
@@ -138,6 +140,7 @@ export const default_output_bytes = 10 * 1024 * 1024;
 /** Node itself needs about half of it. */
 const least_memory_mb = 128;
 const most_memory_mb = 4 * 1024 * 1024;
+const most_helpers = 8;
 const isolations = ["none", "process"] as const;
 
 export interface Handler {
@@ -193,7 +196,7 @@ export function defineHandler<Schema extends z.ZodType | undefined = undefined>(
   });
 }
 
-const process_options = ["module", "memory_mb", "prepare", "database", "output_bytes"] as const;
+const process_options = ["module", "memory_mb", "prepare", "helpers", "database", "output_bytes"] as const;
 
 function readPrepare(report: Report, given: unknown): HandlerOptions["prepare"] {
   if (given === undefined || typeof given === "function") return given as HandlerOptions["prepare"];
@@ -221,6 +224,7 @@ function readIsolation(report: Report, given: Record<string, unknown>): Isolatio
     module: readModule(report, given.module),
     memory_mb: memory_mb ?? default_memory_mb,
     prepare: readPrepare(report, given.prepare),
+    helpers: report.wholeNumber("helpers", given.helpers, 0, most_helpers) ?? 0,
     database: report.boolean("database", given.database) ?? false,
     output_bytes: output_bytes ?? default_output_bytes,
   };

@@ -7,7 +7,7 @@ export const catalog_settings = ["auto", "stac", "pgstac", "off"] as const;
 export type CatalogSetting = (typeof catalog_settings)[number];
 
 export interface RasterSettings {
-  /** auto: the system's GDAL where there is one, the WASM build otherwise. */
+  /** auto: the system's GDAL where there is one (in a warm Python, where that has it), the WASM build otherwise. gdal: its programs. */
   engine: RasterEngineChoice;
   /** Where GDAL's programs are looked for, as in PATH. */
   path: string;
@@ -31,6 +31,8 @@ export interface KnownGdal {
   drivers: readonly string[];
   /** TIFF codecs, as in src/geo/raster.ts. */
   codecs: readonly string[];
+  /** A Python that has the same GDAL as a library; null: none. */
+  python: string | null;
 }
 
 export const default_raster_settings: Readonly<RasterSettings> = Object.freeze({

@@ -66,6 +66,8 @@ export class HandlerProcess {
   private kill_reason: KillReason | null = null;
   private escaped: Escaped | null = null;
   private outsiders: Member[] = [];
+  /** Processes that the last handler may keep. */
+  private helpers = 0;
 
   constructor(
     readonly settings: ProcessSettings,
@@ -107,7 +109,8 @@ export class HandlerProcess {
   run(ctx: TaskContext, handler: Handler, worker_id: string, raster = ctx.raster): Promise<Returned> {
     const run = ++this.tasks;
     ctx.owner = this.settings.uid;
-    const { output_bytes = Number.POSITIVE_INFINITY, database = false } = handler.options;
+    const { output_bytes = Number.POSITIVE_INFINITY, database = false, helpers = 0 } = handler.options;
+    this.helpers = helpers;
     const task = new RunningTask(run, ctx, output_bytes, database, this);
     this.task = task;
     this.peak_mb = this.rss_mb;
@@ -156,8 +159,8 @@ export class HandlerProcess {
     this.outsiders = members.filter(({ is_outside }) => is_outside);
     const used_mb = members.reduce((sum, { rss_mb }) => sum + rss_mb, 0);
     if (task === null) {
-      this.rss_mb = leader.rss_mb;
-      if (members.length > 1) this.kill();
+      this.rss_mb = used_mb;
+      if (members.length > 1 + this.helpers) this.kill();
       return;
     }
     this.peak_mb = Math.max(this.peak_mb, used_mb);
@@ -166,9 +169,9 @@ export class HandlerProcess {
       return;
     }
     const task_started = leader.started + (task.began_at - this.forked_at) / TICK_MS - MARGIN_TICKS;
-    for (const member of members) {
-      if (member !== leader && member.started < task_started) killMember(member);
-    }
+    const older = members.filter((member) => member !== leader && member.started < task_started);
+    // One too many, and nobody can say which of them it is: its handler starts its own anew.
+    if (older.length > this.helpers) for (const member of older) killMember(member);
   }
 
   private killFor(kill_reason: KillReason): void {

@@ -36,7 +36,7 @@ export function engineFor({
 /** Before the first process of a worker: what GDAL says of itself, for all of them. */
 export async function withKnownGdal(raster: RasterSettings): Promise<RasterSettings> {
   if (raster.engine === "wasm") return raster;
-  const gdal = await askGdal(raster);
+  const gdal = await askGdal({ ...raster, warm: raster.engine !== "gdal" });
   return gdal === null ? raster : { ...raster, gdal };
 }
 
@@ -59,7 +59,13 @@ async function open({
   known,
 }: EngineChoice): Promise<RasterEngine> {
   if (prefer !== "wasm") {
-    const system = await openCliEngine({ path, env, limits: { ...default_limits, ...limits }, known });
+    const system = await openCliEngine({
+      path,
+      env,
+      limits: { ...default_limits, ...limits },
+      known,
+      warm: prefer !== "gdal",
+    });
     if (system !== null) return system;
   }
   if (prefer === "gdal") {

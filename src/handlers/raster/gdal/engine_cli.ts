@@ -1,4 +1,5 @@
 // GDAL's own programs, where the system has them: found, asked what they can do, and run one process per question.
+import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { Permanent } from "../../../core/errors/errors.js";
@@ -10,6 +11,7 @@ import { GdalEngine } from "./gdal_engine.js";
 import { gdal_settings, skippedDrivers } from "./gdal_environment.js";
 import { gdalError } from "./gdal_errors.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
+import { WarmGdal } from "./warm_gdal.js";
 
 export interface CliSettings {
   /** Where to look for the programs, as in PATH. */
@@ -19,6 +21,8 @@ export interface CliSettings {
   limits: CliLimits;
   /** What was asked before. */
   known?: KnownGdal | undefined;
+  /** Whether small rasters may go to a Python that stays. */
+  warm?: boolean;
 }
 
 export interface CliLimits {
@@ -46,12 +50,13 @@ export async function openCliEngine(settings: CliSettings, signal?: AbortSignal)
     runProgram(bare, { argv, folder: tmpdir(), signal, failing: argv.join(" ") });
   const wrapper = await wrapperFor(settings.limits, ask, settings.path);
   const program: Program = { wrapper, env: { ...env, GDAL_SKIP: skippedDrivers(drivers) } };
-  return new GdalEngine(new CliPrograms(version, new Set(codecs), program, programs, drivers));
+  const warm = settings.warm && known.python !== null ? new WarmGdal(known.python, program) : null;
+  return new GdalEngine(new CliPrograms(version, new Set(codecs), program, programs, drivers, warm));
 }
 
 /** What GDAL says of itself; null as above. */
 export async function askGdal(
-  { path, env: own }: Pick<CliSettings, "path" | "env">,
+  { path, env: own, warm = true }: Pick<CliSettings, "path" | "env" | "warm">,
   signal?: AbortSignal,
 ): Promise<KnownGdal | null> {
   const program: Program = { wrapper: [], env: { ...gdal_settings, ...own, PATH: path } };
@@ -71,7 +76,28 @@ export async function askGdal(
   const [formats, gtiff, cog] = answers.map(({ stdout }) => stdout);
   const drivers = [...(formats ?? "").matchAll(/^ {2}(.+?) -[a-z, ]+- \(/gm)].map((match) => match[1]!);
   if (!drivers.includes("COG") || !drivers.includes("GTiff")) return null;
-  return { version, drivers, codecs: [...new Set([...codecsIn(gtiff ?? ""), ...codecsIn(cog ?? "")])] };
+  const codecs = [...new Set([...codecsIn(gtiff ?? ""), ...codecsIn(cog ?? "")])];
+  return { version, drivers, codecs, python: warm ? await pythonWith(version, path, ask) : null };
+}
+
+/** The same library as the programs': another might give other pixels. */
+async function pythonWith(
+  version: string,
+  path: string,
+  ask: (argv: readonly string[]) => Promise<Ran>,
+): Promise<string | null> {
+  const places = [await placeOfProgram("python3", path), "/usr/bin/python3"];
+  for (const place of new Set(places)) {
+    if (place === null) continue;
+    const told = await ask([
+      place,
+      "-I",
+      "-c",
+      "from osgeo import gdal; print(gdal.VersionInfo('RELEASE_NAME'))",
+    ]).catch(() => null);
+    if (told?.stdout.trim() === version) return place;
+  }
+  return null;
 }
 
 const program_names = ["gdalinfo", "gdalwarp", "gdal_translate", "gdaltransform"] as const;
@@ -146,6 +172,8 @@ export async function wrapperFor(
   return [...no_network, ...mortal, ...limited];
 }
 
+const most_warm_bytes = 64 * 2 ** 20;
+
 class CliPrograms implements GdalPrograms {
   readonly name = "gdal";
   private readonly without_vrt: Record<string, string>;
@@ -156,11 +184,15 @@ class CliPrograms implements GdalPrograms {
     private readonly program: Program,
     private readonly places: FoundPrograms,
     drivers: readonly string[],
+    private readonly warm: WarmGdal | null,
   ) {
     this.without_vrt = { GDAL_SKIP: skippedDrivers(drivers, new Set(["GTiff"])) };
   }
 
   async info(source: SourceFile, options: readonly string[], signal: AbortSignal): Promise<string> {
+    const warm = await this.warmFor(source);
+    const failing = "the file cannot be read as a raster";
+    if (warm !== null) return warm.call({ do: "info", source, options, signal, failing, harmless: is_harmless });
     const run = {
       ...this.asked([this.places.gdalinfo], source, options, signal),
       failing: "the file cannot be read as a raster",
@@ -173,6 +205,12 @@ class CliPrograms implements GdalPrograms {
   }
 
   async translate(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
+    const warm = await this.warmFor(source);
+    if (warm !== null) {
+      const failing = "the raster cannot be read";
+      await warm.call({ do: "translate", source, target, options, signal, failing, harmless: is_harmless });
+      return;
+    }
     const run = {
       ...this.asked([this.places.gdal_translate, "-q"], source, options, signal),
       failing: "the raster cannot be read",
@@ -182,12 +220,24 @@ class CliPrograms implements GdalPrograms {
   }
 
   async warp(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
+    const warm = await this.warmFor(source);
+    if (warm !== null) {
+      const failing = "the raster cannot be converted";
+      await warm.call({ do: "warp", source, target, options, signal, failing, harmless: is_harmless });
+      return;
+    }
     const run = {
       ...this.asked([this.places.gdalwarp, "-q"], source, options, signal),
       failing: "the raster cannot be converted",
     };
     const { stderr } = await this.run({ ...run, folder: dirname(target) }, [source.file, target]);
     refuseErrors(run.failing, stderr);
+  }
+
+  /** For files of which the start of a program would be a good part of the work. What others lie behind a VRT is not told by its size. */
+  private async warmFor({ file, driver }: SourceFile): Promise<WarmGdal | null> {
+    if (this.warm === null || driver !== "GTiff") return null;
+    return (await stat(file)).size <= most_warm_bytes ? this.warm : null;
   }
 
   private asked(program: string[], source: SourceFile, options: readonly string[], signal: AbortSignal): Run {

@@ -18,6 +18,7 @@ export const rasterCogTile = defineHandler(
     isolation: "process",
     module: raster_module,
     prepare: withKnownGdal,
+    helpers: 1,
     memory_mb: raster_memory_mb,
     timeout_s: 3600,
   },

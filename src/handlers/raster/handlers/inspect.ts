@@ -39,7 +39,14 @@ const parameters = z.object({
 
 export const rasterInspect = defineHandler(
   "raster.inspect",
-  { parameters, isolation: "process", module: raster_module, prepare: withKnownGdal, memory_mb: raster_memory_mb },
+  {
+    parameters,
+    isolation: "process",
+    module: raster_module,
+    prepare: withKnownGdal,
+    helpers: 1,
+    memory_mb: raster_memory_mb,
+  },
   async (given, ctx): Promise<CogResult> => {
     const { source, item_id, collection } = given;
     const { file, engine, sha256, bytes, findings } = await fetchSource(ctx, source);

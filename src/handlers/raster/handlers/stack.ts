@@ -44,6 +44,7 @@ export const rasterStack = defineHandler(
     isolation: "process",
     module: raster_module,
     prepare: withKnownGdal,
+    helpers: 1,
     memory_mb: raster_memory_mb,
     timeout_s: 3600,
   },

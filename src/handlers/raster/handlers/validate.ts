@@ -39,7 +39,14 @@ const exact_pixels = 64_000_000;
 
 export const rasterValidate = defineHandler(
   "raster.validate",
-  { parameters, isolation: "process", module: raster_module, prepare: withKnownGdal, memory_mb: raster_memory_mb },
+  {
+    parameters,
+    isolation: "process",
+    module: raster_module,
+    prepare: withKnownGdal,
+    helpers: 1,
+    memory_mb: raster_memory_mb,
+  },
   async (given, ctx): Promise<ValidatedRaster> => {
     const { source, strict } = given;
     const fetched = await fetchSource(ctx, source, given);
