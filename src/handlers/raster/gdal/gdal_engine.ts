@@ -14,6 +14,18 @@ import type { RasterEngine, SuggestedWarp } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { info_options, type LookedAt, readInfo } from "./gdal_info.js";
 import { checkOptions, copyOptions, placeOptions, warpOptions } from "./gdal_options.js";
+import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
+import {
+  isInDegrees,
+  type MosaicFile,
+  maskedText,
+  mosaicText,
+  readPlace,
+  readStatistics,
+  renamedBands,
+  stackText,
+} from "./gdal_vrt.js";
+import { headerInfo } from "./header_info.js";
 import { coloredPng, paintedPng, type Stretch } from "./quicklook_png.js";
 import { type Pixels, readRawPixels } from "./raw_pixels.js";
 import { stackProblems } from "./stack_check.js";

@@ -1,11 +1,7 @@
 // VRTs, which are text about other files: we write them ourselves over files that were checked, and read the few facts we asked GDAL to
 // put into one. Never anything a tenant wrote. Pure.
-<<<<<<< HEAD
 import type { BandStatistics, Bounds, GeoTransform, RasterInfo } from "../../../geo/raster.js";
-=======
-import type { BandStatistics, GeoTransform, RasterInfo } from "../../../geo/raster.js";
 import { crsInfo } from "./gdal_crs.js";
->>>>>>> 93588357 (Statistics, masks, pictures and headers of rasters are read without starting GDAL, and common coordinates are transformed without it)
 
 export interface StackBand {
   /** Below the folder the VRT lies in. */
