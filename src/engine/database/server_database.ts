@@ -37,6 +37,7 @@ export interface ServerOptions extends LaneOptions, WayOptions {
 
 /** A server that is full, or still starting, is asked again for this long: nothing has been sent to it yet. */
 const patience_ms = 5_000;
+const refused_password = new Set(["28P01", "28000"]);
 const asked_again = new Set(["53300", "57P03"]);
 const close_timeout_s = 5;
 
@@ -293,6 +294,11 @@ class ServerDatabase implements Database {
     return true;
   }
 
+  /** A refused password is asked for again where it may have changed. */
+  private mayHelp(code: string): boolean {
+    return asked_again.has(code) || (refused_password.has(code) && this.route.forgetPassword());
+  }
+
   private async patiently<T>(attempt: () => Promise<T>): Promise<T> {
     const until = performance.now() + patience_ms;
     for (let wait_ms = 50; ; wait_ms = Math.min(wait_ms * 2, 1000)) {
@@ -300,7 +306,7 @@ class ServerDatabase implements Database {
         return await attempt();
       } catch (error) {
         if (this.refusesSettings(error)) continue;
-        const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
+        const again = error instanceof DatabaseError && this.mayHelp(error.code) && performance.now() < until;
         if (!again || this.closing) throw error;
         await new Promise((resolve) => setTimeout(resolve, wait_ms * (0.5 + Math.random() / 2)));
       }

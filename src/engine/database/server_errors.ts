@@ -48,6 +48,11 @@ export function serverError(error: unknown, lost: DatabaseError | null, head = "
       position: given.position === undefined ? undefined : Number(given.position) - head.length,
     });
   }
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return new DatabaseError("08001", `the database's certificate is not accepted: ${message} (${code})`, {
+      hint: "sslrootcert=<file> names its authority; with sslmode=verify-ca the name in it is not compared",
+    });
+  }
   if (code === "CONNECTION_ENDED") return closedError();
   if (code === "CONNECT_TIMEOUT") {
     return new NoAnswer("the server accepted the connection but did not answer in time");

@@ -7,8 +7,9 @@ import postgres from "postgres";
 import { type Column, type CopyRows, copyPieces, DatabaseError } from "./database.js";
 import { decoders } from "./decoders.js";
 import { isFatal, isUnreadable, serverError } from "./server_errors.js";
-import { openSocket, socketFolder, type Where } from "./server_socket.js";
+import { openSocket, type Where } from "./server_socket.js";
 import { ownReply, taggedText } from "./server_tags.js";
+import { secured } from "./server_tls.js";
 import type { ServerWay } from "./server_way.js";
 import { type SessionBounds, startupSettings } from "./session_bounds.js";
 import type { Session } from "./transaction.js";
@@ -60,6 +61,8 @@ export class Lane implements Session {
   private readonly mark = randomBytes(8).toString("hex");
   private readonly client: postgres.Sql;
   private socket: Socket | "unused" | "opening" = "unused";
+  private host = { name: "localhost", number: 0, of: 1 };
+  private password: string | undefined;
   private first: Promise<void> | null = null;
   private last: Promise<unknown> = Promise.resolve();
   private tags = 0;
@@ -97,9 +100,12 @@ export class Lane implements Session {
       onnotify: on_notify,
       onclose: () => this.lose(new DatabaseError("08006", "the connection to the database was lost")),
       socket: (where: Where) => this.openOnce(where),
+      onparameter: (name: string, value: string) => this.passOverStandby(name, value),
     };
-    const { address, host } = socketFolder(way.url);
-    if (host !== undefined) Object.assign(settings, { host });
+    const { address, tls, password } = way.address;
+    if (way.folder !== undefined) Object.assign(settings, { host: way.folder });
+    if (tls !== null) Object.assign(settings, { ssl: false });
+    if (password !== null) Object.assign(settings, { pass: () => this.password });
     this.client = postgres(address, settings as postgres.Options<Record<string, postgres.PostgresType>>);
   }
 
@@ -322,13 +328,26 @@ export class Lane implements Session {
     }
   }
 
+  /** The server says what it is before it takes the first statement. */
+  private passOverStandby(name: string, value: string): void {
+    if (name !== "in_hot_standby" || value !== "on" || !this.way.address.needs_primary) return;
+    this.way.passOver(this.host.number, this.host.of);
+    const hint = "one of the hosts of DATABASE_URL must be a primary";
+    this.lose(new DatabaseError("57P03", `the database at ${this.host.name} is a standby`, { hint }));
+  }
+
   private async openOnce(where: Where): Promise<Socket> {
     try {
       if (this.socket !== "unused" || this.lost) {
         throw new DatabaseError("08006", "the server closed the connection while it was being opened");
       }
       this.socket = "opening";
-      this.socket = await openSocket(where);
+      // Before anything is sent: a server does not wait long for a password.
+      this.password = await this.way.currentPassword();
+      const { socket, ...host } = await openSocket(where, this.way.first_host);
+      this.host = { ...host, of: where.host.length };
+      const { tls } = this.way.address;
+      this.socket = tls === null || where.path ? socket : await secured(socket, host.name, tls);
       return this.socket;
     } catch (error) {
       this.lose(serverError(error, this.lost));

@@ -24,11 +24,19 @@ export interface Where {
   path: string | false;
 }
 
-/** The first host that answers. */
-export async function openSocket({ host, port, path }: Where): Promise<Socket> {
-  if (path) return connected(connect({ path }), path);
+/** The socket, and which of the hosts it leads to. */
+export interface Opened {
+  socket: Socket;
+  number: number;
+  name: string;
+}
+
+/** The first host that answers, from the one on that is to be asked first. */
+export async function openSocket({ host, port, path }: Where, first = 0): Promise<Opened> {
+  if (path) return { socket: await connected(connect({ path }), path), number: 0, name: "localhost" };
   let failure: unknown;
-  for (const [number, name] of host.entries()) {
+  const hosts = host.map((name, number) => ({ name, number }));
+  for (const { name, number } of [...hosts.slice(first), ...hosts.slice(0, first)]) {
     try {
       const socket = connect({
         host: name,
@@ -38,7 +46,8 @@ export async function openSocket({ host, port, path }: Where): Promise<Socket> {
         noDelay: true,
       });
       // TLS takes the name to verify from here.
-      return Object.assign(await connected(socket, `${name}:${port[number]}`), { host: name });
+      const open = Object.assign(await connected(socket, `${name}:${port[number]}`), { host: name });
+      return { socket: open, number, name };
     } catch (error) {
       failure = error;
     }

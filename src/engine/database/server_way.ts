@@ -2,6 +2,11 @@
 // lends a server's session for one transaction (PgBouncer in transaction mode) leaves nothing to rely on that belongs to a session:
 // no prepared statement, no setting, no LISTEN.
 import type { Logger } from "pino";
+import { currentPassword, readAddress, type ServerAddress } from "./server_address.js";
+import { socketFolder } from "./server_socket.js";
+
+/** Tokens of clouds are good for some minutes, and asking for one takes a second. */
+const password_ms = 60_000;
 
 export interface WayOptions {
   /** "auto" (default): unless a pooler is met. */
@@ -25,8 +30,14 @@ export class ServerWay implements WayFacts {
   pooled = false;
   takes_settings = true;
   hears: boolean | null = null;
+  /** Of several hosts, the one to ask first: those before it were standbys, or did not answer. */
+  first_host = 0;
+  readonly address: ServerAddress;
   private prepare: boolean | "auto";
+  private password: { text: Promise<string>; until: number } | null = null;
   readonly listen_url: string;
+  /** Of a Unix socket. */
+  readonly folder: string | undefined;
   private readonly log: Logger | undefined;
 
   constructor(
@@ -36,6 +47,32 @@ export class ServerWay implements WayFacts {
     this.prepare = options.prepare ?? "auto";
     this.listen_url = options.listen_url ?? url;
     this.log = options.log;
+    const { address, host } = socketFolder(url);
+    this.address = readAddress(address);
+    this.folder = host;
+  }
+
+  /** The one that stands in the address is the driver's to read: then undefined. A program is asked again after a minute. */
+  currentPassword(): Promise<string | undefined> {
+    const { password: source } = this.address;
+    if (source === null) return Promise.resolve(undefined);
+    if ("file" in source) return currentPassword(source);
+    if (this.password !== null && performance.now() < this.password.until) return this.password.text;
+    const text = currentPassword(source);
+    this.password = { text, until: performance.now() + password_ms };
+    text.catch(() => this.forgetPassword());
+    return text;
+  }
+
+  /** Whether another try may have another password. */
+  forgetPassword(): boolean {
+    this.password = null;
+    return this.address.password !== null;
+  }
+
+  /** The next connection goes to the host after this one. */
+  passOver(host: number, hosts: number): void {
+    this.first_host = (host + 1) % hosts;
   }
 
   get prepares(): boolean {
