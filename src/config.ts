@@ -55,6 +55,7 @@ import {
   type TrustedProxies,
   uploadLimits,
 } from "./core/values/setting_values.js";
+import { readVault, type VaultPlace, vaultConfig } from "./core/values/vault_setting.js";
 
 export type {
   Config,
@@ -116,6 +117,8 @@ const settings = {
   jwt_scope_claim: setting("FANFOLD_JWT_SCOPE_CLAIM", "scope", readText),
   jwt_scope_prefix: setting("FANFOLD_JWT_SCOPE_PREFIX", "fanfold:", readText),
   secrets_dir: setting<string | undefined>("FANFOLD_SECRETS_DIR", undefined, readText),
+  vault: setting<VaultPlace | undefined>("FANFOLD_VAULT", undefined, readVault),
+  vault_token_file: setting<string | undefined>("FANFOLD_VAULT_TOKEN_FILE", undefined, readText),
   secret_keys: setting<readonly Uint8Array[]>("FANFOLD_SECRET_KEY", [], readKeys),
   catalog: setting<CatalogSetting>("FANFOLD_CATALOG", "auto", oneOf(catalog_settings, "a catalogue")),
   outbound_http: setting("FANFOLD_OUTBOUND_ALLOW_HTTP", false, readSwitch),
@@ -211,7 +214,7 @@ export function environment(): Environment {
 }
 
 /** Ways into zones, whether one uses them or not: isolated handlers reach zones through the worker. And every name of a secret. */
-const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|FANFOLD_SECRET)/;
+const cloud_name = /^(AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|IDENTITY_|VAULT_|FANFOLD_VAULT|FANFOLD_SECRET)/;
 /** Addresses of databases under any name, and what libpq and the usual images read. */
 const secret_name = /^(PG|POSTGRES)/;
 const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
@@ -301,6 +304,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     api_key: value(settings.api_key),
     jwt: jwtSettings(env, value, problems),
     secrets_dir: value(settings.secrets_dir),
+    vault: vaultConfig(env, value(settings.vault), value(settings.vault_token_file)),
     secret_keys: value(settings.secret_keys),
     catalog: value(settings.catalog),
     outbound: outbound(),

@@ -128,6 +128,7 @@ export async function withSession<T>(
       patience,
       startWorker: async (types) => {
         const { startWorker } = await import("../../worker/worker.js");
+        const { vaultSecrets } = await import("../../worker/run/vaults.js");
         const { slots, lease_s, isolation_user, worker_memory_mb: memory_mb, retry } = config;
         const settings = {
           slots,
@@ -137,6 +138,7 @@ export async function withSession<T>(
           memory_mb,
           retry,
           secrets_dir,
+          secrets: config.vault && vaultSecrets(config.vault),
           outbound,
           raster,
           log,

@@ -4,6 +4,7 @@ import type { OutboundPolicy } from "../places/outbound.js";
 import type { ZoneName } from "../places/zones.js";
 import type { CatalogSetting, RasterEngineChoice } from "../task/raster_settings.js";
 import type { TrustedProxies } from "./setting_values.js";
+import type { VaultConfig } from "./vault_setting.js";
 
 export const log_levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof log_levels)[number];
@@ -59,6 +60,7 @@ export interface Config {
   readonly jwt: JwtSettings | null;
   /** <dir>/<tenant>/<name> holds a secret. */
   readonly secrets_dir: string | undefined;
+  readonly vault: VaultConfig | undefined;
   /** The first seals what the service keeps for tenants, any opens. */
   readonly secret_keys: readonly Uint8Array[];
   /** Which catalogue: pgSTAC where it is installed, else the built-in one; or one of them, or none. */
