@@ -77,7 +77,8 @@ begin
       return;
     end if;
     if st_xmin(geom) < -180 - c_slack or st_xmax(geom) > 180 + c_slack then
-      geom := st_wrapx(st_wrapx(geom, 180, -360), -180, 360);
+      -- What is cut in two may come as a collection.
+      geom := st_collectionextract(st_wrapx(st_wrapx(geom, 180, -360), -180, 360), st_dimension(geom) + 1);
       mended := mended || 'wrapped'::text;
     elsif st_dimension(geom) > 0 and st_xmax(geom) - st_xmin(geom) > 180 and geo.has_jump(geom) then
       v_made := st_shiftlongitude(geom);
@@ -88,7 +89,7 @@ begin
         if not st_isvalid(v_made) then
           v_made := st_collectionextract(st_makevalid(v_made), st_dimension(geom) + 1);
         end if;
-        geom := st_wrapx(v_made, 180, -360);
+        geom := st_collectionextract(st_wrapx(v_made, 180, -360), st_dimension(v_made) + 1);
         mended := mended || 'split'::text;
       end if;
     end if;

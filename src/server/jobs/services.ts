@@ -43,7 +43,8 @@ export async function servicesOf(
         services.push({
           job,
           name,
-          href: asset.href,
+          // A layer's are below this server.
+          href: asset.href.startsWith("/") ? `${base}${asset.href}` : asset.href,
           type: asset.type ?? null,
           title: asset.title ?? `${item.id} ${key}`,
         });

@@ -38,9 +38,18 @@ export const vectorConclude = defineHandler(
         links: { features: `${path}/items`, tiles: `${path}/tiles` },
       };
     });
-    return { dry_run: false, layers, ...told };
+    return { dry_run: false, layers, links: linksOf(layers), ...told };
   },
 );
+
+/** Where to look at what was made; of several layers, the list they are in. */
+function linksOf(layers: readonly ServedLayer[]): Record<string, string> {
+  const [only, ...others] = layers;
+  if (only === undefined) return {};
+  if (others.length > 0) return { ogc_collections: "/ogc/collections" };
+  const { features, tiles } = only.links;
+  return { ogc_features: features, ogc_tiles: tiles };
+}
 
 async function versionsOf(ctx: TaskContext, layers: readonly PublishedLayer[]) {
   const names = JSON.stringify(layers.map(({ layer }) => layer));
