@@ -311,6 +311,41 @@ class Job(TypedDict):
     stages: list[Stage]
 
 
+class Layer(TypedDict):
+    name: str
+    title: str | None
+    description: str | None
+    version: int
+    feature_count: int
+    rejected_count: int
+    mode: str | None
+    extent: list[float] | None
+    geometry_type: str | None
+    srid: int | None
+    time_column: str | None
+    column_count: int
+    job_id: str | None
+    item_id: str | None
+    collection: str | None
+    release: dict[str, Any] | None
+    created_at: str
+    updated_at: str
+
+
+class LayerStyle(TypedDict):
+    kind: Literal['single', 'categories', 'steps']
+    column: NotRequired[str | None]
+    colour: str
+    classes: NotRequired[list[LayerStyleClassesItem]]
+    opacity: NotRequired[float]
+    width: NotRequired[float]
+
+
+class LayerStyleClassesItem(TypedDict):
+    value: str | float | bool
+    colour: str
+
+
 class LineageLink(TypedDict):
     stage_id: int
     stage: str
@@ -1400,6 +1435,39 @@ class View(TypedDict):
     updated_by: str
 
 
+class WholeLayer(TypedDict):
+    name: str
+    title: str | None
+    description: str | None
+    version: int
+    feature_count: int
+    rejected_count: int
+    mode: str | None
+    extent: list[float] | None
+    geometry_type: str | None
+    srid: int | None
+    time_column: str | None
+    column_count: int
+    job_id: str | None
+    item_id: str | None
+    collection: str | None
+    release: dict[str, Any] | None
+    created_at: str
+    updated_at: str
+    key_column: str
+    columns: list[WholeLayerColumnsItem]
+    source: dict[str, Any]
+    style: dict[str, Any] | None
+
+
+class WholeLayerColumnsItem(TypedDict):
+    name: str
+    type: str
+    pg_type: str
+    source_name: NotRequired[str]
+    title: NotRequired[str]
+
+
 class Why(TypedDict):
     id: str
     status: str
@@ -2396,6 +2464,77 @@ class PostKeysKeyIdRotateReplyNew(TypedDict):
     revoked_by: str | None
     rotated_from: str | None
     key: str
+
+
+class GetLayersReply(TypedDict):
+    layers: list[Layer]
+    next: str | None
+
+
+class GetLayersLayerIdColumnsColumnNameReply(TypedDict):
+    name: str
+    type: str
+    sampled: bool
+    row_count: int
+    null_count: int
+    distinct_count: int | None
+    least: float | str | None
+    most: float | str | None
+    tenths: list[float] | None
+    values: list[GetLayersLayerIdColumnsColumnNameReplyValuesItem]
+
+
+class GetLayersLayerIdColumnsColumnNameReplyValuesItem(TypedDict):
+    value: str
+    count: int
+
+
+class GetLayersLayerIdRejectsReply(TypedDict):
+    rejects: list[GetLayersLayerIdRejectsReplyRejectsItem]
+    next: str | None
+    codes: dict[str, int]
+    counted_all: bool
+
+
+class GetLayersLayerIdRejectsReplyRejectsItem(TypedDict):
+    job_id: str
+    layer: str
+    chunk: int
+    row_number: int
+    source: str
+    code: str
+    reason: str
+    properties: dict[str, Any] | None
+    created_at: str
+
+
+class PutLayersLayerIdStyleBody(TypedDict):
+    style: LayerStyle | None
+    actor: NotRequired[str]
+
+
+class GetLayersLayerIdVersionsReply(TypedDict):
+    versions: list[GetLayersLayerIdVersionsReplyVersionsItem]
+    next: int | None
+
+
+class GetLayersLayerIdVersionsReplyVersionsItem(TypedDict):
+    version: int
+    mode: str
+    feature_count: int
+    rejected_count: int
+    extent: list[float] | None
+    geometry_type: str | None
+    srid: int | None
+    column_count: int
+    columns_added: list[str]
+    columns_removed: list[str]
+    columns_changed: list[str]
+    release: dict[str, Any] | None
+    job_id: str | None
+    readable: bool
+    created_at: str
+    retired_at: str | None
 
 
 class GetLimitsReply(TypedDict):
@@ -4156,6 +4295,8 @@ PostJobsJobIdStagesStageTasksSkipReply: TypeAlias = "SkippedTasks"
 GetJobsJobIdTimelineReply: TypeAlias = "Timeline"
 GetJobsJobIdVerifyReply: TypeAlias = "Verified"
 GetJobsJobIdWhyReply: TypeAlias = "Why"
+GetLayersLayerIdReply: TypeAlias = "WholeLayer"
+PutLayersLayerIdStyleReply: TypeAlias = "WholeLayer"
 GetPlatformRecipesDataTypeReply: TypeAlias = "Recipe"
 PutPlatformRecipesDataTypeBody: TypeAlias = "RecipeDeclaration"
 PostPlatformRequestsRequestIdDecideReply: TypeAlias = "SubmittedRequest"
