@@ -37,7 +37,7 @@ describe.skipIf(here.skip)(`many rows${here.name}`, () => {
       select geo.make_candidate('soak', ${name}, ${JSON.stringify(spec)}::text::jsonb) as table`;
     await world.db.script(`
       insert into geo.${made!.table} select n, 'name ' || n, n / 7.0, st_setsrid(st_makepoint(-180 + (n * 7919) % 360, -85 + (n * 104729) % 170), 4326)
-        from generate_series(1, ${rows}) n`);
+        from generate_series(1::bigint, ${rows}) n`);
     await world.db.sql`select geo.publish_layer(${made!.table}, ${name}, ${JSON.stringify(request)}::text::jsonb)`;
   }
 
@@ -64,7 +64,7 @@ describe.skipIf(here.skip)(`many rows${here.name}`, () => {
     await handle.close();
     expect(Number(metadata.num_rows)).toBe(rows);
     process.stdout.write(
-      `${rows} rows: ${Math.round((performance.now() - began) / 1000)} s, ${Math.round(peak)} MB, file ${Math.round(size / 2 ** 20)} MB`,
+      `${rows} rows: ${Math.round((performance.now() - began) / 1000)} s, ${Math.round(peak)} MB, file ${Math.round(size / 2 ** 20)} MB\n`,
     );
     return peak;
   }
