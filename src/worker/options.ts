@@ -72,6 +72,8 @@ export interface WorkerOptions {
   isolation_env?: Readonly<Record<string, string>>;
   /** What keeps them from this process: auto is the best there is, own a user for each tenant or no start, same nothing. */
   isolation_user?: IsolationUser;
+  /** One line of the log for each task that ends, at level info; usual: only for those that do not simply complete. */
+  log_tasks?: boolean;
   log?: Logger;
 }
 
@@ -106,6 +108,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
     isolation_node_args: [],
     isolation_env: {},
     isolation_user: "auto" as const,
+    log_tasks: false,
     retry: retryFromEnvironment(),
     ...withoutUndefined(given),
     // Each call follows none unless its connector asks for it.
@@ -194,6 +197,7 @@ const rules: Record<keyof WorkerOptions, Rule> = {
   outbound: policy,
   raster: rasterProblems,
   retry: retryProblems,
+  log_tasks: (name, value) => must(typeof value === "boolean", name, "true or false", value),
   log: () => [],
 };
 

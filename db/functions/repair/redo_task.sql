@@ -14,6 +14,8 @@ declare
   v_stage app.stages := v_found.stage;
   v_status text;
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   select r.status::text into v_status from app.results r where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal;
   if v_status is null and v_stage.closed_at is null then
     raise exception 'task "%" is queued or running, not completed', task_id

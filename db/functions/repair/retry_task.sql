@@ -13,6 +13,8 @@ declare
   v_stage app.stages := v_found.stage;
   v_result app.results;
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   if exists (
     select from app.results r
      where r.stage_id = v_stage.stage_id and r.ordinal = v_found.ordinal and r.status = 'skipped' and r.error ->> 'code' = 'vanished') then

@@ -20,6 +20,8 @@ declare
   v_error jsonb := jsonb_build_object(
     'code', 'skipped', 'message', left(reason, 1000), 'by', coalesce(actor, session_user));
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   if coalesce(btrim(reason), '') = '' then
     raise exception 'a task is skipped for a reason' using errcode = 'FF002', hint = 'say why', detail = app.action('tasks.skip', task_id => task_id, reason => '…');
   end if;

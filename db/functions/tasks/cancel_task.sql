@@ -14,6 +14,8 @@ declare
   v_claim app.claims;
   v_status app.task_status;
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   if v_stage.job_id is not null then
     raise exception 'task "%" belongs to a job', task_id using errcode = 'FF006', hint = 'cancel the job', detail = app.action('cancel', job_id => v_stage.job_id);
   end if;

@@ -56,10 +56,10 @@ begin
   end loop;
   close v_cursor;
   if v_after is not null then
-    return json_build_object('task_id', request ->> 'task_id', 'lines', array_to_json(v_lines), 'looked_at', v_looked,
+    return json_build_object('task_id', (v_found.stage).stage_id || '-' || v_found.ordinal, 'lines', array_to_json(v_lines), 'looked_at', v_looked,
       'older', null, 'newer', coalesce(v_last, v_after)::text, 'more', v_more);
   end if;
-  return json_build_object('task_id', request ->> 'task_id', 'looked_at', v_looked,
+  return json_build_object('task_id', (v_found.stage).stage_id || '-' || v_found.ordinal, 'looked_at', v_looked,
     'lines', (select coalesce(json_agg(u.line order by u.position desc), '[]') from unnest(v_lines) with ordinality u(line, position)),
     'older', case when v_more then v_last::text end, 'newer', coalesce(v_first, 0)::text, 'more', v_more);
 end $$;

@@ -9,10 +9,10 @@ declare
   -- Being told to slow down costs no attempt: a task may have been asked any number of times.
   c_attempts constant integer := 500;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
-  v_id text := request ->> 'task_id';
-  v_found record := app.find_task(v_tenant, v_id);
+  v_found record := app.find_task(v_tenant, request ->> 'task_id');
   v_stage app.stages := v_found.stage;
   v_ordinal bigint := v_found.ordinal;
+  v_id text := v_stage.stage_id || '-' || v_ordinal;
   v_machines boolean := coalesce((request ->> 'machines')::boolean, false) and app.is_server();
   v_largest bigint := coalesce((request ->> 'largest')::bigint, 9223372036854775807);
 begin

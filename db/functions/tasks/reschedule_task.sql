@@ -13,6 +13,8 @@ declare
   v_ordinal bigint := v_found.ordinal;
   v_ready app.ready;
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   if v_stage.job_id is not null then
     raise exception 'task "%" belongs to a job', task_id using errcode = 'FF006', hint = 'only lone tasks are moved one by one';
   end if;

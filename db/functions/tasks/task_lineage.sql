@@ -23,6 +23,8 @@ declare
   v_up json[] := '{}'::json[];
   v_down json[] := '{}'::json[];
 begin
+  -- However it was named.
+  task_id := (v_found.stage).stage_id || '-' || v_found.ordinal;
   select * into v_task from app.tasks t where t.stage_id = v_stage.stage_id and t.ordinal = v_ordinal;
   v_name := coalesce(v_task.index, v_ordinal::text);
   for v_other in

@@ -16,7 +16,7 @@ declare
   v_id text;
   v_status text;
 begin
-  if why.id like '%-%' then
+  if why.id ~ '[-/]' then
     v_found := app.find_task(v_tenant, why.id);
     v_stage := v_found.stage;
     v_id := v_stage.stage_id || '-' || v_found.ordinal;

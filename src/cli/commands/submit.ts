@@ -16,6 +16,7 @@ import { note } from "../terminal/io.js";
 import {
   collect,
   labelsOf,
+  metadataOf,
   oneOf,
   positiveSeconds,
   priorityOf,
@@ -36,6 +37,7 @@ interface SubmitOptions extends WaitFlags {
   resume?: boolean;
   priority?: string;
   label?: string[];
+  metadata?: string;
   parameters?: string;
   /** false: --no-deadline. */
   deadline?: string | false;
@@ -66,6 +68,7 @@ export function addSubmit(cli: Cli): void {
     .option("--resume", "short for --mode resume")
     .option("--priority <number>", "higher runs first (default 0)")
     .option("--label <key=value>", "a label to find the job by; may be repeated", collect)
+    .option("--metadata <json>", "an object that is kept with the job and shown with it, at most 16 KB")
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
     .option(
       "--deadline <seconds>",
@@ -125,6 +128,7 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
     mode: modeOf(options, problems),
     priority: priorityOf(options.priority, problems),
     labels: labelsOf(options.label, problems),
+    metadata: metadataOf(options.metadata, problems),
     deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
     deadline_from: oneOf("--deadline-from", options.deadlineFrom, deadline_moments, problems),
     run_at: momentOf(options.at, problems),

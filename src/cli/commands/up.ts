@@ -26,6 +26,7 @@ import { type Session, type SessionOptions, withSession } from "../terminal/sess
 export interface UpOptions {
   slots?: string;
   lease?: string;
+  logTasks?: boolean;
   memory?: string;
   host?: string;
   port?: string;
@@ -75,7 +76,8 @@ export function addUp(cli: Cli): void {
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
-    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)");
+    .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
+    .option("--log-tasks", "one line of the log for each task that ends, also for those that simply complete");
   addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
     .examples(
       "fanfold up",
@@ -116,6 +118,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       migrate: options.migrate ?? true,
       slots,
       lease_s,
+      log_tasks: options.logTasks,
       worker_memory_mb,
       host: options.host,
       port,

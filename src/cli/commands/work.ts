@@ -2,7 +2,7 @@
 import type { Cli } from "../terminal/command.js";
 import { addWaitOption, type UpOptions, up } from "./up.js";
 
-interface WorkFlags extends Pick<UpOptions, "slots" | "lease" | "memory" | "waitForDatabase" | "once"> {
+interface WorkFlags extends Pick<UpOptions, "slots" | "lease" | "memory" | "logTasks" | "waitForDatabase" | "once"> {
   types?: string;
 }
 
@@ -18,6 +18,7 @@ export function addWork(cli: Cli): void {
     .option("--slots <number>", "how many tasks run at the same time (default 8)")
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
+    .option("--log-tasks", "one line of the log for each task that ends, also for those that simply complete")
     .option("--once", "end when there is nothing left to run");
   addWaitOption(command)
     .examples("fanfold work", "fanfold work --types 'raster.*' --slots 4", "fanfold work --once")

@@ -6,6 +6,7 @@ import { type Retry, retryFromText } from "../../core/declare/retry.js";
 import type { StageOptions } from "../../core/declare/stage_options.js";
 import { type Problem, quoted } from "../../core/errors/problems.js";
 import type { JobWebhook } from "../../core/places/webhooks.js";
+import { parseJson } from "../../core/values/json.js";
 import { usage } from "./failure.js";
 
 /** Reads options; what is wrong with them is said all at once. */
@@ -133,6 +134,18 @@ function webhookOf(text: string): unknown {
 }
 
 /** Labels are texts, never JSON: a label "1.10" must not become 1.1. */
+export function metadataOf(text: string | undefined, problems: Problem[]): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = parseJson(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  problems.push({ path: "--metadata", problem: "is not a JSON object", fix: `--metadata '{"ticket": 17}'` });
+  return undefined;
+}
+
 export function labelsOf(
   pairs: readonly string[] | undefined,
   problems: Problem[],

@@ -44,6 +44,8 @@ export interface SessionOptions {
   log?: boolean;
   slots?: number | undefined;
   lease_s?: number | undefined;
+  /** A line of the log for each task that ends. */
+  log_tasks?: boolean | undefined;
   wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
@@ -137,6 +139,7 @@ export async function withSession<T>(
           isolation_user,
           memory_mb,
           retry,
+          log_tasks: options.log_tasks,
           secrets_dir,
           secrets: config.vault && vaultSecrets(config.vault),
           outbound,

@@ -10,8 +10,16 @@ export const job_id = z
   .describe("The job's id, or at least its first 4 characters where that is unambiguous");
 export const task_id = z
   .string()
-  .regex(/^\d{1,18}-\d{1,18}$/, "is not a task's id: two numbers, such as 12-0")
-  .describe("The task's id: stage and ordinal");
+  .max(300)
+  .regex(
+    /^(\d{1,18}-\d{1,18}|[0-9a-f]{4,64}\/[^/]{1,63}\/.{1,200})$/,
+    "is not a task's id: two numbers, such as 12-0, or <job>/<stage>/<index>",
+  )
+  .describe(
+    "The task's id, such as 12-0; or <job>/<stage>/<index> with %2F between them, such as 3f2a9c%2Fgreeting%2Fgreeting-0",
+  );
+/** Of the last task of a page. */
+export const task_cursor = z.string().regex(/^\d{1,18}-\d{1,18}$/, "is not `next` of the page before");
 export const job_type = z.string().min(1).max(63);
 export const task_type = z.string().min(1).max(63);
 export const time = z.string().describe("A time, ISO 8601");

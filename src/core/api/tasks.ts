@@ -2,7 +2,20 @@
 import { z } from "zod";
 import { task_statuses } from "../shown/statuses.js";
 import { bulk_body_values, endpointsOf } from "./endpoint.js";
-import { job_id, limit, moment, priority, record, retry, stage, task_id, task_type, told, verb } from "./fields.js";
+import {
+  job_id,
+  limit,
+  moment,
+  priority,
+  record,
+  retry,
+  stage,
+  task_cursor,
+  task_id,
+  task_type,
+  told,
+  verb,
+} from "./fields.js";
 import { repaired, why_record } from "./operation_records.js";
 import { task_record, task_summary, task_with_result } from "./task_records.js";
 
@@ -26,7 +39,7 @@ const one_task = z.strictObject({ parameters: record.default({}), ...enqueue_opt
 const page_query = {
   status: z.enum(task_statuses).optional(),
   limit,
-  cursor: task_id.optional().describe("`next` of the page before, unchanged"),
+  cursor: task_cursor.optional().describe("`next` of the page before, unchanged"),
 };
 /** Tasks of a stage are numbered from 0. */
 const ordinals = {

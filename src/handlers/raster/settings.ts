@@ -34,7 +34,7 @@ function objectProblem(text: string, otherwise: string): string | null {
 
 export const source_ref = told(2000, (text) =>
   isHttps(text) ? null : objectProblem(text, "is neither zone:key, such as bronze:scenes/dem.tif, nor an https URL"),
-);
+).meta({ format: "uri-reference" });
 
 export const zone_object = told(2000, (text) => objectProblem(text, "is not zone:key, such as silver:dem/scene-1.tif"));
 

@@ -60,6 +60,8 @@ export interface TaskEndsParts extends Registration {
   finisher: Finisher;
   /** How failed tasks are tried again where neither their submit nor stage nor handler says so. */
   retry?: Retry | undefined;
+  /** Those that simply complete are told at level info, too. */
+  log_tasks?: boolean | undefined;
 }
 
 export class TaskEnds {
@@ -106,7 +108,9 @@ export class TaskEnds {
   private say(ctx: TaskContext, end: TaskEnd, duration_ms: number): void {
     const { log } = this.parts;
     const { traced, words } = rules[end.how];
-    const level = "failure" in end ? "warn" : traced === "completed" || traced === "released" ? "debug" : "info";
+    const { log_tasks = false } = this.parts;
+    const is_quiet = (traced === "completed" && !log_tasks) || traced === "released";
+    const level = "failure" in end ? "warn" : is_quiet ? "debug" : "info";
     if (!log.isLevelEnabled(level)) return;
     const { category, code, message: error } = "failure" in end ? end.failure : {};
     log[level]({ ...taskFacts(ctx), duration_ms, category, code, error }, words);
@@ -180,7 +184,7 @@ function failureOfSpill(failure: ToldFailure): ToldFailure {
 /** What every log line about a task names. */
 export function taskFacts(ctx: TaskContext) {
   const { tenant_id, job_id, task_id, task_type, index, attempt } = ctx;
-  const { correlation_id } = ctx.claim.stage;
+  const { correlation_id, job_type } = ctx.claim.stage;
   const trace_id = traceIdOf(ctx.traceparent);
-  return { tenant_id, job_id, task: task_id, task_type, index, attempt, correlation_id, trace_id };
+  return { tenant_id, job_id, job_type, task: task_id, task_type, index, attempt, correlation_id, trace_id };
 }

@@ -169,6 +169,7 @@ export class Incarnation {
       services,
       spill: { store, worker_id },
       retry: settings.retry,
+      log_tasks: settings.log_tasks,
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => memory.during(ctx, () => shared.processes.run(ctx, handler, worker_id), onMemory),
       onRoom: () => {
