@@ -2,14 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { programWith } from "../src/cli/program.js";
 import type { Endpoint } from "../src/core/api/endpoint.js";
 import { job_record, stage_record } from "../src/core/api/job_records.js";
 import { jobs_api } from "../src/core/api/jobs.js";
 import { request_record } from "../src/core/api/platform/requests.js";
 import { task_record } from "../src/core/api/task_records.js";
-import { buildProgram } from "../src/cli/program.js";
 import { builtinRegistry } from "../src/jobs/index.js";
 import { allRoutes } from "../src/server/routes/index.js";
 
@@ -32,17 +33,22 @@ test("every row of the audit has an answer, and what differs says why", () => {
 });
 
 test("every command that is named is there, with its options and job types", () => {
-  const program = buildProgram();
+  const { program } = programWith({ cwd: root } as never, {});
   const types = new Set(builtinRegistry().jobs.map(({ type }) => type));
   const commands = named.filter(({ word }) => word.startsWith("fanfold "));
   expect(commands.length).toBeGreaterThan(30);
   for (const { number, word } of commands) {
     const [, ...parts] = word.split(" ");
-    let command = program;
+    let command: Command = program;
     for (const part of parts) {
       const next = command.commands.find((one) => one.name() === part);
       if (next !== undefined) command = next;
-      else if (part.startsWith("--")) expect([number, word, command.options.map(({ long }) => long)]).toEqual([number, word, expect.arrayContaining([part])]);
+      else if (part.startsWith("--"))
+        expect([number, word, command.options.map(({ long }) => long)]).toEqual([
+          number,
+          word,
+          expect.arrayContaining([part]),
+        ]);
       else expect([number, word, command.name() === "submit" && types.has(part)]).toEqual([number, word, true]);
     }
     expect([number, word, command === program]).toEqual([number, word, false]);
@@ -50,23 +56,39 @@ test("every command that is named is there, with its options and job types", () 
 });
 
 test("every function of the database that is named has its file", () => {
-  const files = new Set(["functions", "geo"].flatMap((folder) => readdirSync(join(root, "db", folder), { recursive: true }).map(String)).map((file) => file.split("/").at(-1)));
+  const files = new Set(
+    ["functions", "geo"]
+      .flatMap((folder) => readdirSync(join(root, "db", folder), { recursive: true }).map(String))
+      .map((file) => file.split("/").at(-1)),
+  );
   const functions = named.filter(({ word }) => /^(app|platform)\.[a-z_]+$/.test(word));
   expect(functions.length).toBeGreaterThan(30);
-  for (const { number, word } of functions) expect([number, word, files.has(`${word.split(".")[1]}.sql`)]).toEqual([number, word, true]);
-  const tables = readdirSync(join(root, "db/geo/migrations")).map((file) => readFileSync(join(root, "db/geo/migrations", file), "utf8")).join("\n");
-  for (const { word } of named.filter((one) => one.word.startsWith("geo."))) expect(tables).toContain(`create table ${word} `);
+  for (const { number, word } of functions)
+    expect([number, word, files.has(`${word.split(".")[1]}.sql`)]).toEqual([number, word, true]);
+  const tables = readdirSync(join(root, "db/geo/migrations"))
+    .map((file) => readFileSync(join(root, "db/geo/migrations", file), "utf8"))
+    .join("\n");
+  for (const { word } of named.filter((one) => one.word.startsWith("geo.")))
+    expect(tables).toContain(`create table ${word} `);
 });
 
 test("every call that is named is one of the API, by method and path", () => {
-  const calls = new Set(allRoutes().map(({ endpoint }: { endpoint: Endpoint }) => `${endpoint.method} ${endpoint.path}`));
+  const calls = new Set(
+    allRoutes().map(({ endpoint }: { endpoint: Endpoint }) => `${endpoint.method} ${endpoint.path}`),
+  );
   const told = named.filter(({ word }) => /^(GET|POST|PUT|PATCH|DELETE) \//.test(word));
   expect(told.length).toBeGreaterThan(15);
   for (const { number, word } of told) expect([number, word, calls.has(word)]).toEqual([number, word, true]);
 });
 
 test("every field that is named is one of its record, and every part of ctx is what a handler sees", () => {
-  const records: Record<string, z.ZodType> = { job: job_record, stage: stage_record, task: task_record, request: request_record, submitted: jobs_api.submit.reply };
+  const records: Record<string, z.ZodType> = {
+    job: job_record,
+    stage: stage_record,
+    task: task_record,
+    request: request_record,
+    submitted: jobs_api.submit.reply,
+  };
   const context = readFileSync(join(root, "src/core/task/context.ts"), "utf8");
   let seen = 0;
   for (const { number, word } of named) {
@@ -74,7 +96,10 @@ test("every field that is named is one of its record, and every part of ctx is w
     if (record === undefined) continue;
     seen += 1;
     const schema = records[record];
-    const is_there = schema === undefined ? new RegExp(`^  (readonly )?${field}[(<:]`, "m").test(context) : schema instanceof z.ZodObject && field! in schema.shape;
+    const is_there =
+      schema === undefined
+        ? new RegExp(`^  (readonly )?${field}[(<:]`, "m").test(context)
+        : schema instanceof z.ZodObject && field! in schema.shape;
     expect([number, word, is_there]).toEqual([number, word, true]);
   }
   expect(seen).toBeGreaterThan(50);
@@ -83,5 +108,6 @@ test("every field that is named is one of its record, and every part of ctx is w
 test("every page and file that is named is there", () => {
   const files = named.filter(({ word }) => /^[\w./-]+\.(md|ts|yaml)$/.test(word));
   expect(files.length).toBeGreaterThan(30);
-  for (const { number, word } of files) expect([number, word, existsSync(join(root, word))]).toEqual([number, word, true]);
+  for (const { number, word } of files)
+    expect([number, word, existsSync(join(root, word))]).toEqual([number, word, true]);
 });

@@ -53,11 +53,7 @@ import { type Io, json, note } from "./terminal/io.js";
 
 /** Runs one command line and returns its exit code. Never throws, never ends the process. */
 export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Promise<number> {
-  const cli: Cli = { io, program: makeProgram(io), env, exit_code: exit_codes.done };
-  for (const [heading, adds] of commands) {
-    cli.program.commandsGroup(heading);
-    for (const add of adds) add(cli);
-  }
+  const cli = programWith(io, env);
   for (const command of everyCommand(cli.program))
     command.exitOverride(rememberIn(command)).configureOutput(outputOf(io)).configureHelp(help);
   try {
@@ -67,6 +63,16 @@ export async function run(argv: readonly string[], io: Io, env: Cli["env"]): Pro
   } catch (error) {
     return report(cli, argv, error);
   }
+}
+
+/** Every command, and nothing run. */
+export function programWith(io: Io, env: Cli["env"]): Cli {
+  const cli: Cli = { io, program: makeProgram(io), env, exit_code: exit_codes.done };
+  for (const [heading, adds] of commands) {
+    cli.program.commandsGroup(heading);
+    for (const add of adds) add(cli);
+  }
+  return cli;
 }
 
 /** Which command an error of commander's is about: it does not say so itself. */
