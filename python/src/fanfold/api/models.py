@@ -278,6 +278,8 @@ class Job(TypedDict):
     error: TaskError | None
     tenant_id: str
     parameters: dict[str, Any]
+    metadata: dict[str, Any] | None
+    updated_at: str
     correlation_id: str | None
     group_id: str | None
     waits_for: int
@@ -2063,6 +2065,7 @@ class PostJobsSubmitJobTypeBody(TypedDict):
     resume: NotRequired[bool]
     priority: NotRequired[int]
     labels: NotRequired[dict[str, str]]
+    metadata: NotRequired[dict[str, Any]]
     deadline_s: NotRequired[float | None]
     deadline_from: NotRequired[Literal['start', 'submit']]
     run_at: NotRequired[str]
@@ -2126,6 +2129,7 @@ class PostJobsSubmitJobTypeBatchBody(TypedDict):
 class PostJobsSubmitJobTypeBatchBodyItemsItem(TypedDict):
     priority: NotRequired[int]
     labels: NotRequired[dict[str, str]]
+    metadata: NotRequired[dict[str, Any]]
     deadline_s: NotRequired[float | None]
     deadline_from: NotRequired[Literal['start', 'submit']]
     run_at: NotRequired[str]
@@ -4264,6 +4268,28 @@ class GetOgcConformanceReply(TypedDict):
     conformsTo: list[str]
 
 
+class GetOgcJobsReply(TypedDict):
+    jobs: list[Any]
+    links: list[Any]
+
+
+class DeleteOgcJobsProcessJobIdReply(TypedDict):
+    jobID: str
+    type: Literal['process']
+    status: Literal['accepted', 'running', 'successful', 'failed', 'dismissed']
+
+
+class GetOgcJobsProcessJobIdReply(TypedDict):
+    jobID: str
+    type: Literal['process']
+    status: Literal['accepted', 'running', 'successful', 'failed', 'dismissed']
+
+
+class GetOgcProcessesReply(TypedDict):
+    processes: list[Any]
+    links: list[Any]
+
+
 class GetOgcTileMatrixSetsReply(TypedDict):
     links: NotRequired[list[Any]]
 
@@ -4317,6 +4343,11 @@ GetTasksTaskIdWhyReply: TypeAlias = "Why"
 DeleteViewsViewNameReply: TypeAlias = "View"
 PutViewsViewNameReply: TypeAlias = "View"
 PostWorkersWorkerIdFilesBody: TypeAlias = "PostWorkersWorkerIdFilesBodyOne | PostWorkersWorkerIdFilesBodyOne1"
+GetOgcJobsProcessJobIdResultsReply: TypeAlias = "Any"
+GetOgcJobsProcessJobIdResultsOutputIdReply: TypeAlias = "Any"
+GetOgcProcessesProcessIdReply: TypeAlias = "dict[str, Any]"
+PostOgcProcessesProcessIdExecutionBody: TypeAlias = "dict[str, Any]"
+PostOgcProcessesProcessIdExecutionReply: TypeAlias = "Any"
 GetOgcTileMatrixSetsSetIdReply: TypeAlias = "dict[str, Any]"
 GetStacReply: TypeAlias = "StacLanding"
 GetStacCollectionsReply: TypeAlias = "StacCollections"
