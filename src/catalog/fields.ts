@@ -52,12 +52,15 @@ export const item_names: FilterNames = {
 /** Asked for or not, an item is found again by these. */
 const always = ["type", "id", "collection"];
 
-/** The item with the fields that are included but for those that are excluded; the longer path decides. */
+/** The item with the fields that are included but for those that are excluded; the longer path decides, and of equal ones the included. */
 export function withFields(item: StacItem, fields: { include: string[]; exclude: string[] } | undefined): StacItem {
   if (fields === undefined || (fields.include.length === 0 && fields.exclude.length === 0)) return item;
-  const excluded = fields.exclude.filter((name) => !always.includes(name)).map(pathOf);
   const included = fields.include.map(pathOf);
-  // Only what stands in both lists ends up with neither: excluding wins.
+  const wanted = new Set(included.map((path) => path.join(".")));
+  const excluded = fields.exclude
+    .filter((name) => !always.includes(name))
+    .map(pathOf)
+    .filter((path) => !wanted.has(path.join(".")));
   const kept = included.length === 0 ? item : only(item, [...included, ...always.map((name) => [name])]);
   return without(kept, excluded, included) as unknown as StacItem;
 }

@@ -69,7 +69,36 @@ describe("with an API key", () => {
     const { status, headers, body } = await get(url(cog), bearer(), "HEAD");
     expect([status, headers.get("content-length"), body.length]).toEqual([200, "100000", 0]);
     const part = await get(url(cog), { ...bearer(), range: "bytes=0-9" }, "HEAD");
-    expect([part.status, part.headers.get("content-length")]).toEqual([206, "10"]);
+    expect([part.status, part.headers.get("content-length")]).toEqual([200, "100000"]);
+  });
+
+  test("conditions are looked at in the order of the standard: what must be, then what need not be", async () => {
+    const { headers: known } = await get(url(cog), bearer(), "HEAD");
+    const [etag, modified] = [known.get("etag")!, known.get("last-modified")!];
+    const [before, after] = [-1, 1].map((day) => new Date(Date.parse(modified) + day * 86_400_000).toUTCString());
+    const answers: [Record<string, string>, number][] = [
+      [{ "if-match": '"another"' }, 412],
+      [{ "if-match": `W/${etag}` }, 412],
+      [{ "if-match": `"another", ${etag}` }, 200],
+      [{ "if-match": "*" }, 200],
+      [{ "if-modified-since": modified }, 304],
+      [{ "if-modified-since": after! }, 304],
+      [{ "if-modified-since": before! }, 200],
+      [{ "if-modified-since": "a while ago" }, 200],
+      [{ "if-modified-since": modified, "if-none-match": '"another"' }, 200],
+      [{ "if-modified-since": before!, "if-none-match": etag }, 304],
+      [{ "if-unmodified-since": before! }, 412],
+      [{ "if-unmodified-since": modified }, 200],
+      [{ "if-unmodified-since": before!, "if-match": etag }, 200],
+      [{ "if-match": '"another"', "if-none-match": etag }, 412],
+      [{ "if-match": etag, range: "bytes=0-9" }, 206],
+      [{ "if-match": '"another"', range: "bytes=0-9" }, 412],
+    ];
+    for (const [conditions, status] of answers) {
+      const answer = await get(url(cog), { ...bearer(), ...conditions });
+      expect([conditions, answer.status]).toEqual([conditions, status]);
+      if (status === 412 || status === 304) expect(answer.body).toHaveLength(0);
+    }
   });
 
   test.each([

@@ -151,6 +151,7 @@ const searched = z.strictObject({
   ids: text(12_000, "Items, by id, with commas between", "scene-1,scene-2"),
   collections: text(12_000, "Collections, by id, with commas between", "dem"),
   intersects: text(12_000, "A GeoJSON geometry", '{"type":"Point","coordinates":[8.5,47.4]}'),
+  query: text(12_000, "The query extension, in JSON: properties, each with operators", '{"gsd":{"lte":30}}'),
   ...in_address,
 });
 

@@ -18,6 +18,37 @@ export function wantedBytes(range: string | undefined, bytes: number): Wanted {
   return { kind: "part", from, to: last === "" ? bytes - 1 : Math.min(Number(last), bytes - 1) };
 }
 
+/** What a caller says about the file it knows, as the headers of a request have it. */
+export interface Conditions {
+  "if-match"?: string | undefined;
+  "if-unmodified-since"?: string | undefined;
+  "if-none-match"?: string | undefined;
+  "if-modified-since"?: string | undefined;
+}
+
+/** In the order of RFC 9110, 13.2.2: a tag counts before a date, and what must be before what need not be. */
+export function conditionsOf(asked: Conditions, etag: string, modified_ms: number): "send" | "not_modified" | "failed" {
+  const { "if-match": match, "if-none-match": none_match } = asked;
+  // Dates in HTTP have whole seconds.
+  const modified = Math.floor(modified_ms / 1000) * 1000;
+  if (match !== undefined) {
+    // A weak tag is never the same file for sure.
+    if (match.trim() !== "*" && !match.split(",").some((one) => one.trim() === etag)) return "failed";
+  } else {
+    const unmodified_since = dateOf(asked["if-unmodified-since"]);
+    if (unmodified_since !== null && modified > unmodified_since) return "failed";
+  }
+  if (none_match !== undefined) return isKnown(none_match, etag) ? "not_modified" : "send";
+  const modified_since = dateOf(asked["if-modified-since"]);
+  return modified_since !== null && modified <= modified_since ? "not_modified" : "send";
+}
+
+/** What is no date is as if it were not there. */
+function dateOf(text: string | undefined): number | null {
+  const ms = text === undefined || !/\bGMT$/.test(text.trim()) ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
 /** If-None-Match: weak comparison. */
 export function isKnown(if_none_match: string | undefined, etag: string): boolean {
   if (if_none_match === undefined) return false;

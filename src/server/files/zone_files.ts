@@ -15,7 +15,7 @@ import { leaveWith } from "../http/call_places.js";
 import { MethodNotAllowed } from "../http/methods.js";
 import type { Service } from "../service.js";
 import { isSignedFor } from "./asset_urls.js";
-import { isKnown, isSameFile, wantedBytes } from "./byte_range.js";
+import { type Conditions, conditionsOf, isSameFile, wantedBytes } from "./byte_range.js";
 import { signedQueryOf } from "./signed_query.js";
 
 export interface ZoneFilesParts {
@@ -59,7 +59,8 @@ export function registerZoneFiles(app: FastifyInstance, parts: ZoneFilesParts): 
       if (reply.hasHeader("access-control-allow-origin")) {
         reply.headers({
           "access-control-allow-methods": allowed.join(", "),
-          "access-control-allow-headers": "authorization, range, if-range, if-none-match",
+          "access-control-allow-headers":
+            "authorization, range, if-range, if-match, if-none-match, if-modified-since, if-unmodified-since",
           "access-control-max-age": "86400",
         });
       }
@@ -111,9 +112,12 @@ async function send(engine: Engine, asset: AssetRecord, request: FastifyRequest,
     reply.raw.writeHead(status, { ...headers, ...more });
     reply.raw.end();
   };
-  if (isKnown(request.headers["if-none-match"], etag)) return finish(304);
+  const conditions = conditionsOf(request.headers as Conditions, etag, new Date(asset.created_at).getTime());
+  if (conditions === "not_modified") return finish(304);
+  if (conditions === "failed") return finish(412, { "content-length": 0 });
   const is_remote = engine.zones.isRemote(asset.zone);
-  const { range } = request.headers;
+  // Ranges are for GET alone.
+  const range = request.method === "GET" ? request.headers.range : undefined;
   const if_range = request.headers["if-range"] as string | undefined;
   const wanted = isSameFile(if_range, etag) ? wantedBytes(range, asset.bytes) : { kind: "whole" as const };
   if (wanted.kind === "unsatisfiable") {

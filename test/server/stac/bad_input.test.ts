@@ -100,7 +100,11 @@ const bad_searches: [name: string, values: string[]][] = [
     "sortby",
     ["", "+", "-", ",", "a;drop table", "' or 1=1", "geometry", `+${"x".repeat(300)}`, "a,b,c,d,e,f,g,h,i,j,k"],
   ],
-  ["fields", ["", "-", "a b", "../x", "id,,x", "__proto__.x y"]],
+  [
+    "query",
+    ["", "gsd", "[]", "null", '{"gsd":5}', '{"gsd":{"about":5}}', '{"gsd":{"in":5}}', '{"gsd":{"eq":{"a":1}}}'],
+  ],
+  ["fields", ["-", "a b", "../x", "id,,x", "__proto__.x y"]],
   ["filter-lang", ["cql", "sql", ""]],
   ["filter-crs", ["EPSG:4326", "http://www.opengis.net/def/crs/EPSG/0/3857", "nonsense"]],
   ["ids", ["", ",", "a,,b"]],

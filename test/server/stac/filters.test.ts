@@ -77,6 +77,13 @@ describe.each(stac_kinds)("filters (%s)", (kind) => {
     expect(found(await service.call("POST", "/stac/search", { body: { filter } }))).toBe("b");
     const query = new URLSearchParams({ filter: JSON.stringify(filter), "filter-lang": "cql2-json" });
     expect(found(await service.call("GET", `/stac/search?${query}`))).toBe("b");
+    const by_address = new URLSearchParams({ ...Object.fromEntries(query), query: '{"gsd":{"gt":25}}' });
+    expect(found(await service.call("GET", `/stac/search?${by_address}`))).toBe("");
+    const alone = new URLSearchParams({ query: '{"gsd":{"gt":5,"lt":25}}' });
+    const posted = { query: { gsd: { gt: 5, lt: 25 } } };
+    expect(found(await service.call("GET", `/stac/search?${alone}`))).toBe(
+      found(await service.call("POST", "/stac/search", { body: posted })),
+    );
     expect(found(await service.call("POST", "/stac/search", { body: { filter, query: { gsd: { gt: 25 } } } }))).toBe(
       "",
     );

@@ -174,4 +174,40 @@ describe.each(stac_kinds)("the STAC API, read by its links (%s)", (kind) => {
     expect(without.features[0].properties).not.toHaveProperty("gsd");
     expect(without.features[0].links.length).toBeGreaterThan(3);
   });
+
+  test("fields are those of the extension's table: what is left out, empty or in both lists", async () => {
+    const needed = "assets bbox collection geometry id links properties stac_version type".split(" ");
+    const whole = (await service.call("GET", "/stac/search?limit=1")).body.features[0];
+    const keys = (of: object) => Object.keys(of).sort();
+    const without = (name: string) => (list: string[]) => list.filter((one) => one !== name);
+    expect(keys(whole.properties).length).toBeGreaterThan(1);
+    const rows: [unknown, string[], string[]][] = [
+      [{}, needed, ["datetime"]],
+      [null, needed, ["datetime"]],
+      [{ include: null, exclude: [] }, needed, ["datetime"]],
+      [{ include: [], exclude: ["geometry"] }, without("geometry")(needed), ["datetime"]],
+      [{ include: [], exclude: ["properties", "bbox"] }, without("properties")(without("bbox")(needed)), []],
+      [{ include: null, exclude: ["assets"] }, without("assets")(needed), ["datetime"]],
+      [{ exclude: ["geometry"] }, without("geometry")(keys(whole)), keys(whole.properties)],
+      [{ include: ["bbox", "links"], exclude: ["bbox"] }, ["bbox", "collection", "id", "links", "type"], []],
+      [{ include: ["properties.gsd"], exclude: ["properties"] }, ["collection", "id", "properties", "type"], ["gsd"]],
+      [
+        { include: ["properties"], exclude: ["properties.gsd"] },
+        ["collection", "id", "properties", "type"],
+        without("gsd")(keys(whole.properties)),
+      ],
+    ];
+    for (const [fields, members, properties] of rows) {
+      const { body } = await service.call("POST", "/stac/search", { body: { limit: 1, fields } });
+      const told = body.features[0];
+      expect([fields, keys(told), keys(told.properties ?? {})]).toEqual([fields, members, properties]);
+    }
+    for (const [text, members] of [
+      ["", needed],
+      ["-geometry", without("geometry")(needed)],
+    ] as const) {
+      const { status, body } = await service.call("GET", `/stac/search?limit=1&fields=${text}`);
+      expect([status, keys(body.features[0]), keys(body.features[0].properties)]).toEqual([200, members, ["datetime"]]);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 // Filters: CQL2 as text or JSON, and the older query extension, both made into one CQL2 expression in JSON.
 import { item_names } from "../../../catalog/fields.js";
+import { isRecord } from "../../../core/declare/report.js";
 import { isFanfoldError } from "../../../core/errors/errors.js";
 import { kindOf, type Problem, quoted } from "../../../core/errors/problems.js";
 import { parseJson } from "../../../core/values/json.js";
@@ -64,11 +65,27 @@ const operators: Record<string, Comparison> = {
   contains: like("%", "%"),
 };
 
-export function queryFilter(query: Record<string, Record<string, unknown>>, problems: Problem[]): unknown {
+/** Of an address, as text. */
+export function queryFilterOfText(text: string, problems: Problem[]): unknown {
+  const fix = 'Give properties, each with operators: {"gsd":{"lte":30}}, URL-encoded.';
+  const refuse = (problem: string) => problems.push({ path: "query.query", problem, fix });
+  let query: unknown;
+  try {
+    query = parseJson(text);
+  } catch {
+    return void refuse("is not JSON");
+  }
+  const is_query = isRecord(query) && Object.values(query).every(isRecord);
+  return is_query ? queryFilter(query as Queried, problems, "query") : void refuse("is no object of objects");
+}
+
+type Queried = Record<string, Record<string, unknown>>;
+
+export function queryFilter(query: Queried, problems: Problem[], place: "body" | "query" = "body"): unknown {
   const found: unknown[] = [];
   for (const [name, conditions] of Object.entries(query)) {
     for (const [word, value] of Object.entries(conditions)) {
-      const path = `body.query[${quoted(name)}]`;
+      const path = `${place}.query[${quoted(name)}]`;
       const make = Object.hasOwn(operators, word) ? operators[word] : undefined;
       if (make === undefined) {
         const fix = `Use one of ${Object.keys(operators).join(", ")}.`;

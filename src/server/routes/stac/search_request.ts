@@ -8,7 +8,7 @@ import { BadRequest } from "../../../core/errors/errors.js";
 import { max_problems, type Problem, quoted } from "../../../core/errors/problems.js";
 import { parseJson } from "../../../core/values/json.js";
 import { readDatetime } from "./datetime.js";
-import { allOf, queryFilter, readFilter } from "./filter.js";
+import { allOf, queryFilter, queryFilterOfText, readFilter } from "./filter.js";
 
 export const default_limit = 10;
 
@@ -27,10 +27,15 @@ export function searchOfAddress(query: Address): SearchQuery {
   if (collections !== undefined) asked.collections = readList(collections, "query.collections", problems);
   if (token !== undefined) asked.token = token;
   if (sortby !== undefined) asked.sortby = sortby.split(",").map(readSort);
-  if (fields !== undefined) asked.fields = readFields(fields.split(","));
+  if (fields !== undefined) asked.fields = fieldsOfList(fields.trim() === "" ? [] : fields.split(","));
   checkCrs(query["filter-crs"], "query", problems);
-  if (query.filter !== undefined)
-    asked.filter = readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
+  const written =
+    query.filter === undefined
+      ? undefined
+      : readFilter(query.filter, filter_lang ?? "cql2-text", "query.filter", problems);
+  const queried = query.query === undefined ? undefined : queryFilterOfText(query.query, problems);
+  const whole = allOf([written, queried]);
+  if (whole !== undefined) asked.filter = whole;
   return judged(asked, "query", problems);
 }
 
@@ -45,12 +50,7 @@ export function searchOfBody(body: Body): SearchQuery {
   if (isGiven(collections)) asked.collections = collections;
   if (isGiven(token)) asked.token = token;
   if (isGiven(sortby)) asked.sortby = sortby;
-  if (isGiven(fields)) {
-    const list = Array.isArray(fields)
-      ? fields
-      : [...(fields.include ?? []), ...(fields.exclude ?? []).map((field) => `-${field}`)];
-    asked.fields = readFields(list);
-  }
+  if (fields !== undefined) asked.fields = Array.isArray(fields) ? fieldsOfList(fields) : fieldsOfObject(fields ?? {});
   checkCrs(body["filter-crs"] ?? undefined, "body", problems);
   const lang = body["filter-lang"] ?? (typeof filter === "string" ? "cql2-text" : "cql2-json");
   const written = isGiven(filter) ? readFilter(filter, lang, "body.filter", problems) : undefined;
@@ -123,13 +123,39 @@ function readSort(text: string): NonNullable<SearchQuery["sortby"]>[number] {
   return { field: nameOf(text), direction: text.trim().startsWith("-") ? "desc" : "asc" };
 }
 
-function readFields(list: readonly string[]): NonNullable<SearchQuery["fields"]> {
+type Fields = NonNullable<SearchQuery["fields"]>;
+
+/** In a list nobody can tell what is left out from what is empty: it counts as empty. */
+function fieldsOfList(list: readonly string[]): Fields {
   const is_out = (one: string) => one.trim().startsWith("-");
-  return {
-    include: list.filter((one) => !is_out(one)).map(nameOf),
-    exclude: list.filter(is_out).map(nameOf),
-  };
+  return wantedFields(
+    list.filter((one) => !is_out(one)),
+    list.filter(is_out),
+  );
 }
+
+function fieldsOfObject(fields: {
+  include?: string[] | null | undefined;
+  exclude?: string[] | null | undefined;
+}): Fields {
+  return wantedFields(fields.include, fields.exclude ?? []);
+}
+
+/** The table of the fields extension: an include that is left out beside an exclude means everything, an empty one what an item needs. */
+function wantedFields(include: readonly string[] | null | undefined, exclude: readonly string[]): Fields {
+  const left_out = exclude.map(nameOf);
+  const is_default = (include ?? []).length === 0 && (include !== undefined || left_out.length === 0);
+  const isLeftOut = (name: string) =>
+    left_out.some((out) => name === out || name.startsWith(`${out}.`) || name === `properties.${out}`);
+  const chosen = is_default ? default_fields.filter((name) => !isLeftOut(name)) : (include ?? []).map(nameOf);
+  return { include: chosen, exclude: left_out };
+}
+
+/** What makes a valid item; an item has the one time or the two. */
+const default_fields = [
+  ..."type stac_version id collection geometry bbox links assets".split(" "),
+  ...["datetime", "start_datetime", "end_datetime"].map((name) => `properties.${name}`),
+];
 
 /** Without its sign. */
 function nameOf(text: string): string {

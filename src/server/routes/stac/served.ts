@@ -51,7 +51,7 @@ export function servedPart(
   const item: ItemPart = told(stored as StacItem);
   const { collection, id } = item;
   const wants_links =
-    !fields.exclude.includes("links") && (fields.include.length === 0 || fields.include.includes("links"));
+    fields.include.includes("links") || (fields.include.length === 0 && !fields.exclude.includes("links"));
   return {
     ...item,
     ...(wants_links && collection !== undefined && id !== undefined
