@@ -2,6 +2,9 @@
 // not critical: when only the catalogue fails, the COGs are there and of use, and a resume adds the items.
 import type { StageDeclaration } from "../core/declare/declare.js";
 
+/** How many of many may fail is the caller's to say, at submit: `--stage-option cog.failure_budget.percent=80`. */
+export const any_share = { failure_budget: { percent: 100 } } as const;
+
 const is_asked = "!($.parameters.register == false)";
 
 export const catalog_stages: readonly StageDeclaration[] = [

@@ -24,7 +24,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { asked_catalog_stages } from "./catalog_stages.js";
+import { any_share, asked_catalog_stages } from "./catalog_stages.js";
 
 export const processRaster = defineJob({
   type: "process_raster",
@@ -54,6 +54,7 @@ export const processRaster = defineJob({
       parallelism: "fan_out",
       max_parallel: 100,
       failure_budget: { percent: 1 },
+      overrides: any_share,
       tasks: async function* ({ previous }) {
         const { plan } = await previous.one<{ plan: RasterPlan }>();
         yield* cogTasks(plan);

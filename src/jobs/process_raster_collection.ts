@@ -25,7 +25,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { asked_catalog_stages } from "./catalog_stages.js";
+import { any_share, asked_catalog_stages } from "./catalog_stages.js";
 
 export const processRasterCollection = defineJob({
   type: "process_raster_collection",
@@ -82,6 +82,7 @@ export const processRasterCollection = defineJob({
       parallelism: "fan_out",
       max_parallel: 100,
       failure_budget: { percent: 50 },
+      overrides: any_share,
       tasks: async function* ({ previous }) {
         const { plans } = await previous.one<{ plans: RasterPlan[] }>();
         for (const plan of plans) yield* cogTasks(plan);

@@ -17,7 +17,7 @@ import {
   registered_sources,
   time_fields,
 } from "../handlers/raster/settings.js";
-import { catalog_stages } from "./catalog_stages.js";
+import { any_share, catalog_stages } from "./catalog_stages.js";
 
 export const registerRasters = defineJob({
   type: "register_rasters",
@@ -46,6 +46,7 @@ export const registerRasters = defineJob({
       description: "Each file is read",
       parallelism: "fan_out",
       failure_budget: { percent: 50 },
+      overrides: any_share,
       tasks: async function* ({ parameters, previous }) {
         const { sources } = await previous.one<Inventory>();
         const { sources: _, ...settings } = parameters;

@@ -7,7 +7,8 @@
 //   no file fits the pattern                   the job fails at group, and shows names that did not fit
 //   a group lacks a band                       incomplete=refuse: the job fails at group and names every gap; skip: the group is left
 //                                              out and told; allow: it is stacked with the bands there are
-//   the files of a group differ in size,       its task fails, up to a tenth of the groups: partial_success; resume repeats those only
+//   the files of a group differ in size,       its task fails, up to half of the groups: partial_success, and the others are registered; resume
+//                                              repeats those only. --stage-option stack.failure_budget.percent=90 allows more
 //   place or type, or one is broken
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
@@ -24,7 +25,7 @@ import {
   time_fields,
   zone_prefix,
 } from "../handlers/raster/settings.js";
-import { catalog_stages } from "./catalog_stages.js";
+import { any_share, catalog_stages } from "./catalog_stages.js";
 
 const { bands: _bands, band_names: _band_names, ...stack_source_fields } = source_fields;
 
@@ -89,7 +90,8 @@ export const stackBands = defineJob({
       description: "COGs in the silver zone",
       parallelism: "fan_out",
       max_parallel: 100,
-      failure_budget: { percent: 10 },
+      failure_budget: { percent: 50 },
+      overrides: any_share,
       tasks: async function* ({ parameters, previous }) {
         const { groups } = await previous.one<BandGroups>();
         const { prefix: _prefix, pattern: _pattern, band: _band, band_order: _order, ...settings } = parameters;

@@ -10,6 +10,7 @@ import { z } from "zod";
 import { defineJob } from "../core/declare/declare.js";
 import { stac_id } from "../handlers/raster/settings.js";
 import type { Selection } from "../handlers/stac/select_items.js";
+import { any_share } from "./catalog_stages.js";
 
 export const unpublishRaster = defineJob({
   type: "unpublish_raster",
@@ -57,6 +58,7 @@ export const unpublishRaster = defineJob({
       parallelism: "fan_out",
       when: "$.parameters.dry_run == false",
       failure_budget: { percent: 50 },
+      overrides: any_share,
       tasks: async function* ({ parameters, previous }) {
         const { batches } = await previous.one<Selection>();
         const { delete_files, job_ids: made_by = [] } = parameters;

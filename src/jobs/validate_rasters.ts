@@ -14,6 +14,7 @@ import {
   tile_fields,
   time_fields,
 } from "../handlers/raster/settings.js";
+import { any_share } from "./catalog_stages.js";
 
 export const validateRasters = defineJob({
   type: "validate_rasters",
@@ -37,6 +38,7 @@ export const validateRasters = defineJob({
       description: "Each source is checked",
       parallelism: "fan_out",
       failure_budget: { percent: 50 },
+      overrides: any_share,
       tasks: async function* ({ parameters, previous }) {
         const { sources } = await previous.one<Inventory>();
         const { sources: _, ...settings } = parameters;

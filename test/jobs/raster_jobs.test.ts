@@ -147,6 +147,39 @@ test.skipIf(skip)(`bands in files of their own become stacks, and what is missin
 });
 
 test.skipIf(skip)(
+  `sound groups are registered beside broken ones, as many as a submit allows, and files of a failed job can go${name}`,
+  async () => {
+    for (const tile of ["a", "b", "c", "d"]) {
+      for (const band of ["red", "nir"]) {
+        const broken = tile !== "a" && band === "nir";
+        world.put(
+          `bronze:half/${tile}_${band}.tif`,
+          broken ? "II*\0 and no more" : scene({ seed: tile.charCodeAt(0) }),
+        );
+      }
+    }
+    const wanted = { prefix: "bronze:half/", pattern: "{tile}_{band}.tif", band: "band" };
+    const failed = await world.run("stack_bands", { ...wanted, collection: "half-1" });
+    expect(failed.status).toBe("failed");
+    const stage_options = { stack: { failure_budget: { percent: 90 } } };
+    const most = await world.run("stack_bands", { ...wanted, collection: "half-2" }, { stage_options });
+    expect(most).toMatchObject({ status: "partial_success", result: { item_count: 1 } });
+    expect((await world.items("half-2")).map(({ id }) => id)).toEqual(["a"]);
+    const [log] = await world.db.sql<{ told: string }>`
+      select string_agg(l.message || l.data::text, ' ') as told from app.task_logs l
+        join app.stages s using (stage_id) where s.job_id = ${most.job_id} and s.name = 'stack'`;
+    expect(log!.told).toMatch(/a COG was made.*"resampling"/);
+
+    const left = () => recorded().then((refs) => refs.filter((ref) => ref.startsWith("silver:half-1/")));
+    expect(await left()).toHaveLength(2);
+    const removed = await world.run("unpublish_raster", { job_ids: [failed.job_id], dry_run: false });
+    expect(removed).toMatchObject({ status: "completed", result: { removed_files: 2 } });
+    expect(await left()).toEqual([]);
+    expect(await world.items("half-2")).toHaveLength(1);
+  },
+);
+
+test.skipIf(skip)(
   `COGs that are there are registered, stay where they are, and are only unrecorded${name}`,
   async () => {
     world.put("bronze:own/scene.tif", scene());

@@ -37,6 +37,7 @@ export async function makeCog(
 ): Promise<CogResult> {
   const { item_id, collection, tile } = wanted;
   const options = { ...wanted.options, block_size: blockSizeOf(wanted.options) };
+  const began = performance.now();
   const scratch = await ctx.scratch();
   const file = join(scratch, "cog.tif");
   ctx.progress(0.2, "converting");
@@ -63,6 +64,18 @@ export async function makeCog(
     prefix,
     name: "quicklook.png",
     media_type: "image/png",
+  });
+  ctx.log.info("a COG was made", {
+    item_id,
+    engine: engine.name,
+    version: engine.version,
+    bytes: cog.bytes,
+    size: [described.facts.raster.width, described.facts.raster.height, described.facts.raster.bands.length],
+    target_crs: options.target_crs.slice(0, 80),
+    resampling: options.resampling,
+    compression: options.compression,
+    checks: "valid as a COG, statistics of every pixel",
+    seconds: Math.round(performance.now() - began) / 1000,
   });
   ctx.deliver({ name: "cogs", count: 1, location: wanted.place ? `${zone}:${prefix}/` : `silver:${collection}/` });
   return {

@@ -74,6 +74,11 @@ export const rasterValidate = defineHandler(
     const pixels = grid.grid.width * grid.grid.height;
     const is_whole = pixels <= given.max_single_px ** 2 && pixels * bands.length * 16 <= single_max_bytes;
     const place = await placeOf(engine, grid.grid, cog.target_crs, is_whole);
+    ctx.log.info("a source was checked", {
+      ...{ source, engine: engine.name, version: engine.version, bytes: fetched.bytes, raster_type: kind.type },
+      ...{ size: [info.width, info.height, info.bands.length], target: [grid.grid.width, grid.grid.height] },
+      findings: findings.map(({ code }) => code),
+    });
     const [, dx, , , , dy] = info.transform ?? [0, 0, 0, 0, 0, 0];
     return {
       source,
