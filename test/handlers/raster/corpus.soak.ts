@@ -26,7 +26,14 @@ test.skipIf(why_not !== null)(`a corpus of rasters in three targets${reason}`, a
   const corpus = [...(await makeCorpus(program)), ...(await rastersOfOthers())];
   expect(corpus.length).toBeGreaterThanOrEqual(60);
   const outcomes: Outcome[] = [];
-  for (const one of corpus) for (const target of corpus_targets) outcomes.push(await outcomeOf(one, target, "gdal"));
+  const waiting = corpus.flatMap((one) => corpus_targets.map((target) => [one, target] as const));
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [one, target] = next;
+      outcomes.push(await outcomeOf(one, target, "gdal"));
+    }
+  };
+  await Promise.all([work(), work()]);
   const refused = outcomes.filter(({ refused }) => refused !== null);
   const unhelpful = refused.filter(({ refused }) => !isHelpful(refused!.code));
   expect(unhelpful.map(({ name, target, refused }) => ({ name, target, ...refused }))).toEqual([]);
