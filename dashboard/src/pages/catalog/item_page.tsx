@@ -2,9 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
+import type { layers_api } from "../../../../src/core/api/layers.js";
 import { type ApiProblem, request } from "../../api/call.js";
+import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { Card, CommandLine, Copy, Json, Page, ProblemNote, Safe, Skeleton, Table } from "../../ui/index.js";
+import { tileAddress } from "../layers/features.js";
+import { keptStyle } from "../layers/kept_style.js";
 import {
   placeOf,
   provenanceOf,
@@ -58,6 +62,7 @@ function Item({ item, text }: { item: StacItem; text: string }) {
   const place = placeOf(item);
   const { job_id, task_id } = provenanceOf(item);
   const { description } = item.properties;
+  const layer = useLayerOf(item);
   return (
     <>
       {typeof description === "string" && (
@@ -80,6 +85,11 @@ function Item({ item, text }: { item: StacItem; text: string }) {
           {job_id !== null && <Link href={to.job(job_id)}>job {job_id.slice(0, 12)}</Link>}{" "}
           {task_id !== null && <Link href={to.task(task_id)}>task {task_id}</Link>}
         </Fact>
+        {layer !== null && (
+          <Fact name="Layer">
+            <Link href={to.layer(layer.name)}>its features</Link>
+          </Fact>
+        )}
         <Properties item={item} />
       </dl>
       <div className="catalog-pair">
@@ -90,6 +100,16 @@ function Item({ item, text }: { item: StacItem; text: string }) {
             items={map_items}
             chosen_item={0}
             picture={picture}
+            tiles={
+              layer === null
+                ? null
+                : {
+                    url: tileAddress(layer, "", layer.style?.column ?? null),
+                    layer: layer.name,
+                    style: layer.style,
+                    chosen: null,
+                  }
+            }
             fit={{ box: place.box, again: 0 }}
           />
         )}
@@ -122,6 +142,19 @@ function Item({ item, text }: { item: StacItem; text: string }) {
       </Card>
     </>
   );
+}
+
+/** Of an item that is a vector layer: what its tiles are drawn by. Null while it is not known, and of other items. */
+function useLayerOf(item: StacItem) {
+  const name = item.properties["fanfold:layer"];
+  const layer_id = typeof name === "string" ? name : "";
+  const { data } = useGet<typeof layers_api.get>(
+    "/api/layers/{layer_id}",
+    { params: { layer_id } },
+    { enabled: layer_id !== "" },
+  );
+  if (layer_id === "" || data === undefined || data.geometry_type === null) return null;
+  return { name: data.name, version: data.version, style: keptStyle(data) };
 }
 
 const told_elsewhere = new Set([

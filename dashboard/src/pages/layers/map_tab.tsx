@@ -15,6 +15,7 @@ import { FeatureCard } from "./feature_card.js";
 import { FeatureTable } from "./feature_table.js";
 import { tileAddress, useFeature, useFeatures, useMatched } from "./features.js";
 import { FilterForm } from "./filter_form.js";
+import { keptStyle } from "./kept_style.js";
 import type { WholeLayer } from "./layer_page.js";
 import { useSettled } from "./settled.js";
 import { ShareDialog } from "./share_dialog.js";
@@ -163,14 +164,6 @@ function useStyle(layer: WholeLayer, query: Asked): { style: LayerStyle | null; 
     return { style: { ...kept, ...given }, sampled: false };
   }
   return { style: styleOf(choice, column?.type ?? null, data) ?? kept, sampled: data?.sampled === true };
-}
-
-/** Without the column it is drawn by, a layer has one colour. */
-export function keptStyle({ style, columns }: Pick<WholeLayer, "style" | "columns">): LayerStyle | null {
-  if (style === null || typeof style.colour !== "string" || !Array.isArray(style.classes)) return null;
-  const kept = style as unknown as LayerStyle;
-  if (kept.column === null || columns.some(({ name }) => name === kept.column)) return kept;
-  return { ...kept, kind: "single", column: null, classes: [] };
 }
 
 function viewOf(text: string): Bounds | null {
