@@ -9,7 +9,7 @@ import {
   readTiffHeader,
   type TiffHeader,
   type TiffImageHeader,
-} from "./tiff_header.js";
+} from "./tiff/tiff_header.js";
 
 export interface CogViolation {
   code: string;

@@ -2,7 +2,7 @@
 // beside their imagery. Pure.
 import type { CogViolation } from "./cog_check.js";
 import { blockCount } from "./preflight_pixels.js";
-import type { TiffHeader, TiffImageHeader } from "./tiff_header.js";
+import type { TiffHeader, TiffImageHeader } from "./tiff/tiff_header.js";
 
 /** By the first block of each level, as GDAL and rio-cogeo do. `levels`: the image, then its overviews. */
 export function dataOrder(header: TiffHeader, levels: TiffImageHeader[]): CogViolation[] {

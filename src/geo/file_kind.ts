@@ -1,7 +1,7 @@
 // What a file is by its first bytes, whatever its name says. Pure.
 import { type FindingCode, finding } from "./findings.js";
 import type { Finding } from "./raster.js";
-import { isTiff } from "./tiff_header.js";
+import { isTiff } from "./tiff/tiff_header.js";
 
 /** Enough to know every format below; tar says what it is at byte 257. */
 export const file_kind_bytes = 512;

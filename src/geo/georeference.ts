@@ -1,7 +1,7 @@
 // Where a TIFF lies: GDAL's geotransform from pixel scale, tie points or a matrix, and the CRS from the GeoKeys. Pure.
 import type { Bounds, GeoTransform } from "./raster.js";
-import { tags } from "./tiff_layout.js";
-import type { RawDirectory, TiffReader } from "./tiff_reader.js";
+import { tags } from "./tiff/tiff_layout.js";
+import type { RawDirectory, TiffReader } from "./tiff/tiff_reader.js";
 
 export interface Georeference {
   /** Of the corner of the first pixel, also where the file gives its centre. May hold what is not finite. */

@@ -2,7 +2,7 @@
 // path, any URL, with any driver. The driver allow-list for the file itself does not help against that, so such files are refused. Pure.
 import { finding } from "./findings.js";
 import type { Finding } from "./raster.js";
-import type { RangeReader } from "./tiff_reader.js";
+import type { RangeReader } from "./tiff/tiff_reader.js";
 
 const GDAL_METADATA = 42_112;
 const max_directories = 1000;

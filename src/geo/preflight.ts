@@ -6,7 +6,13 @@ import { boundsOf } from "./georeference.js";
 import { hiddenPath } from "./hidden_paths.js";
 import { preflightPixels } from "./preflight_pixels.js";
 import type { Finding } from "./raster.js";
-import { HeaderError, type HeaderLimits, type RangeReader, readTiffHeader, type TiffHeader } from "./tiff_header.js";
+import {
+  HeaderError,
+  type HeaderLimits,
+  type RangeReader,
+  readTiffHeader,
+  type TiffHeader,
+} from "./tiff/tiff_header.js";
 
 export interface RasterLimits {
   /** Width times height. */

@@ -3,8 +3,8 @@
 import { finding } from "./findings.js";
 import type { RasterLimits } from "./preflight.js";
 import { type DataType, type Finding, isWide } from "./raster.js";
-import type { TiffHeader, TiffImageHeader } from "./tiff_header.js";
-import { sample_layouts } from "./tiff_layout.js";
+import type { TiffHeader, TiffImageHeader } from "./tiff/tiff_header.js";
+import { sample_layouts } from "./tiff/tiff_layout.js";
 
 export function preflightPixels(header: TiffHeader, limits: RasterLimits): Finding[] {
   const [image, ...others] = header.images;

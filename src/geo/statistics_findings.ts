@@ -1,7 +1,7 @@
 // What the statistics of a raster say against it: empty, odd or impossible values, nodata that nobody declared. Pure.
 import { finding } from "./findings.js";
 import type { BandInfo, BandStatistics, Finding, RasterType } from "./raster.js";
-import { sample_layouts } from "./tiff_layout.js";
+import { sample_layouts } from "./tiff/tiff_layout.js";
 
 /** Values that writers use for "nothing here". */
 const usual_nodata = [-9999, -99999, -999, -32768, -32767, 65535, 32767, 1e20, -1e20, -2147483648, 4294967295];

@@ -5,7 +5,7 @@ import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer
 import { syntheticScene } from "../../src/cli/demo/terrain.js";
 import { encodeTiff, type TiffEntry } from "../../src/cli/demo/tiff_file.js";
 import type { FindingCode } from "../../src/geo/findings.js";
-import { tags } from "../../src/geo/tiff_layout.js";
+import { tags } from "../../src/geo/tiff/tiff_layout.js";
 import { disguises } from "./disguises.js";
 
 export interface BrokenFile {

@@ -4,8 +4,8 @@ import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer
 import { syntheticScene } from "../../src/cli/demo/terrain.js";
 import { encodeTiff, type TiffDirectory, type TiffParts } from "../../src/cli/demo/tiff_file.js";
 import { checkCog, checkCogFile } from "../../src/geo/cog_check.js";
-import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff_header.js";
-import { ghostArea } from "../../src/geo/tiff_layout.js";
+import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff/tiff_header.js";
+import { ghostArea } from "../../src/geo/tiff/tiff_layout.js";
 import { broken } from "./broken.js";
 import { readerOf } from "./open.js";
 

@@ -4,7 +4,7 @@ import { type NewGeoTiff, writeGeoTiff } from "../../src/cli/demo/geotiff_writer
 import { syntheticScene } from "../../src/cli/demo/terrain.js";
 import { type PreflightOptions, preflight } from "../../src/geo/preflight.js";
 import { data_types, type Finding } from "../../src/geo/raster.js";
-import { HeaderError, readTiffHeader } from "../../src/geo/tiff_header.js";
+import { HeaderError, readTiffHeader } from "../../src/geo/tiff/tiff_header.js";
 import { broken, claim, good } from "./broken.js";
 import { readerOf } from "./open.js";
 

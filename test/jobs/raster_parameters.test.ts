@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { JobRecord } from "../../src/engine/verbs/records.js";
 import type { StacItem } from "../../src/geo/stac.js";
-import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff_header.js";
+import { readTiffHeader, type TiffHeader } from "../../src/geo/tiff/tiff_header.js";
 import { readerOf } from "../geo/open.js";
 import { catalogHere, RasterWorld, scene } from "./raster_world.js";
 

@@ -1,7 +1,7 @@
 // A small GeoTIFF writer for fixtures and the demo: any data type, bands, tiles or strips, overviews, and the layout of a COG.
 // Products are written by GDAL. The compressor is an argument, so that this stays pure.
 import type { DataType, GeoTransform } from "../../geo/raster.js";
-import { ghostArea, sample_layouts, tags } from "../../geo/tiff_layout.js";
+import { ghostArea, sample_layouts, tags } from "../../geo/tiff/tiff_layout.js";
 import { encodeTiff, type TiffDirectory, type TiffEntry } from "./tiff_file.js";
 
 export interface NewGeoTiff {

@@ -1,6 +1,6 @@
 // Lays directories and blocks out as one TIFF file. It writes what it is told, lies included: broken files for tests come from
 // here too. Pure.
-import { type FieldType, field_types, tags } from "../../geo/tiff_layout.js";
+import { type FieldType, field_types, tags } from "../../geo/tiff/tiff_layout.js";
 
 export interface TiffEntry {
   tag: number;

@@ -1,7 +1,7 @@
 // Every valid pixel of a block into the tally of the cell that its centre is in. Pure.
 import type { ToDegrees } from "../projections.js";
 import type { GeoTransform } from "../raster.js";
-import type { Samples } from "../tiff_pixels.js";
+import type { Samples } from "../tiff/tiff_pixels.js";
 import type { CellFinder } from "./cell_finder.js";
 import type { Tallies } from "./tallies.js";
 

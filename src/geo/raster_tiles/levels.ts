@@ -1,5 +1,5 @@
 // A COG as a pile of pictures of the same ground, each smaller than the one before, and which of them a tile is made of. Pure.
-import type { TiffHeader, TiffImageHeader } from "../tiff_header.js";
+import type { TiffHeader, TiffImageHeader } from "../tiff/tiff_header.js";
 
 export interface Level {
   image: TiffImageHeader;

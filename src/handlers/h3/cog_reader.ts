@@ -7,7 +7,13 @@ import { parseZoneRef, type ZoneRef } from "../../core/places/zones.js";
 import type { TaskContext } from "../../core/task/context.js";
 import { type ToDegrees, toDegrees } from "../../geo/projections.js";
 import type { GeoTransform } from "../../geo/raster.js";
-import { HeaderError, isTiff, readTiffHeader, type TiffHeader, type TiffImageHeader } from "../../geo/tiff_header.js";
+import {
+  HeaderError,
+  isTiff,
+  readTiffHeader,
+  type TiffHeader,
+  type TiffImageHeader,
+} from "../../geo/tiff/tiff_header.js";
 import {
   type BlockLayout,
   blockBytes,
@@ -16,7 +22,7 @@ import {
   decodeMask,
   decodePackBits,
   type Samples,
-} from "../../geo/tiff_pixels.js";
+} from "../../geo/tiff/tiff_pixels.js";
 
 export interface CogSource {
   source: string;

@@ -18,8 +18,8 @@ import {
   readTiffHeader,
   type TiffHeader,
   type TiffImageHeader,
-} from "../../geo/tiff_header.js";
-import { HeaderError } from "../../geo/tiff_reader.js";
+} from "../../geo/tiff/tiff_header.js";
+import { HeaderError } from "../../geo/tiff/tiff_reader.js";
 import { type BlockFacts, decoded, decoded_compressions } from "./codecs.js";
 
 /** What one part of a level may cost at most, decoded. */

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import { checkCogFile } from "../../../src/geo/cog_check.js";
 import type { CogOptions, Compression } from "../../../src/geo/raster.js";
-import { readTiffHeader } from "../../../src/geo/tiff_header.js";
+import { readTiffHeader } from "../../../src/geo/tiff/tiff_header.js";
 import { claim } from "../../geo/broken.js";
 import { readerOf } from "../../geo/open.js";
 import { engineOf, gdal, newPath, scene, signal, withBothEngines, written, writtenScene } from "./both_engines.js";

@@ -1,7 +1,7 @@
 // What a header that we have read says, as gdalinfo would have told it; null where GDAL has a way of its own with something in it. Its
 // CRS has a code and no WKT: who needs that asks GDAL. Pure.
 import type { BandInfo, CrsInfo } from "../../../geo/raster.js";
-import type { TiffHeader } from "../../../geo/tiff_header.js";
+import type { TiffHeader } from "../../../geo/tiff/tiff_header.js";
 import type { LookedAt } from "./gdal_info.js";
 
 /** Signed bytes are read as unsigned ones by GDAL before 3.7, and complex numbers come in four kinds. */

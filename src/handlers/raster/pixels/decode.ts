@@ -2,7 +2,7 @@
 // we write ourselves and what most others write; the rest is GDAL's. Pure.
 import { inflateSync } from "node:zlib";
 import type { DataType } from "../../../geo/raster.js";
-import type { TiffImageHeader } from "../../../geo/tiff_header.js";
+import type { TiffImageHeader } from "../../../geo/tiff/tiff_header.js";
 import { unpackLzw } from "./lzw.js";
 
 export type Samples =

@@ -2,7 +2,7 @@
 // not read (other codecs, masks, alpha in odd places) is told at the start by null, and GDAL reads it.
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { readTiffHeader, type TiffHeader, type TiffImageHeader } from "../../../geo/tiff_header.js";
+import { readTiffHeader, type TiffHeader, type TiffImageHeader } from "../../../geo/tiff/tiff_header.js";
 import { fits } from "../gdal/gdal_options.js";
 import { type BlockShape, decodeBlock, filled, type Samples, shapeOf } from "./decode.js";
 

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type CogCheck, checkCogFile } from "../../../geo/cog_check.js";
-import { HeaderError, type RangeReader, readTiffHeader, type TiffHeader } from "../../../geo/tiff_header.js";
+import { HeaderError, type RangeReader, readTiffHeader, type TiffHeader } from "../../../geo/tiff/tiff_header.js";
 
 /** null: what GDAL would have to make something of. */
 export async function localHeader(file: string): Promise<TiffHeader | null> {

@@ -10,7 +10,7 @@ import { formatZoneRef, parseZoneRef, type ZoneRef } from "../../../core/places/
 import type { TaskContext } from "../../../core/task/context.js";
 import { type Preflight, type PreflightOptions, preflight, type RasterLimits } from "../../../geo/preflight.js";
 import type { Finding } from "../../../geo/raster.js";
-import type { RangeReader, TiffHeader } from "../../../geo/tiff_header.js";
+import type { RangeReader, TiffHeader } from "../../../geo/tiff/tiff_header.js";
 import { type CachedFile, SourceCache } from "../../../storage/source_cache.js";
 import type { RasterEngine } from "../gdal/engine.js";
 import { fetchUrl, openUrl } from "./source_url.js";

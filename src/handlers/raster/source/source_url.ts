@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { Permanent, Throttled, Transient } from "../../../core/errors/errors.js";
 import type { OutboundPolicy } from "../../../core/places/outbound.js";
-import type { RangeReader } from "../../../geo/tiff_header.js";
+import type { RangeReader } from "../../../geo/tiff/tiff_header.js";
 import type { CachedFile } from "../../../storage/source_cache.js";
 import { type GuardedHead, guardedExchange } from "../../connectors/guard/index.js";
 

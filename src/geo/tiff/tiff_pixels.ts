@@ -1,6 +1,6 @@
 // Blocks of a TIFF into numbers: predictors undone, bytes in this machine's order, one band of several. The decompressor is an argument,
 // so that this stays pure; lengths are checked before they are believed.
-import type { DataType } from "./raster.js";
+import type { DataType } from "../raster.js";
 import { sample_layouts } from "./tiff_layout.js";
 
 export type Samples =

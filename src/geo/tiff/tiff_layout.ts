@@ -1,5 +1,5 @@
 // The numbers of TIFF and GeoTIFF that reader and writer share. Pure.
-import type { DataType } from "./raster.js";
+import type { DataType } from "../raster.js";
 
 export const tags = {
   subfile_type: 254,

@@ -1,8 +1,8 @@
 // What the header of a TIFF says: images, layout, data type, place, CRS, nodata, names of bands, and what GDAL notes about the
 // order of the data. Safe on hostile files (see tiff_reader.ts); what is merely wrong is left for preflight.ts to tell. Pure.
-import { type BandMetadata, bandMetadata } from "./gdal_metadata.js";
-import { type Georeference, readGeoreference } from "./georeference.js";
-import type { DataType } from "./raster.js";
+import { type BandMetadata, bandMetadata } from "../gdal_metadata.js";
+import { type Georeference, readGeoreference } from "../georeference.js";
+import type { DataType } from "../raster.js";
 import { compression_names, sample_layouts, tags } from "./tiff_layout.js";
 import {
   default_header_limits,

@@ -1,8 +1,8 @@
 // Reads the directories of a TIFF that may have been made to do harm, through a function that reads ranges. Every count is
 // checked before it is believed, every chain is cut, and the number and size of reads is bounded: a hostile file costs a few
 // reads and an error with a finding. (@cogeotiff/core follows a circle of directories for ever, and reads any count.) Pure.
-import { type FindingCode, finding } from "./findings.js";
-import type { Finding } from "./raster.js";
+import { type FindingCode, finding } from "../findings.js";
+import type { Finding } from "../raster.js";
 import { field_types } from "./tiff_layout.js";
 
 /** Bytes of the file from `offset`; fewer than `length` only at its end. */
