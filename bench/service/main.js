@@ -25,13 +25,10 @@ npm run bench -- pooler   [--samples n] [--json]              how long a task wa
 npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
 npm run bench -- vector   [--n tiles] [--json]                raster tiles beside titiler, CPU for each
 npm run bench -- h3       [--json]                            cells and pixels a CPU second, without the service
-`;
-
-const measures = { http, fairness, stac, ui, pooler, requests, python, vector };
 npm run bench -- raster   [--n tiles] [--samples n] [--json]  rasters beside a shell loop and a Python script that do the same
 `;
 
-const measures = { http, fairness, stac, ui, pooler, requests, python, raster };
+const measures = { http, fairness, stac, ui, pooler, requests, python, vector, raster };
 
 /** @param {string | undefined} name */
 export function isServiceBench(name) {
