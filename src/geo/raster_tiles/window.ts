@@ -1,7 +1,7 @@
 // The part of one level that a tile needs, as plain numbers band by band, with what is valid of it; and the tile's pixels taken from that. Pure.
+import type { Samples } from "../tiff/tiff_pixels.js";
 import type { Level } from "./levels.js";
 import type { Positions } from "./positions.js";
-import type { Samples } from "./samples.js";
 
 /** In pixels of the level. */
 export interface Part {

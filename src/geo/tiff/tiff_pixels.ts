@@ -1,7 +1,6 @@
-// Blocks of a TIFF into numbers: predictors undone, bytes in this machine's order, one band of several. The decompressor is an argument,
-// so that this stays pure; lengths are checked before they are believed.
+// Blocks of a TIFF into numbers: what is packed made whole, predictors undone, bytes in this machine's order. What zlib and others unpack
+// comes in unpacked, so that this stays pure. Lengths are checked before they are believed, and nothing becomes longer than its caller says.
 import type { DataType } from "../raster.js";
-import { sample_layouts } from "./tiff_layout.js";
 
 export type Samples =
   | Uint8Array
@@ -12,16 +11,6 @@ export type Samples =
   | Int32Array
   | Float32Array
   | Float64Array;
-
-export interface BlockLayout {
-  width: number;
-  height: number;
-  /** Of one pixel in this block: 1 where bands lie apart. */
-  samples: number;
-  data_type: Exclude<DataType, "complex" | "int64" | "uint64">;
-  predictor: number;
-  little_endian: boolean;
-}
 
 const arrays = {
   uint8: Uint8Array,
@@ -34,40 +23,85 @@ const arrays = {
   float64: Float64Array,
 } as const;
 
-export function blockBytes({ width, height, samples, data_type }: BlockLayout): number {
-  return (width * height * samples * sample_layouts[data_type].bits) / 8;
+export type SampleType = keyof typeof arrays;
+
+export function isSampleType(type: DataType | null): type is SampleType {
+  return type !== null && type in arrays;
 }
 
-/** Pixel by pixel, row by row, all samples of each. `bytes` are not compressed any more, as many as blockBytes says. */
+export function bytesOfSample(type: SampleType): number {
+  return arrays[type].BYTES_PER_ELEMENT;
+}
+
+export interface BlockLayout {
+  width: number;
+  height: number;
+  /** Of one pixel in this block: 1 where bands lie apart. */
+  samples: number;
+  data_type: SampleType;
+  predictor: number;
+  little_endian: boolean;
+}
+
+export function blockBytes({ width, height, samples, data_type }: BlockLayout): number {
+  return width * height * samples * bytesOfSample(data_type);
+}
+
+/** A block of one value: what a sparse file leaves out. */
+export function filledBlock(layout: BlockLayout, value: number): Samples {
+  return new arrays[layout.data_type](new ArrayBuffer(blockBytes(layout))).fill(value);
+}
+
+/** Pixel by pixel, row by row, all samples of each. Throws RangeError for fewer `bytes` than blockBytes says; they stay as they are. */
 export function decodeBlock(bytes: Uint8Array, layout: BlockLayout): Samples {
-  const { width, height, samples, data_type, predictor, little_endian } = layout;
-  const size = sample_layouts[data_type].bits / 8;
-  const row_bytes = width * samples * size;
-  // A copy of its own: slice() of a Buffer is none, and begins anywhere.
-  const own = new Uint8Array(row_bytes * height);
-  own.set(bytes.subarray(0, own.length));
-  if (predictor === 3) {
-    for (let row = 0; row < height; row++)
-      floatRow(own.subarray(row * row_bytes, (row + 1) * row_bytes), samples, size);
-  } else if (size > 1 && !little_endian) swap(own, size);
-  const array = new arrays[data_type](own.buffer, own.byteOffset, own.length / size) as Samples;
-  if (predictor === 2) {
-    const row_samples = width * samples;
-    for (let start = 0; start < array.length; start += row_samples) {
-      // What is added wraps round in the array's own type.
-      for (let at = start + samples; at < start + row_samples; at++) array[at]! += array[at - samples]!;
-    }
+  const { width, samples, data_type, predictor, little_endian } = layout;
+  const size = bytesOfSample(data_type);
+  const length = blockBytes(layout);
+  if (bytes.length < length) throw new RangeError("a block is shorter than its header says");
+  // Copied once: samples have to lie at a multiple of their size, and what was read may hold several blocks.
+  const own = new Uint8Array(length);
+  if (predictor === 3) undoFloat(bytes, own, layout);
+  else {
+    own.set(bytes.subarray(0, length));
+    if (size > 1 && !little_endian) swap(own, size);
   }
+  const array = new arrays[data_type](own.buffer) as Samples;
+  if (predictor === 2 && array instanceof Float64Array) undoLongDifferences(array, width * samples, samples);
+  else if (predictor === 2) undoDifferences(array, width * samples, samples);
   return array;
 }
 
-/** The bytes of a row of floats were sorted by significance, the highest first, and are differences. */
-function floatRow(row: Uint8Array, samples: number, size: number): void {
-  for (let at = samples; at < row.length; at++) row[at] = row[at]! + row[at - samples]!;
-  const sorted = row.slice();
-  const count = row.length / size;
-  for (let i = 0; i < count; i++) {
-    for (let byte = 0; byte < size; byte++) row[i * size + size - 1 - byte] = sorted[byte * count + i]!;
+/** Each sample is told as its difference to the one left of it; what is added wraps round in the array's own type. */
+function undoDifferences(samples: Samples, row: number, step: number): void {
+  // Bits of floats are differenced as whole numbers.
+  const whole = samples instanceof Float32Array ? new Uint32Array(samples.buffer) : samples;
+  for (let start = 0; start < whole.length; start += row) {
+    const end = start + row;
+    for (let at = start + step; at < end; at++) whole[at] = whole[at]! + whole[at - step]!;
+  }
+}
+
+function undoLongDifferences(samples: Float64Array, row: number, step: number): void {
+  const whole = new BigUint64Array(samples.buffer);
+  for (let start = 0; start < whole.length; start += row)
+    for (let at = start + step; at < start + row; at++) whole[at] = whole[at]! + whole[at - step]!;
+}
+
+/** Rows of bytes: first the highest of each sample, then the next; each the difference from the one a pixel before. */
+function undoFloat(bytes: Uint8Array, target: Uint8Array, { width, height, samples, data_type }: BlockLayout): void {
+  const size = bytesOfSample(data_type);
+  const values = width * samples;
+  const row = values * size;
+  const one = new Uint8Array(row);
+  for (let y = 0; y < height; y++) {
+    const start = y * row;
+    one.set(bytes.subarray(start, start + row));
+    for (let at = samples; at < row; at++) one[at] = one[at]! + one[at - samples]!;
+    for (let part = 0; part < size; part++) {
+      const from = part * values;
+      let to = start + size - 1 - part;
+      for (let at = 0; at < values; at++, to += size) target[to] = one[from + at]!;
+    }
   }
 }
 
@@ -75,9 +109,10 @@ function swap(bytes: Uint8Array, size: number): void {
   for (let at = 0; at < bytes.length; at += size) bytes.subarray(at, at + size).reverse();
 }
 
-/** 1 where a mask of one bit a pixel says that there is data; rows begin at whole bytes. */
+/** 1 where a mask of one bit a pixel says that there is data; rows begin at whole bytes. Throws RangeError for too few. */
 export function decodeMask(bytes: Uint8Array, width: number, height: number): Uint8Array {
   const row_bytes = Math.ceil(width / 8);
+  if (bytes.length < row_bytes * height) throw new RangeError("a mask is shorter than its header says");
   const mask = new Uint8Array(width * height);
   for (let row = 0; row < height; row++) {
     for (let column = 0; column < width; column++) {
@@ -87,83 +122,78 @@ export function decodeMask(bytes: Uint8Array, width: number, height: number): Ui
   return mask;
 }
 
-/** TIFF's LZW: codes of 9 to 12 bits, the highest bit first. Null for what is none. */
-export function decodeLzw(bytes: Uint8Array, length: number): Uint8Array | null {
-  const clear = 256;
-  const end = 257;
-  const target = new Uint8Array(length);
-  const prefix = new Uint16Array(4097);
-  const suffix = new Uint8Array(4097);
-  const lengths = new Uint16Array(4097).fill(1);
-  for (let code = 0; code < 256; code++) suffix[code] = code;
-  let written = 0;
-  let bit = 0;
-  let width = 9;
+const clear = 256;
+const end = 257;
+const most_codes = 4096;
+
+/**
+ * TIFF's LZW: codes of nine to twelve bits, the first bit first, wider one code early. At most `bytes`, which the caller knows from the
+ * header; fewer where `packed` ends too early. Throws RangeError for codes that nothing stands for yet.
+ */
+export function unpackLzw(packed: Uint8Array, bytes: number): Uint8Array {
+  if (packed[0] === 0 && ((packed[1] ?? 0) & 1) === 1) throw new RangeError("LZW of the oldest kind");
+  const out = new Uint8Array(bytes);
+  // A code is what lies at a place of the output, and how long it is: nothing is kept twice.
+  const places = new Uint32Array(most_codes);
+  const lengths = new Uint32Array(most_codes);
   let next = 258;
-  let before = -1;
-  let first = 0;
-  const total = bytes.length * 8;
-  while (written < length && bit + width <= total) {
-    let code = 0;
-    for (let taken = 0; taken < width; ) {
-      const offset = (bit + taken) & 7;
-      const take = Math.min(8 - offset, width - taken);
-      code = (code << take) | ((bytes[(bit + taken) >> 3]! >> (8 - offset - take)) & ((1 << take) - 1));
-      taken += take;
+  let width = 9;
+  let bits = 0;
+  let held = 0;
+  let written = 0;
+  let before_at = 0;
+  let before_length = 0;
+  for (let at = 0; written < bytes; ) {
+    while (held < width) {
+      if (at >= packed.length) return out.subarray(0, written);
+      bits = ((bits << 8) | packed[at++]!) & 0xffffff;
+      held += 8;
     }
-    bit += width;
+    held -= width;
+    const code = (bits >>> held) & ((1 << width) - 1);
     if (code === end) break;
     if (code === clear) {
-      width = 9;
-      next = 258;
-      before = -1;
+      [next, width, before_length] = [258, 9, 0];
       continue;
     }
-    if (code > next || (before < 0 && code > 255)) return null;
-    // A code that is just being made is the one before, with its own first byte behind it.
-    const is_new = code === next && before >= 0;
-    let at = is_new ? before : code;
-    const own = lengths[at]! + (is_new ? 1 : 0);
-    let place = written + own - 1;
-    if (is_new) place--;
-    for (; ; at = prefix[at]!) {
-      if (place < length) target[place] = suffix[at]!;
-      if (lengths[at] === 1) {
-        first = suffix[at]!;
-        break;
-      }
-      place--;
+    const start = written;
+    if (code < 256) out[written++] = code;
+    else {
+      const is_new = code === next && before_length > 0;
+      if (code > next || (code === next && !is_new)) throw new RangeError("an LZW code that nothing stands for");
+      const stop = Math.min(written + (is_new ? before_length : lengths[code]!), bytes);
+      for (let from = is_new ? before_at : places[code]!; written < stop; ) out[written++] = out[from++]!;
+      // What is new ends with the byte it begins with.
+      if (is_new && written < bytes) out[written++] = out[before_at]!;
     }
-    if (is_new && written + own - 1 < length) target[written + own - 1] = first;
-    written += own;
-    if (before >= 0 && next < 4096) {
-      prefix[next] = before;
-      suffix[next] = first;
-      lengths[next] = lengths[before]! + 1;
+    if (before_length > 0 && next < most_codes) {
+      // What came before and one byte of this: both lie there in a row.
+      places[next] = before_at;
+      lengths[next] = before_length + 1;
       next++;
+      if (next >= (1 << width) - 1 && width < 12) width++;
     }
-    if (next >= 2047) width = 12;
-    else if (next >= 1023) width = 11;
-    else if (next >= 511) width = 10;
-    before = code;
+    [before_at, before_length] = [start, written - start];
   }
-  return written >= length ? target : null;
+  return out.subarray(0, written);
 }
 
-/** Apple's: runs of one byte, and bytes as they are. Null for what is none. */
-export function decodePackBits(bytes: Uint8Array, length: number): Uint8Array | null {
-  const target = new Uint8Array(length);
+/** Apple's: runs of one byte, and bytes as they are. At most `bytes`; fewer where `packed` ends too early. */
+export function unpackPackBits(packed: Uint8Array, bytes: number): Uint8Array {
+  const out = new Uint8Array(bytes);
   let written = 0;
-  for (let at = 0; at < bytes.length && written < length; ) {
-    const count = (bytes[at++]! << 24) >> 24;
+  for (let at = 0; at < packed.length && written < bytes; ) {
+    const count = (packed[at++]! << 24) >> 24;
     if (count >= 0) {
-      target.set(bytes.subarray(at, Math.min(at + count + 1, at + length - written)), written);
+      const run = packed.subarray(at, at + Math.min(count + 1, bytes - written));
+      out.set(run, written);
       at += count + 1;
-      written += count + 1;
-    } else if (count !== -128) {
-      target.fill(bytes[at++] ?? 0, written, Math.min(length, written + 1 - count));
-      written += 1 - count;
+      written += run.length;
+    } else if (count !== -128 && at < packed.length) {
+      const end = Math.min(bytes, written + 1 - count);
+      out.fill(packed[at++]!, written, end);
+      written = end;
     }
   }
-  return written >= length ? target : null;
+  return out.subarray(0, written);
 }

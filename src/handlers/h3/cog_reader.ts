@@ -18,10 +18,11 @@ import {
   type BlockLayout,
   blockBytes,
   decodeBlock,
-  decodeLzw,
   decodeMask,
-  decodePackBits,
+  isSampleType,
   type Samples,
+  unpackLzw,
+  unpackPackBits,
 } from "../../geo/tiff/tiff_pixels.js";
 
 export interface CogSource {
@@ -73,7 +74,7 @@ function checked(source: string, header: TiffHeader, source_crs: string | undefi
   };
   const { transform } = header.georeference;
   const { data_type, width, height, block_width, block_height } = image;
-  if (data_type === null || data_type === "complex" || data_type === "int64" || data_type === "uint64") {
+  if (!isSampleType(data_type)) {
     return refuse(
       "unsupported_data_type",
       "its values are of a type that is not read",
@@ -268,24 +269,24 @@ async function unpacked(
   if (packed > length * 2 + 65536) throw broken("is larger than what it holds");
   const bytes = await readAll(ctx, cog.ref, offset, packed);
   if (bytes.length < packed) throw broken("ends behind the file");
-  let found: Uint8Array | null = null;
+  let found: Uint8Array;
   try {
     found = decompressed(image.compression!, bytes, length);
   } catch {
     throw broken("cannot be unpacked");
   }
-  if (found === null || found.length < length) throw broken("holds too little");
+  if (found.length < length) throw broken("holds too little");
   return found;
 }
 
-function decompressed(codec: string, bytes: Uint8Array, length: number): Uint8Array | null {
+function decompressed(codec: string, bytes: Uint8Array, length: number): Uint8Array {
   switch (codec) {
     case "deflate":
       return inflateSync(bytes, { maxOutputLength: length, finishFlush: constants.Z_SYNC_FLUSH });
     case "lzw":
-      return decodeLzw(bytes, length);
+      return unpackLzw(bytes, length);
     case "packbits":
-      return decodePackBits(bytes, length);
+      return unpackPackBits(bytes, length);
     case "zstd":
       return decompressZstd(bytes, new Uint8Array(length));
     default:

@@ -5,7 +5,7 @@ import * as zlib from "node:zlib";
 import { decompressZstd } from "hyparquet-compressors";
 import jpeg from "jpeg-js";
 import * as lerc from "lerc";
-import { lzwDecoded } from "../../geo/raster_tiles/lzw.js";
+import { unpackLzw } from "../../geo/tiff/tiff_pixels.js";
 import { compiled } from "./wasm_file.js";
 
 export interface BlockFacts {
@@ -37,12 +37,11 @@ export async function decoded(packed: Uint8Array, facts: BlockFacts): Promise<Ui
 async function unpacked(packed: Uint8Array, facts: BlockFacts): Promise<Uint8Array> {
   switch (facts.compression) {
     case "none":
-      // A copy: what is read may hold several blocks, and a predictor changes in place.
-      return new Uint8Array(packed);
+      return packed;
     case "deflate":
       return inflated(packed, facts.bytes);
     case "lzw":
-      return lzwDecoded(packed, facts.bytes);
+      return unlzw(packed, facts.bytes);
     case "zstd":
       return unzstd(packed, facts.bytes);
     case "jpeg":
@@ -64,6 +63,13 @@ function inflated(packed: Uint8Array, bytes: number): Promise<Buffer> {
 function unzstd(packed: Uint8Array, bytes: number): Uint8Array {
   const into = new Uint8Array(bytes);
   decompressZstd(packed, into);
+  return into;
+}
+
+/** What a block lacks at its end is zero. */
+function unlzw(packed: Uint8Array, bytes: number): Uint8Array {
+  const into = new Uint8Array(bytes);
+  into.set(unpackLzw(packed, bytes));
   return into;
 }
 

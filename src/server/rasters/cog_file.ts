@@ -3,13 +3,6 @@
 import { LRUCache } from "lru-cache";
 import { Conflict } from "../../core/errors/errors.js";
 import { type Level, levelsOf } from "../../geo/raster_tiles/levels.js";
-import {
-  bytesOfSample,
-  isSampleType,
-  type Samples,
-  type SampleType,
-  samplesOf,
-} from "../../geo/raster_tiles/samples.js";
 import { copyBand, hideNodata, type Part, type Window } from "../../geo/raster_tiles/window.js";
 import {
   type FilePlace,
@@ -19,6 +12,14 @@ import {
   type TiffHeader,
   type TiffImageHeader,
 } from "../../geo/tiff/tiff_header.js";
+import {
+  bytesOfSample,
+  decodeBlock,
+  decodeMask,
+  isSampleType,
+  type Samples,
+  type SampleType,
+} from "../../geo/tiff/tiff_pixels.js";
 import { HeaderError } from "../../geo/tiff/tiff_reader.js";
 import { type BlockFacts, decoded, decoded_compressions } from "./codecs.js";
 
@@ -224,14 +225,14 @@ export class CogFile {
     });
     const own = facts.compression === "lerc" || facts.compression === "jpeg" || facts.compression === "webp";
     const samples = is_mask
-      ? bitsOf(bytes, width, height)
-      : samplesOf(bytes, {
+      ? decodeMask(bytes, width, height)
+      : decodeBlock(bytes, {
           width,
           height,
-          per_pixel,
-          type,
+          samples: per_pixel,
+          data_type: type,
           // These decoders speak this machine's order of bytes already.
-          little: own || this.header.byte_order === "little",
+          little_endian: own || this.header.byte_order === "little",
           predictor: own ? 1 : image.predictor,
         });
     this.kept.set(this.#nameOf(image, block), { samples });
@@ -305,14 +306,6 @@ function heightOf(image: TiffImageHeader, block: number): number {
   if (image.tiled) return image.block_height;
   const row = Math.floor((block % (blockColumns(image) * blockRows(image))) / blockColumns(image));
   return Math.min(image.block_height, image.height - row * image.block_height);
-}
-
-function bitsOf(bytes: Uint8Array, width: number, height: number): Uint8Array {
-  const bits = new Uint8Array(width * height);
-  const row_bytes = Math.ceil(width / 8);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) bits[y * width + x] = (bytes[y * row_bytes + (x >> 3)]! >> (7 - (x & 7))) & 1;
-  return bits;
 }
 
 function markValid(

@@ -3,9 +3,7 @@ import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { colorMapNamed } from "../../../src/geo/raster_tiles/color_maps.js";
 import { measuredStretch, usualLook } from "../../../src/geo/raster_tiles/look.js";
-import { lzwDecoded } from "../../../src/geo/raster_tiles/lzw.js";
 import { positionsOf } from "../../../src/geo/raster_tiles/positions.js";
-import { samplesOf } from "../../../src/geo/raster_tiles/samples.js";
 import { hideNodata } from "../../../src/geo/raster_tiles/window.js";
 import { type BlockFacts, decoded } from "../../../src/server/rasters/codecs.js";
 import { type Box, projecting } from "../../../src/server/rasters/projections.js";
@@ -34,26 +32,6 @@ test("a block becomes the bytes it has to have, and no more, whatever it says of
     await expect(decoded(noise, { ...facts, compression }), compression).rejects.toThrow();
   }
   await expect(decoded(right, { ...facts, compression: "jbig" })).rejects.toThrow("jbig");
-});
-
-test("LZW: as TIFF's own example has it, and never longer than the block", () => {
-  // Clear, 7, 258, 8, 8, 258, 6, 6, end: of TIFF 6.0, page 61, as 9 bits each.
-  const codes = [256, 7, 258, 8, 8, 258, 6, 6, 257];
-  const bits = codes.map((code) => code.toString(2).padStart(9, "0")).join("");
-  const packed = Uint8Array.from(bits.padEnd(88, "0").match(/.{8}/g)!, (byte) => Number.parseInt(byte, 2));
-  expect([...lzwDecoded(packed, 10)]).toEqual([7, 7, 7, 8, 8, 7, 7, 6, 6, 0]);
-  expect([...lzwDecoded(packed, 4)]).toEqual([7, 7, 7, 8]);
-  expect(() => lzwDecoded(Uint8Array.from([0x80, 0x7f, 0xff]), 10)).toThrow("stands for nothing");
-});
-
-test("differences are added up, and the order of bytes is turned", () => {
-  const shape = { width: 3, height: 2, per_pixel: 1, little: true, predictor: 2 };
-  expect([...samplesOf(Uint8Array.from([250, 3, 4, 1, 1, 1]), { ...shape, type: "uint8" })]).toEqual([
-    250, 253, 1, 1, 2, 3,
-  ]);
-  const big = Uint8Array.from([1, 0, 0, 2, 0, 3]);
-  const turned = samplesOf(big, { width: 3, height: 1, per_pixel: 1, little: false, predictor: 1, type: "uint16" });
-  expect([...turned]).toEqual([256, 2, 3]);
 });
 
 test("a raster that runs on beyond 180 degrees is found on the other side of the map", () => {

@@ -1,7 +1,7 @@
 // Statistics of all pixels of a TIFF, in one pass over its blocks: the same as GDAL's exact ones. Variances of blocks are put together
 // (Chan), so that a large mean costs no digits.
 import type { BandStatistics } from "../../../geo/raster.js";
-import type { Samples } from "./decode.js";
+import type { Samples } from "../../../geo/tiff/tiff_pixels.js";
 import type { Block, TiffPixels } from "./tiff_pixels.js";
 import { type NoData, noDataOf } from "./validity.js";
 

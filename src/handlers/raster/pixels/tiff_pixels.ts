@@ -3,8 +3,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { readTiffHeader, type TiffHeader, type TiffImageHeader } from "../../../geo/tiff/tiff_header.js";
+import { filledBlock, type Samples } from "../../../geo/tiff/tiff_pixels.js";
 import { fits } from "../gdal/gdal_options.js";
-import { type BlockShape, decodeBlock, filled, type Samples, shapeOf } from "./decode.js";
+import { type BlockShape, shapeOf, unpackedBlock } from "./decode.js";
 
 export interface Block {
   /** Of its first pixel, in the image. */
@@ -105,12 +106,13 @@ export class TiffPixels {
     const offset = image.offsets!.values[index]!;
     const length = image.byte_counts!.values[index]!;
     // Left out by a sparse file: no data, and zero where there is none such.
-    if (offset === 0 || length === 0) return filled(shape, this.nodata === "nan" ? Number.NaN : (this.nodata ?? 0));
+    if (offset === 0 || length === 0)
+      return filledBlock(shape, this.nodata === "nan" ? Number.NaN : (this.nodata ?? 0));
     const packed = await piece(this.handle, offset, length);
     if (packed.length < length) throw new RangeError("a block lies behind the end of the file");
     // Tiles are whole, strips end with the image.
     const rows = image.tiled ? shape.height : Math.min(shape.height, image.height - y * shape.height);
-    return decodeBlock(packed, shape, rows);
+    return unpackedBlock(packed, shape, rows);
   }
 
   close(): Promise<void> {
