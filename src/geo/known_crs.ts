@@ -65,7 +65,8 @@ const web_mercator: KnownCrs = {
     isOnGlobe(lon, lat) ? [turned(lon) * rad * radius, radius * Math.asinh(Math.tan(lat * rad))] : null,
 };
 
-function utm(middle: number, false_northing: number): KnownCrs {
+/** `middle`: the meridian in the middle of the zone, in degrees. */
+export function utm(middle: number, false_northing: number): KnownCrs {
   return {
     toDegrees(x, y) {
       const xi = (y - false_northing) / scale;
