@@ -23,7 +23,6 @@ export const vectorRecipe = defineRecipe({
   description: "Vector files into layers of PostGIS, served as OGC Features and tiles",
   accepts: {
     extensions: [".gpkg", ".geojson", ".geojsonl", ".fgb", ".parquet", ".kml", ".kmz", ".gml", ".csv", ".zip"],
-    max_files: 100,
   },
   parameters: z.object({
     layer: z

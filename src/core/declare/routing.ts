@@ -11,7 +11,7 @@ export function accepts(accepted: RecipeData["accepts"], files: readonly string[
   return files.every((file) => accepted.extensions.some((end) => file.toLowerCase().endsWith(end.toLowerCase())));
 }
 
-/** Of several that fit, the one that takes the fewest files. Throws what would be accepted. */
+/** Of several that fit, the one that takes the fewest files, and then the fewest kinds of them. Throws what would be accepted. */
 export function route<R extends Routed>(
   recipes: readonly R[],
   { data_type, files = [] }: { data_type?: string | null | undefined; files?: readonly string[] | undefined },
@@ -28,7 +28,9 @@ export function route<R extends Routed>(
   }
   const fitting = known
     .filter((recipe) => accepts(recipe.accepts, files))
-    .sort((a, b) => a.accepts!.max_files - b.accepts!.max_files);
+    .sort(
+      ({ accepts: a }, { accepts: b }) => a!.max_files - b!.max_files || a!.extensions.length - b!.extensions.length,
+    );
   if (fitting[0] !== undefined) return fitting[0];
   const what = files.length === 0 ? "it names neither a data_type nor files" : "no recipe takes these files";
   throw unroutable(known, what, "files", "Name a data_type, or send files that a recipe takes.");

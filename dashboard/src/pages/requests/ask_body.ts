@@ -97,12 +97,12 @@ function isEmpty(value: Value): boolean {
   return value === undefined || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** The recipe that takes these files, as the server finds it: by how all their names end, and by their number. null: none, or more than one. */
+/** The recipe that takes these files, as the server finds it: by how all their names end, and by their number. null: none. */
 export function recipeFor(files: readonly string[], recipes: readonly Recipe[]): Recipe | null {
   if (files.length === 0) return null;
   const fitting = recipes.filter(({ accepts }) => {
-    const extensions = Array.isArray(accepts?.extensions) ? (accepts.extensions as unknown[]) : [];
-    const [least, most] = [numberOf(accepts?.min_files, 1), numberOf(accepts?.max_files, Number.POSITIVE_INFINITY)];
+    const extensions = kindsOf(accepts);
+    const [least, most] = [numberOf(accepts?.min_files, 1), mostOf(accepts)];
     return (
       files.length >= least &&
       files.length <= most &&
@@ -111,7 +111,22 @@ export function recipeFor(files: readonly string[], recipes: readonly Recipe[]):
       )
     );
   });
-  return fitting.length === 1 ? (fitting[0] as Recipe) : null;
+  // The one that takes the fewest files, and then the fewest kinds of them.
+  const [first] = fitting.sort(
+    (a, b) =>
+      mostOf(a.accepts) - mostOf(b.accepts) ||
+      kindsOf(a.accepts).length - kindsOf(b.accepts).length ||
+      (a.data_type < b.data_type ? -1 : 1),
+  );
+  return first ?? null;
+}
+
+function kindsOf(accepts: Recipe["accepts"]): unknown[] {
+  return Array.isArray(accepts?.extensions) ? (accepts.extensions as unknown[]) : [];
+}
+
+function mostOf(accepts: Recipe["accepts"]): number {
+  return numberOf(accepts?.max_files, 10_000);
 }
 
 function nameOf(file: string): string {

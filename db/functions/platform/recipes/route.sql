@@ -1,5 +1,5 @@
 -- The recipe of a request: the one of its data type, or the one that takes files of such names, so many of them. Of several the one that
--- takes the fewest files. An unroutable request is refused with what would be accepted.
+-- takes the fewest files, and then the fewest kinds of them. An unroutable request is refused with what would be accepted.
 create or replace function platform.route(tenant text, asked jsonb)
 returns jsonb
 language plpgsql stable
@@ -14,7 +14,8 @@ begin
     select k.recipe into v_recipe
       from platform.known_recipes(tenant) k
      where platform.accepts(k.recipe -> 'accepts', coalesce(nullif(asked -> 'files', 'null'), '[]'))
-     order by coalesce((k.recipe #>> '{accepts,max_files}')::integer, 10000), k.data_type limit 1;
+     order by coalesce((k.recipe #>> '{accepts,max_files}')::integer, 10000),
+           jsonb_array_length(k.recipe #> '{accepts,extensions}'), k.data_type limit 1;
   end if;
   if v_recipe is not null then
     return v_recipe;
