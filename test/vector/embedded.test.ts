@@ -27,6 +27,26 @@ test("a GeoJSON becomes a layer on the embedded database", { timeout: 60_000 }, 
   expect(await world.item("layers", "towns")).toMatchObject({ properties: { "table:row_count": 5 } });
 });
 
+test("what jumps over the antimeridian is cut here as on a server", async () => {
+  const cleaned = async (given: string) => {
+    const [row] = await world.db.sql<{ type: string; area: number; length: number; valid: boolean; parts: number }>`
+      select st_geometrytype(c.geom) as type, st_area(c.geom) as area, st_length(c.geom) as length, st_isvalid(c.geom) as valid,
+        st_numgeometries(c.geom) as parts
+        from geo.clean_geometry(${given}, 4326, 4326, true, false) c`;
+    return row;
+  };
+  const polygon = { type: "ST_MultiPolygon", valid: true };
+  const box = "((170 0, -170 0, -170 5, 170 5, 170 0), (179 3, -179 3, -179 4, 179 4, 179 3))";
+  expect(await cleaned(`POLYGON${box}`)).toMatchObject({ ...polygon, area: expect.closeTo(98, 9), parts: 2 });
+  const pole = "((-120 -60, 0 -60, 120 -60, -120 -60))";
+  expect(await cleaned(`POLYGON${pole}`)).toMatchObject({ ...polygon, area: expect.closeTo(360 * 30, 6), parts: 1 });
+  expect(await cleaned("LINESTRING(170 0, -170 0)")).toMatchObject({
+    type: "ST_MultiLineString",
+    length: 20,
+    parts: 2,
+  });
+});
+
 test("a GeoParquet becomes one too, and a geometry that is no WKB is rejected alone", { timeout: 60_000 }, async () => {
   const [written] = await world.db.sql<{ one: string; two: string }>`
     select encode(st_asbinary(st_makeenvelope(1, 2, 3, 4)), 'hex') as one, encode(st_asbinary(st_makepoint(7, 8)), 'hex') as two`;

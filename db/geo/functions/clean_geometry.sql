@@ -11,6 +11,7 @@ declare
   c_slack constant double precision := 1e-9;
   v_type text;
   v_made @postgis@.geometry;
+  v_is_valid boolean;
 begin
   mended := '{}';
   if given is null then
@@ -52,20 +53,11 @@ begin
     end if;
     mended := mended || 'homogenised'::text;
   end if;
-  if not st_isvalid(geom) then
+  v_is_valid := st_isvalid(geom);
+  if not v_is_valid and st_isvalidreason(geom) ilike 'invalid coordinate%' then
+    code := 'not_finite';
     reason := st_isvalidreason(geom);
-    if reason ilike 'invalid coordinate%' then
-      code := 'not_finite';
-      return;
-    end if;
-    v_made := st_collectionextract(st_makevalid(geom), st_dimension(geom) + 1);
-    if st_isempty(v_made) or not st_isvalid(v_made) then
-      code := 'invalid_geometry';
-      return;
-    end if;
-    reason := null;
-    geom := v_made;
-    mended := mended || 'made_valid'::text;
+    return;
   end if;
   if source_srid <> target_srid then
     geom := st_transform(geom, target_srid);
@@ -76,23 +68,33 @@ begin
       reason := format('lies outside the world: %s', st_astext(st_envelope(geom), 3));
       return;
     end if;
-    if st_xmin(geom) < -180 - c_slack or st_xmax(geom) > 180 + c_slack then
-      -- What is cut in two may come as a collection.
-      geom := st_collectionextract(st_wrapx(st_wrapx(geom, 180, -360), -180, 360), st_dimension(geom) + 1);
-      mended := mended || 'wrapped'::text;
-    elsif st_dimension(geom) > 0 and st_xmax(geom) - st_xmin(geom) > 180 and geo.has_jump(geom) then
-      v_made := st_shiftlongitude(geom);
-      -- What still jumps goes round a pole, and is left as it is: no cut at the antimeridian makes it right.
-      if geo.has_jump(v_made) then
+    if st_dimension(geom) > 0 and st_xmax(geom) - st_xmin(geom) > 180 and st_xmin(geom) >= -180 - c_slack
+      and st_xmax(geom) <= 180 + c_slack and geo.has_jump(geom) then
+      -- Made valid before its rings run on, a polygon over the antimeridian would be the rest of the world.
+      v_made := geo.cut_jumps(geom);
+      if v_made is null then
         mended := mended || 'around_a_pole'::text;
       else
-        if not st_isvalid(v_made) then
-          v_made := st_collectionextract(st_makevalid(v_made), st_dimension(geom) + 1);
-        end if;
-        geom := st_collectionextract(st_wrapx(v_made, 180, -360), st_dimension(v_made) + 1);
+        geom := v_made;
+        v_is_valid := st_isvalid(geom);
         mended := mended || 'split'::text;
       end if;
     end if;
+  end if;
+  if not v_is_valid then
+    v_made := st_collectionextract(st_makevalid(geom), st_dimension(geom) + 1);
+    if st_isempty(v_made) or not st_isvalid(v_made) then
+      code := 'invalid_geometry';
+      reason := st_isvalidreason(geom);
+      return;
+    end if;
+    geom := v_made;
+    mended := mended || 'made_valid'::text;
+  end if;
+  if is_geographic and (st_xmin(geom) < -180 - c_slack or st_xmax(geom) > 180 + c_slack) then
+    -- What is cut in two may come as a collection.
+    geom := st_collectionextract(st_wrapx(st_wrapx(geom, 180, -360), -180, 360), st_dimension(geom) + 1);
+    mended := mended || 'wrapped'::text;
   end if;
   if st_dimension(geom) > 0 then
     geom := st_multi(geom);

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { type Point, unwrap } from "../../geo/bounds.js";
+import type { Point } from "../../geo/bounds.js";
 import { dashboard_folder } from "../../server/pages/dashboard.js";
 
 interface Topology {
@@ -26,8 +26,8 @@ export function landGeoJson(): string | null {
   const sized = polygons
     .map((rings) => ({ rings, area: Math.abs(areaOf(rings[0]!)) }))
     .toSorted((a, b) => b.area - a.area);
-  const flat = sized.map(({ rings, area }) => ({ rings: rings.map(onMap), area }));
-  const features = flat.map(({ rings, area }, at) => ({
+  // The atlas is of a sphere: rings jump over the antimeridian and go round the pole. The load cuts and closes them.
+  const features = sized.map(({ rings, area }, at) => ({
     type: "Feature",
     properties: { rank: at + 1, area_km2: Math.round(area), vertices: rings.flat().length, sort: sortOf(area) },
     geometry: { type: "Polygon", coordinates: rings },
@@ -66,14 +66,6 @@ function joined(ring: readonly number[], arcs: readonly Ring[]): Ring {
     const arc = number < 0 ? arcs[~number]!.toReversed() : arcs[number]!;
     return at === 0 ? arc : arc.slice(1);
   });
-}
-
-/** The atlas is of a sphere: a ring that jumps over the antimeridian runs on beyond it here, and the one round the pole is closed along it. */
-function onMap(sphere: Ring): Ring {
-  const { ring, turns } = unwrap(sphere);
-  if (turns === 0) return ring;
-  const [first, last] = [ring[0]!, ring.at(-1)!];
-  return [...ring, [last[0], -90], [first[0], -90], first];
 }
 
 /** On a sphere, in square kilometres. */
