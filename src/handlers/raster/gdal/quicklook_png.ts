@@ -31,10 +31,10 @@ export function paintedPng(pixels: Pixels, stretches: readonly Stretch[]): Uint8
 }
 
 /** Classes in the colours that the raster has for them; a value without one is black. */
-export function coloredPng({ values, ...rest }: Pixels, table: readonly (readonly number[])[]): Uint8Array {
+export function coloredPng({ values, valid, ...rest }: Pixels, table: readonly (readonly number[])[]): Uint8Array {
   const colors = [0, 1, 2].map((channel) => Float64Array.from(values[0]!, (value) => table[value]?.[channel] ?? 0));
   const whole: Stretch = [0, 255];
-  return paintedPng({ ...rest, values: colors }, [whole, whole, whole]);
+  return paintedPng({ ...rest, values: colors, valid: colors.map(() => valid[0]!) }, [whole, whole, whole]);
 }
 
 function shade(value: number, [low, high]: Stretch): number {
