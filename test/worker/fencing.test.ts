@@ -222,8 +222,11 @@ test("who waits for a worker to be idle waits on when it has to register anew", 
   const { job_id } = await shop.engine.submit("fan", { n: 1 });
   await eventually(() => runs === 1);
   const idle = worker.idle();
-  await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
-  await shop.engine.worker_commands.reap_workers(shop.db);
+  // At once: a heartbeat between the two would keep it alive.
+  await shop.db.transaction(async (tx) => {
+    await tx.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+    await shop.engine.worker_commands.reap_workers(tx);
+  });
   await idle;
   expect(worker.stats().fenced).toBe(1);
   expect(await shop.engine.status(job_id)).toMatchObject({ status: "completed" });

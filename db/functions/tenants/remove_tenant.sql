@@ -20,7 +20,7 @@ begin
   perform app.assert_server('remove tenants');
   perform app.get_tenant(v_tenant);
   if v_tenant = 'default' then
-    raise exception 'the default tenant stays' using errcode = 'FF006', hint = 'its history goes by retention, or job by job: fanfold purge';
+    raise exception 'the default tenant stays' using errcode = 'FF006', hint = 'its history goes by retention, or job by job with purge';
   end if;
   select count(*) into v_open from app.jobs j where j.tenant_id = v_tenant and j.finished_at is null;
   select count(*) into v_held from app.claims c where c.tenant_id = v_tenant;
