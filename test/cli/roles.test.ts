@@ -78,6 +78,26 @@ describe("a login of one tenant", () => {
     expect(await fanfold(["migrate", "--status"], env())).toMatchObject({ code: 0 });
   });
 
+  test("asks what a migration would do, and for an exit code alone", async () => {
+    const admin = { env: { DATABASE_URL: database.url } };
+    expect(await fanfold(["migrate", "--check"], admin)).toMatchObject({ code: 0 });
+    expect((await fanfold(["migrate", "--plan"], admin)).out).toBe("nothing is pending\n");
+    const last = await database.db.sql<{ version: number; name: string; hash: string }>`
+      delete from app.schema_migrations where version = (select max(version) from app.schema_migrations) returning version, name, hash`;
+    const { version, name, hash } = last[0]!;
+    const check = await fanfold(["migrate", "--check"], admin);
+    const plan = (await fanfold(["migrate", "--plan", "--json"], admin)).json();
+    const shown = await fanfold(["migrate", "--plan"], admin);
+    await database.db
+      .sql`insert into app.schema_migrations (version, name, hash) values (${version}::integer, ${name}, ${hash})`;
+    expect(check).toMatchObject({ code: 1, out: expect.stringContaining(name) });
+    expect(plan).toMatchObject({ database_version: version - 1, migrations: [{ migration: name, contract: null }] });
+    expect(shown).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^apply {5}[0-9a-z_]+\n[\s\S]*locked {4}\d+ tables/),
+    });
+  });
+
   test("does not show its password", async () => {
     const { out } = await fanfold(["doctor"], env());
     expect(out).not.toContain("p w/d");

@@ -3,6 +3,7 @@
 import { fault } from "../../fault.js";
 import { type Database, DatabaseError, type Queryable, quoteName } from "../database/database.js";
 import { type CatalogChoice, type CatalogState, migrateCatalog } from "./catalog_schema.js";
+import { refuseOldWorkers } from "./contracts.js";
 import {
   isLater,
   type Migration,
@@ -24,6 +25,8 @@ export interface MigrateOptions {
   catalog?: CatalogChoice;
   /** How long one try waits for a lock before it lets everybody else pass and tries again. */
   lock_timeout_s?: number;
+  /** Also what live workers of older releases still need (contracts.ts). */
+  force?: boolean;
 }
 
 export interface Migrated {
@@ -65,7 +68,7 @@ async function migrateApp(db: Database, options: MigrateOptions): Promise<Omit<M
   const until = performance.now() + patience_ms;
   for (;;) {
     try {
-      return await db.transaction((tx) => migrateInside(tx, code, options.lock_timeout_s ?? default_lock_timeout_s));
+      return await db.transaction((tx) => migrateInside(tx, code, options));
     } catch (error) {
       const again = error instanceof DatabaseError && asked_again.has(error.code) && performance.now() < until;
       if (!again) throw error;
@@ -119,7 +122,7 @@ async function readDatabase(db: Queryable): Promise<Installed | null> {
   };
 }
 
-async function compare(db: Queryable, code: SchemaFolder): Promise<Differences> {
+export async function compare(db: Queryable, code: SchemaFolder): Promise<Differences> {
   const database = await readDatabase(db);
   if (database) refuseForeign(code, database);
   return differences(code, database);
@@ -190,26 +193,38 @@ async function takeTurn(tx: Queryable, lock_timeout_s: number): Promise<void> {
  * soon made again. One that took them as its statements need them would hold some of them while it waits for others.
  */
 async function takeTables(tx: Queryable, owner: string | null): Promise<void> {
-  const tables = await tx.sql<{ name: string }>`
+  const tables = await lockedTables(tx, owner);
+  if (tables.length === 0) return;
+  if (owner !== null) await tx.script(`set local role ${quoteName(owner)}`);
+  await tx.script(`lock table ${tables.join(", ")} in access exclusive mode; reset role`);
+}
+
+/** By name, in the order in which they are locked. */
+export async function lockedTables(db: Queryable, owner: string | null): Promise<string[]> {
+  const tables = await db.sql<{ name: string }>`
     select format('%I.%I', n.nspname, c.relname) as name
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname in ('app', 'platform') and c.relkind = 'r' and c.relname not like 'schema\_%'
        and c.relowner = coalesce(${owner}::text::regrole, current_user::regrole)
      order by array_position(array['ready', 'claims', 'stage_progress', 'jobs', 'stages'], c.relname::text), 1`;
-  if (tables.length === 0) return;
-  if (owner !== null) await tx.script(`set local role ${quoteName(owner)}`);
-  await tx.script(`lock table ${tables.map(({ name }) => name).join(", ")} in access exclusive mode; reset role`);
+  return tables.map(({ name }) => name);
 }
 
 async function migrateInside(
   tx: Queryable,
   code: SchemaFolder,
-  lock_timeout_s: number,
+  { lock_timeout_s = default_lock_timeout_s, force = false }: MigrateOptions,
 ): Promise<Omit<Migrated, "catalog">> {
   await takeTurn(tx, lock_timeout_s);
   // Another process may have migrated while this one waited for the lock.
   const needed = await compare(tx, code);
-  if (needed.migrations.length > 0) await takeTables(tx, await schemaOwner(tx, "app"));
+  if (needed.migrations.length > 0) {
+    const before = await schemaOwner(tx, "app");
+    // Once without keeping anybody waiting, and again when no worker can be written down any more.
+    if (!force) await refuseOldWorkers(tx, needed.migrations, before);
+    await takeTables(tx, before);
+    if (!force) await refuseOldWorkers(tx, needed.migrations, before);
+  }
   for (const { version, name, hash, text, path } of needed.migrations) {
     await applyFile(tx, path, text);
     await tx.sql`
