@@ -24,6 +24,8 @@ import { ownScratch } from "./run/scratch.js";
 export interface WorkerOptions {
   /** Tasks that run at the same time. */
   slots?: number;
+  /** By task type: how many of these slots its tasks take at most. */
+  type_slots?: Readonly<Record<string, number>>;
   /** The largest claim. */
   batch_max?: number;
   /** How long the database waits for a sign of life. */
@@ -97,6 +99,7 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
   const { needs, too_large } = memoryNeeds(types, registry, memory_mb);
   const settings = {
     slots: 8,
+    type_slots: {},
     batch_max: 1000,
     lease_s: 30,
     poll_s: 1,
@@ -122,7 +125,8 @@ export function workerSettings(options: WorkerOptions, registry: Registry): Work
   const problems = [
     ...unknownKeys(options),
     ...Object.entries(rules).flatMap(([name, rule]) => rule(name, (settings as Record<string, unknown>)[name])),
-    ...unknownTypes(types, registry),
+    ...unknownTypes("types", types, registry),
+    ...(isRecord(settings.type_slots) ? unknownTypes("type_slots", Object.keys(settings.type_slots), registry) : []),
   ];
   if (problems.length > 0) throw new RangeError(`worker options: ${problems.join("; ")}`);
   return { ...settings, raster: rasterSettings(given.raster, settings.scratch_dir) };
@@ -177,6 +181,10 @@ const MOST_SECONDS = 2_147_483;
 
 const rules: Record<keyof WorkerOptions, Rule> = {
   slots: wholeNumber(1, 10_000),
+  type_slots: (name, value) => {
+    if (!isRecord(value)) return must(false, name, "an object of numbers", value);
+    return Object.entries(value).flatMap(([type, most]) => wholeNumber(1, 10_000)(`${name}.${shorten(type)}`, most));
+  },
   batch_max: wholeNumber(1, 10_000),
   lease_s: wholeNumber(1, 3600),
   poll_s: seconds,
@@ -313,9 +321,9 @@ function unknownKeys(options: object): string[] {
     .map((key) => `there is no option ${quoted(key)} (${suggestion(key, known)})`);
 }
 
-function unknownTypes(types: readonly unknown[], registry: Registry): string[] {
+function unknownTypes(name: string, types: readonly unknown[], registry: Registry): string[] {
   if (!Array.isArray(types)) return [];
   return types
     .filter((type) => typeof type === "string" && !type.startsWith("#plan") && !registry.handlers.has(type))
-    .map((type) => `types: there is no handler "${type}" in the registry`);
+    .map((type) => `${name}: there is no handler "${type}" in the registry`);
 }

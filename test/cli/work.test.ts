@@ -19,11 +19,16 @@ test("work --once runs what waits of the types it is asked for, and ends; anothe
     const unknown = await fanfold("work", "--once", "--types", "fixture.noting");
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('there is no handler "fixture.noting"')]);
     expect(unknown.err).toContain("fixture.nothing");
+    const narrow = await fanfold("work", "--once", "--slots", "2,fixture.noting=1");
+    expect([narrow.code, narrow.err]).toEqual([2, expect.stringContaining('there is no handler "fixture.noting"')]);
+    expect((await fanfold("work", "--once", "--slots", "fixture.count=none")).err).toContain("is not a whole number");
     await fanfold("submit", "fixture_partial", "n=3");
     await fanfold("submit", "fixture_deliver");
     const some = await fanfold("work", "--once", "--types", "fixture.sometimes,fixture.c*");
     expect(some.code).toBe(2);
-    const first = await fanfold("work", "--once", "--types", "fixture.deliver,fixture.count");
+    const first = await fanfold(
+      ...["work", "--once", "--types", "fixture.deliver,fixture.count", "--slots", "3,fixture.deliver=1"],
+    );
     expect([first.code, first.err]).toEqual([0, expect.stringContaining("stopped gracefully; 1 tasks completed")]);
     expect(await statuses()).toEqual([
       { job_type: "fixture_deliver", status: "completed" },

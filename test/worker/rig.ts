@@ -13,6 +13,7 @@ import type {
 } from "../../src/engine/work/commands.js";
 import { newPace } from "../../src/worker/claim/batch.js";
 import { HeldClaim, Holdings } from "../../src/worker/claim/held.js";
+import { TypeSlots } from "../../src/worker/claim/type_slots.js";
 import { Finisher } from "../../src/worker/finish/finish.js";
 import type { TaskEnd } from "../../src/worker/finish/task_end.js";
 import { Lease } from "../../src/worker/life/heartbeat.js";
@@ -82,6 +83,8 @@ export function openRig(options: RigOptions) {
     finisher,
     stats,
     memory,
+    type_slots: new TypeSlots(),
+    onTypeRoom: () => {},
     log,
     slots: options.slots ?? 8,
     abort_grace_ms: 0,

@@ -9,7 +9,7 @@ import type { Worker } from "../../worker/worker.js";
 import { answer, type Cli, type CliCommand, globals } from "../terminal/command.js";
 import { CliFailure, explain, explanationLines, usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
-import { wholeNumber } from "../terminal/options.js";
+import { slotsOf, wholeNumber } from "../terminal/options.js";
 import {
   httpDocument,
   httpLines,
@@ -74,7 +74,7 @@ export function addUp(cli: Cli): void {
         "or else on the embedded database, which this process then holds. SIGTERM or Ctrl-C: running tasks are finished or\n" +
         "handed back, calls answered; a second one: at once.",
     )
-    .option("--slots <number>", "how many tasks run at the same time (default 8)")
+    .option("--slots <number>", "how many tasks run at the same time (default 8); also of one type: 8,raster.warp=2")
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
     .option("--log-tasks", "one line of the log for each task that ends, also for those that simply complete");
@@ -89,7 +89,7 @@ export function addUp(cli: Cli): void {
 
 export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<void> {
   const problems: Problem[] = [];
-  const slots = wholeNumber("--slots", options.slots, 1, 10_000, problems);
+  const { slots, type_slots } = slotsOf(options.slots, problems);
   const lease_s = wholeNumber("--lease", options.lease, lease_limits.least, lease_limits.most, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const wait_for_database_s = waitOf(options, problems);
@@ -101,6 +101,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
     async (session) => {
       warnWithoutSecretKey(cli.io, session);
       const tellMore = await more?.prepare(session);
+      refuseUnknownTypes("--slots", Object.keys(type_slots), session);
       await session.proveFiles();
       // Before the worker: whoever cannot serve as asked is told before tasks are taken.
       const serving = http ? await serveToo(cli, session, more?.name) : null;
@@ -117,6 +118,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
     {
       migrate: options.migrate ?? true,
       slots,
+      type_slots,
       lease_s,
       log_tasks: options.logTasks,
       worker_memory_mb,
@@ -206,21 +208,27 @@ async function catalogHints({ engine, config }: Session): Promise<string[]> {
 }
 
 /** A worker that takes only some types plans stages all the same: planning is short, and without it nothing would ever wait for them. */
-function typesThatFit(patterns: readonly string[] | undefined, { registry }: Session): string[] | undefined {
+function typesThatFit(patterns: readonly string[] | undefined, session: Session): string[] | undefined {
   if (patterns === undefined) return undefined;
+  const { registry } = session;
   const known = [...registry.handlers.keys()];
   const fits = (pattern: string) => (type: string) =>
     pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
-  const problems = patterns
-    .filter((pattern) => !known.some(fits(pattern)))
-    .map((pattern) => ({
-      path: "--types",
-      problem: `there is no handler ${quoted(pattern)}`,
-      fix: suggestion(pattern, known),
-    }));
-  if (problems.length > 0) throw usage("the worker cannot start", { problems });
+  refuseUnknownTypes(
+    "--types",
+    patterns.filter((pattern) => !known.some(fits(pattern))),
+    session,
+  );
   const planners = ["#plan", ...Array.from(registry.jobs.keys(), (job) => `#plan:${job}`)];
   return [...known.filter((type) => patterns.some((pattern) => fits(pattern)(type))), ...planners];
+}
+
+function refuseUnknownTypes(path: string, types: readonly string[], { registry }: Session): void {
+  const known = [...registry.handlers.keys()];
+  const problems = types
+    .filter((type) => !registry.handlers.has(type))
+    .map((type) => ({ path, problem: `there is no handler ${quoted(type)}`, fix: suggestion(type, known) }));
+  if (problems.length > 0) throw usage("the worker cannot start", { problems });
 }
 
 /** Without its password: what is printed ends up in logs and screenshots. */

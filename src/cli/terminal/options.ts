@@ -51,6 +51,21 @@ export function wholeNumber(
   return undefined;
 }
 
+/** --slots 8, --slots raster.warp=2, or both with a comma between them: of all types together, and of single ones. */
+export function slotsOf(
+  text: string | undefined,
+  problems: Problem[],
+): { slots: number | undefined; type_slots: Record<string, number> } {
+  let slots: number | undefined;
+  const type_slots: Record<string, number> = {};
+  for (const part of text?.split(",") ?? []) {
+    const at = part.indexOf("=");
+    if (at < 0) slots = wholeNumber("--slots", part, 1, 10_000, problems);
+    else type_slots[part.slice(0, at).trim()] = wholeNumber("--slots", part.slice(at + 1), 1, 10_000, problems) ?? 1;
+  }
+  return { slots, type_slots };
+}
+
 export function positiveSeconds(name: string, text: string | undefined, problems: Problem[]): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -43,6 +43,7 @@ export interface SessionOptions {
   /** The worker's lines go to standard error instead of nowhere. */
   log?: boolean;
   slots?: number | undefined;
+  type_slots?: Readonly<Record<string, number>> | undefined;
   lease_s?: number | undefined;
   /** A line of the log for each task that ends. */
   log_tasks?: boolean | undefined;
@@ -140,6 +141,7 @@ export async function withSession<T>(
           memory_mb,
           retry,
           log_tasks: options.log_tasks,
+          type_slots: options.type_slots,
           secrets_dir,
           secrets: config.vault && vaultSecrets(config.vault),
           outbound,

@@ -14,6 +14,7 @@ import { ClaimOrder, keepNewest } from "./claim_order.js";
 import { HeldClaim } from "./held.js";
 import { Polling, type PollingParts } from "./polling.js";
 import { Surplus, type SurplusParts } from "./surplus.js";
+import type { TypeSlots } from "./type_slots.js";
 
 const KNOWN_STAGES = 16;
 /** What a claim may bring where tenants share the worker: while large parameters are read, nobody's tasks start. */
@@ -31,6 +32,7 @@ const DATA_PLANS = "#plan";
 
 export interface FetcherParts extends SurplusParts, PollingParts {
   batch_max: number;
+  type_slots: TypeSlots;
   poll_s: number;
   /** What is known about task types; outlives a registration. */
   paces: Map<string, HandlerPace>;
@@ -168,7 +170,7 @@ export class Fetcher {
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number, resting: string[]): Promise<"full" | "some" | "resting" | "none"> {
     this.brought.clear();
-    const { worker_id, db, commands, stats, memory, holdings, paces } = this.parts;
+    const { worker_id, db, commands, stats, memory, holdings, paces, type_slots } = this.parts;
     const room_for_plans = holdings.plans.size < PLANS_AT_ONCE;
     const planning = [...Array.from(holdings.plans, ({ stage }) => stage.tenant_id), ...this.parts.resting()];
     const types = memory
@@ -182,9 +184,12 @@ export class Fetcher {
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
     let asked = hinted === null ? types : [hinted];
-    const is_short = hinted !== null && resting.length === 0 && room?.needs[hinted] === undefined;
+    const is_bounded = hinted !== null && (room?.needs[hinted] !== undefined || type_slots.bounds(hinted));
+    const is_short = hinted !== null && resting.length === 0 && !is_bounded;
+    const ask = (whole: typeof request) =>
+      type_slots.claim(whole, holdings.waiting(), (part) => commands.claim(db, part));
     const first = { ...request, types: asked };
-    let reply = await (is_short ? commands.claim_hinted(db, hinted, first) : commands.claim(db, first));
+    let reply = await (is_short ? commands.claim_hinted(db, hinted, first) : ask(first));
     stats.claims++;
     if (reply.claims.length === 0 && resting.length > 0) return "resting";
     // Another worker that was woken may have been quicker: then a look at everything decides whether to wait.
@@ -193,7 +198,7 @@ export class Fetcher {
       await commands.set_idle(db, { worker_id, idle: true });
       this.told_idle = true;
       asked = types;
-      reply = await commands.claim(db, request);
+      reply = await ask(request);
       stats.claims++;
     }
     if (room !== undefined) memory.note(asked, reply, this.stages, performance.now());

@@ -12,6 +12,7 @@ import type { FinishReply, HeartbeatReply, WorkerState } from "../../engine/work
 import type { HandlerPace } from "../claim/batch.js";
 import { Fetcher } from "../claim/fetch.js";
 import { Holdings } from "../claim/held.js";
+import { TypeSlots } from "../claim/type_slots.js";
 import { Finisher } from "../finish/finish.js";
 import { WritingFinisher } from "../finish/finish_writes.js";
 import { taskFacts } from "../finish/task_end.js";
@@ -117,6 +118,7 @@ export class Incarnation {
     const { engine, settings, stats, paces, memory } = shared;
     const { worker_commands: commands, registry, shared_store: store } = engine;
     const { slots, types } = settings;
+    const type_slots = new TypeSlots(settings.type_slots);
     const log = shared.log.child({ worker_id });
     this.log = log;
     this.scratch_dir = join(settings.scratch_dir, worker_id);
@@ -165,6 +167,7 @@ export class Incarnation {
       writing_finisher: new WritingFinisher({ ...common, connection, handler_connection, logsWritten, onAnswer }),
       handlers: registry.handlers,
       slots,
+      type_slots,
       abort_grace_ms: settings.abort_grace_s * 1000,
       services,
       spill: { store, worker_id },
@@ -172,6 +175,7 @@ export class Incarnation {
       log_tasks: settings.log_tasks,
       plan: (ctx) => planStage(planning, ctx),
       isolated: (ctx, handler) => memory.during(ctx, () => shared.processes.run(ctx, handler, worker_id), onMemory),
+      onTypeRoom: () => this.fetcher.wake(),
       onRoom: () => {
         this.fetcher.consider();
         if (this.runner.running.size === 0) this.quiet.look();
@@ -186,6 +190,7 @@ export class Incarnation {
       tallies,
       types,
       slots,
+      type_slots,
       batch_max: settings.batch_max,
       poll_s: settings.poll_s,
       hears: () => connections.hears,

@@ -8,6 +8,7 @@ import { max_message_bytes, readProperty, storableText } from "../../core/errors
 import { invoke, isThenable } from "../../core/task/invoke.js";
 import { recordPace } from "../claim/batch.js";
 import type { HeldClaim } from "../claim/held.js";
+import type { TypeSlots } from "../claim/type_slots.js";
 import type { WritingFinisher } from "../finish/finish_writes.js";
 import type { Spill } from "../finish/spill.js";
 import {
@@ -31,6 +32,7 @@ const TURN_MS = 10;
 
 export interface RunnerParts extends TaskEndsParts, OvertimeParts {
   slots: number;
+  type_slots: TypeSlots;
   writing_finisher: Pick<WritingFinisher, "finish">;
   services: TaskServices;
   spill: Spill;
@@ -40,6 +42,8 @@ export interface RunnerParts extends TaskEndsParts, OvertimeParts {
   isolated(ctx: TaskContext, handler: Handler): Promise<ProcessOutcome["outcome"]>;
   /** Something started or ended: there may be room for more. */
   onRoom(): void;
+  /** A type that has slots of its own has one again. */
+  onTypeRoom(): void;
 }
 
 export class Runner {
@@ -86,14 +90,19 @@ export class Runner {
     this.pump();
   };
 
-  /** A task that has to wait for memory is passed by. */
+  /** A task that has to wait for memory, or for others of its type, is passed by. */
   private readonly mayStart = (claim: HeldClaim): boolean =>
-    claim.memory_mb === 0 || this.parts.memory.mayStart(claim.stage.task_type, performance.now());
+    this.parts.type_slots.mayStart(claim) && this.hasMemory(claim);
+
+  private hasMemory(claim: HeldClaim): boolean {
+    return claim.memory_mb === 0 || this.parts.memory.mayStart(claim.stage.task_type, performance.now());
+  }
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
     const ctx = new TaskContext(parts.services, claim, parts.holdings.start(claim), now);
     this.running.add(ctx);
+    parts.type_slots.start(claim);
     if (claim.is_data_plan) this.plans++;
     else this.last_start_at = now;
     let returned: unknown;
@@ -198,6 +207,7 @@ export class Runner {
     this.running.delete(ctx);
     if (ctx.claim.is_data_plan) this.plans--;
     this.parts.holdings.end(ctx.claim);
+    if (this.parts.type_slots.end(ctx.claim) && !this.closed) this.parts.onTypeRoom();
     if (this.closed) this.empty.look();
     else this.pump();
   }
