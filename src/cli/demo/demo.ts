@@ -7,9 +7,10 @@ import type { Cli, CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { oneOf, wholeNumber } from "../terminal/options.js";
 import { addDemoFiles } from "./demo_files.js";
-import { demoFolder, readNotes } from "./demo_folder.js";
+import { demoFolder, hasWorld, readNotes } from "./demo_folder.js";
 import { type DemoSettings, default_settings, rasterDemo } from "./demo_raster.js";
 import { demoUp } from "./demo_up.js";
+import { addDemoWorld } from "./demo_world.js";
 
 interface DemoFlags {
   engine?: string;
@@ -26,7 +27,7 @@ export function addDemo(cli: Cli): void {
         "(.fanfold-demo, or --data-dir), runs process_raster_collection over it, and says what is usable and how to repair the rest.\n" +
         "A second run starts afresh. Exits with 0 when it ends as it should: in partial success.",
     )
-    .argument("[word]", "files or up: see below")
+    .argument("[word]", "files, up or world: see below")
     .option("--engine <name>", `which GDAL: ${raster_engines.join(", ")} (default: FANFOLD_RASTER_ENGINE or auto)`)
     .option("--scenes <number>", `how many scenes, 2 to 100 (default ${default_settings.scenes})`)
     .option("--size <pixels>", `a side of each, 64 to 4096 (default ${default_settings.size})`)
@@ -44,6 +45,7 @@ export function addDemo(cli: Cli): void {
     });
   addDemoUp(cli, demo);
   addDemoFiles(cli, demo);
+  addDemoWorld(cli, demo);
 }
 
 function settingsOf({ engine, scenes, size }: DemoFlags): DemoSettings {
@@ -62,15 +64,16 @@ function addDemoUp(cli: Cli, demo: CliCommand): void {
     .command("up")
     .summary("a worker and the HTTP API on the demo's data")
     .description(
-      "Serves what the demo left: the STAC API, the files, the jobs, and a worker that repairs. Runs the demo first where it has not\n" +
-        "been run. Each start makes a key of its own, which takes the place of the one before.",
+      "Serves what the demo, or demo world, left: the STAC API, the layers, the files, the jobs, and a worker that repairs. Runs the\n" +
+        "demo first where neither has been run. Each start makes a key of its own, which takes the place of the one before.",
     );
   addHttpOptions(command)
     .examples("fanfold demo up", "fanfold demo up --port 8081")
     .action(async (options: UpOptions) => {
       const folder = demoFolder(cli);
-      if (readNotes(folder) === null) cli.exit_code = await rasterDemo(cli, default_settings, { part_of_more: true });
+      if (readNotes(folder) === null && !hasWorld(folder))
+        cli.exit_code = await rasterDemo(cli, default_settings, { part_of_more: true });
       const notes = readNotes(folder);
-      if (notes !== null) await demoUp(cli, options, notes);
+      if (notes !== null || hasWorld(folder)) await demoUp(cli, options, notes);
     });
 }

@@ -31,15 +31,28 @@ export function typed(cwd: string, file: string): string {
   return /^[\w./@%+=:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
 }
 
-/** Empties the folder of what an earlier demo left. Throws when another process works on it, or when it is not the demo's. */
-export async function freshFolder(cli: Cli, folder: string): Promise<void> {
+/** What lies in the folder. Throws when it is not the demo's. */
+function ownEntries(cli: Cli, folder: string, name: string): string[] {
   const entries = existsSync(folder) ? readdirSync(folder) : [];
   if (entries.length > 0 && !entries.includes(notes_name)) {
     throw usage(`${typed(cli.io.cwd, folder)} holds something that is not the demo's`, {
       why: "the demo starts afresh in its folder, and would remove it",
-      next: `fanfold demo --data-dir ${typed(cli.io.cwd, `${folder}-2`)}`,
+      next: `fanfold ${name} --data-dir ${typed(cli.io.cwd, `${folder}-2`)}`,
     });
   }
+  return entries;
+}
+
+/** Leaves what the folder of the demo holds, or makes an empty one. Throws when it is not the demo's. */
+export function keptFolder(cli: Cli, folder: string, name: string): void {
+  if (ownEntries(cli, folder, name).length > 0) return;
+  mkdirSync(folder, { recursive: true });
+  writeNotes(folder, { job_id: null });
+}
+
+/** Empties the folder of what an earlier demo left. Throws when another process works on it, or when it is not the demo's. */
+export async function freshFolder(cli: Cli, folder: string): Promise<void> {
+  const entries = ownEntries(cli, folder, "demo");
   const release = await lockDatabase(folder);
   try {
     mkdirSync(folder, { recursive: true });
@@ -64,16 +77,31 @@ async function lockDatabase(folder: string): Promise<() => void> {
   }
 }
 
-export function writeNotes(folder: string, notes: DemoNotes | { job_id: null }): void {
+/** What stands in the file; `world`: fanfold demo world came to its end in this folder, too. */
+type Written = (DemoNotes | { job_id: null }) & { world?: boolean };
+
+export function writeNotes(folder: string, notes: Written): void {
   writeFileSync(path.join(folder, notes_name), `${JSON.stringify(notes, null, 2)}\n`);
 }
 
-/** null when no demo came to its end there. */
+/** null when the demo of rasters did not come to its end there. */
 export function readNotes(folder: string): DemoNotes | null {
+  const notes = written(folder);
+  return notes.job_id === null ? null : notes;
+}
+
+export function noteWorld(folder: string): void {
+  writeNotes(folder, { ...written(folder), world: true });
+}
+
+export function hasWorld(folder: string): boolean {
+  return written(folder).world === true;
+}
+
+function written(folder: string): Written {
   try {
-    const notes = JSON.parse(readFileSync(path.join(folder, notes_name), "utf8")) as DemoNotes | { job_id: null };
-    return notes.job_id === null ? null : notes;
+    return JSON.parse(readFileSync(path.join(folder, notes_name), "utf8")) as Written;
   } catch {
-    return null;
+    return { job_id: null };
   }
 }

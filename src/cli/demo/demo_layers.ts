@@ -49,6 +49,11 @@ export function addresses(server: string, name: string) {
   return { features_url: `${collection}/items`, tiles_url: `${collection}/tiles/WebMercatorQuad/{z}/{y}/{x}` };
 }
 
+/** Where the dashboard draws it. */
+export function layerPage(server: string, name: string): string {
+  return `${server}/layers/${name}`;
+}
+
 export function* layerLines({ layers, status, took_s }: DemoLayers): Generator<string> {
   if (layers.length === 0) return yield `  layers   none: the load ended as ${status.replace("_", " ")}`;
   const told = layers.map(({ name, feature_count }) => `${name} with ${count(feature_count)} features`);

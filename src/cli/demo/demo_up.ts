@@ -5,10 +5,12 @@ import { type UpOptions, up } from "../commands/up.js";
 import type { Cli } from "../terminal/command.js";
 import { shortId } from "../terminal/view.js";
 import { type DemoNotes, demoFolder } from "./demo_folder.js";
-import { addresses } from "./demo_layers.js";
+import { addresses, layerPage } from "./demo_layers.js";
 import { mendCommand, searchUrl } from "./demo_result.js";
+import { worldSearchUrl } from "./demo_world_result.js";
 
-export async function demoUp(cli: Cli, options: UpOptions, notes: DemoNotes): Promise<void> {
+/** `notes`: null where only the world is. */
+export async function demoUp(cli: Cli, options: UpOptions, notes: DemoNotes | null): Promise<void> {
   await up(cli, options, {
     name: "demo up",
     session: { embedded_dir: demoFolder(cli) },
@@ -30,33 +32,50 @@ async function demoKey({ keys }: Engine): Promise<string> {
   return made.key;
 }
 
-async function tell(cli: Cli, engine: Engine, notes: DemoNotes, { url, key }: { url: string; key: string }) {
-  const { job_id, collection } = notes;
-  const { status } = await engine.status(job_id);
+interface Told {
+  url: string;
+  key: string;
+}
+
+async function tell(cli: Cli, engine: Engine, notes: DemoNotes | null, { url, key }: Told) {
   const header = `-H 'authorization: Bearer ${key}'`;
-  const search_url = searchUrl(url, notes);
   const { Layers } = await import("../../catalog/layers.js");
   const found = await new Layers(engine.tenant).list(engine.db, { limit: 10 });
   const layers = found.map(({ name }) => ({ name, ...addresses(url, name) }));
-  const place = { cwd: cli.io.cwd, folder: demoFolder(cli) };
-  const repair = [mendCommand(place, notes), `curl -s -X POST ${header} ${url}/api/jobs/${job_id}/resume`];
+  const scenes = notes === null ? null : await scenesOf(cli, engine, notes, { url, header });
+  const search_url = notes === null ? worldSearchUrl(url) : searchUrl(url, notes);
   return {
-    document: { demo: { collection, job_id, status, key, search_url, layers, repair } },
+    document: { demo: { ...scenes?.document, key, search_url, layers } },
     lines: [
       "",
-      `the demo's collection ${collection}: job ${shortId(job_id)}, ${status.replace("_", " ")}`,
+      scenes?.title ?? "the demo's world",
       `  key       ${key}`,
       "            until the next start",
       `  search    curl -s ${header} '${search_url}'`,
       "  open      the href of an item's asset, with or without the key: gdalinfo '/vsicurl/<href>', or in QGIS",
+      ...layers.map(({ name }) => `  look      ${layerPage(url, name)}`),
       ...layers.map(({ features_url }) => `  features  curl -s ${header} '${features_url}'`),
       ...layers.map(({ tiles_url }) => `  tiles     ${tiles_url}`),
-      ...(status === "completed" || !isTerminal(status)
-        ? []
-        : [
-            "  repair    the broken scene; then the search finds one more:",
-            ...repair.map((text) => `            ${text}`),
-          ]),
+      ...(scenes?.repair_lines ?? []),
     ],
+  };
+}
+
+/** The job of the rasters, and how what is broken of it is repaired. */
+async function scenesOf(cli: Cli, engine: Engine, notes: DemoNotes, { url, header }: { url: string; header: string }) {
+  const { job_id, collection } = notes;
+  const { status } = await engine.status(job_id);
+  const place = { cwd: cli.io.cwd, folder: demoFolder(cli) };
+  const repair = [mendCommand(place, notes), `curl -s -X POST ${header} ${url}/api/jobs/${job_id}/resume`];
+  const is_broken = status !== "completed" && isTerminal(status);
+  return {
+    document: { collection, job_id, status, repair },
+    title: `the demo's collection ${collection}: job ${shortId(job_id)}, ${status.replace("_", " ")}`,
+    repair_lines: is_broken
+      ? [
+          "  repair    the broken scene; then the search finds one more:",
+          ...repair.map((text) => `            ${text}`),
+        ]
+      : [],
   };
 }

@@ -14,8 +14,8 @@ const land_file = new URL("../../../db/land/natural_earth_50m.json.gz", import.m
 
 let land: Promise<Area> | undefined;
 
-/** Read once in a process. */
-function landArea(): Promise<Area> {
+/** The land of Natural Earth that ships with us, read once in a process. */
+export function landArea(): Promise<Area> {
   land ??= (async () => {
     const text = await promisify(gunzip)(await readFile(land_file));
     return new Area(topologyPolygons(JSON.parse(text.toString()) as Topology));
