@@ -49,9 +49,11 @@ echo "followed $(wc -l <<< "$links" | tr -d ' ') links"
 release="example/relief/$version"
 listed=$(ask "$URL/api/platform/unpublish" -d '{"id": "'$release'"}')
 echo "would go: $(grep -oE '"file_count": ?[0-9]+' <<< "$listed" | grep -oE '[0-9]+') files"
-removal=$(ask "$URL/api/platform/revoke" -d '{"id": "'$release'", "reason": "only an example"}' | grep -oE '[0-9a-f]{64}' | head -n 1)
-until ask "$URL/api/jobs/$removal" | grep -q '"status": \{0,1\}"completed"'; do sleep 1; done
-while read -r link; do
-  case $link in */items/*) gone=$(curl -sS -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $KEY" "$link") ;; esac
-done <<< "$links"
+ask -o /dev/null "$URL/api/platform/revoke" -d '{"id": "'$release'", "reason": "only an example"}'
+item=$(grep '/items/' <<< "$links" | head -n 1)
+for _ in $(seq 60); do
+  gone=$(curl -sS -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $KEY" "$item")
+  [ "$gone" != 404 ] || break
+  sleep 1
+done
 [ "$gone" = 404 ] && echo "revoked, and taken down"
