@@ -41,7 +41,7 @@ export async function close() {
   await engine.close();
 }
 
-/** Of this process and of all it has seen end, with theirs. */
+/** What this process took, and every child that it has seen end, with the children of those. */
 function usedSeconds() {
   const fields = statOf(process.pid).slice(11, 15).map(Number);
   return fields.reduce((sum, ticks) => sum + ticks, 0) / TICKS;

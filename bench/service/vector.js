@@ -267,7 +267,7 @@ async function postmaster({ server }) {
   return Number(readFileSync(join(String(row?.setting), "postmaster.pid"), "utf8").split("\n")[0]);
 }
 
-/** Of a process, its children, and those that ended. @param {number} pid */
+/** What a process took, with its children and those of them that ended. @param {number} pid */
 function cpuOfTree(pid) {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

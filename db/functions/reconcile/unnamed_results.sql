@@ -1,5 +1,5 @@
--- Of the files of large results, those that no row names and no held task may still name, and whether a worker of this database wrote them:
--- [{k, known}]. What an unknown worker wrote may be another database's, or made after the backup that this one was restored from.
+-- The caller gives files of large results and gets those that no row names and no held task may still name, and whether a worker of this
+-- database wrote them: [{k, known}]. What an unknown worker wrote may be another database's, or made after the backup that this one was restored from.
 -- request: {tenant?, keys: [{k: key, g: stage, o: ordinal, w: worker}]}
 create or replace function app.unnamed_results(request json)
 returns json

@@ -1,4 +1,4 @@
--- For the server: takes away everything of a tenant, a piece at a time, until `more` is false. Before anything goes, whoever asks says the
+-- The server takes away everything of a tenant, a piece at a time, until `more` is false. Before anything goes, the operator says the
 -- tenant's id twice, and nothing of it may run. Its keys and schedules go first, so that nothing comes in meanwhile. What was removed is told
 -- in the audit of the default tenant. Files are the caller's to remove.
 -- request: {tenant_id, confirm, actor?, reason?, dry_run?}

@@ -11,7 +11,7 @@ export function accepts(accepted: RecipeData["accepts"], files: readonly string[
   return files.every((file) => accepted.extensions.some((end) => file.toLowerCase().endsWith(end.toLowerCase())));
 }
 
-/** Of several that fit, the one that takes the fewest files, and then the fewest kinds of them. Throws what would be accepted. */
+/** Several may fit: the one that takes the fewest files goes first, and then the one of the fewest kinds. Throws what would be accepted. */
 export function route<R extends Routed>(
   recipes: readonly R[],
   { data_type, files = [] }: { data_type?: string | null | undefined; files?: readonly string[] | undefined },

@@ -144,7 +144,7 @@ function Item({ item, text }: { item: StacItem; text: string }) {
   );
 }
 
-/** Of an item that is a vector layer: what its tiles are drawn by. Null while it is not known, and of other items. */
+/** What the tiles of a vector layer are drawn by. Null while the page does not know it yet, and for items that are no layer. */
 function useLayerOf(item: StacItem) {
   const name = item.properties["fanfold:layer"];
   const layer_id = typeof name === "string" ? name : "";

@@ -28,7 +28,7 @@ export interface MapItem {
 /** What lies under the pointer. */
 export interface Hit {
   kind: "boxes" | "bins" | "items" | "features";
-  /** Of features: their keys. */
+  /** The keys of the features. */
   ids: number[];
   /** In pixels of the map. */
   x: number;
