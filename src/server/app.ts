@@ -175,6 +175,7 @@ function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Rout
     handler: async (request, reply) => {
       const { principal, place } = callers.get(request) ?? stranger;
       const { params, query, body } = checked(endpoint, request);
+      let heard: AbortSignal | undefined;
       const call: Call = {
         params,
         query,
@@ -186,8 +187,10 @@ function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Rout
         service,
         metrics,
         traceparent: traces.traceparent(request),
+        // A call that reads piece by piece asks for it again and again: it listens to the answer once.
         get signal() {
-          return whileHeard(reply);
+          heard ??= whileHeard(reply);
+          return heard;
         },
         engine: engines.of(principal.tenant_id),
         get log() {
