@@ -26,9 +26,6 @@ const left_out = {
   "an address where nobody listens, or somebody hangs up, is a clear error and not an endless loop":
     "a database that is not there is told with another SQLSTATE",
   "a statement that takes too long is given up and told as 503; what works has bounds of its own": bounded,
-  "a finish whose evaluation is cancelled commits, and the claim that evaluates it instead fails its stage only":
-    bounded,
-  "a plan that is given up by the database fails its stage with plan_too_large, and is not tried again": bounded,
   "F11 SIGSTOP of a worker for three leases, then SIGCONT":
     "a statement that is not prepared goes out in two parts, and a worker that is frozen never sends the second",
 };

@@ -1,7 +1,9 @@
 // What a tenant declares is bounded while it runs: what takes long is put off to a claim of its own, whose failure is the stage's.
+import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { classify } from "../../src/core/errors/errors.js";
 import type { Database } from "../../src/engine/database/database.js";
+import { openServer } from "../../src/engine/database/server_database.js";
 import { worker_commands } from "../../src/engine/work/commands.js";
 import { planByData } from "../../src/engine/work/data_plan.js";
 import { bothDatabases, freshDatabase, type OpenDatabase } from "../postgres.js";
@@ -188,10 +190,23 @@ function growthTests(open: OpenDatabase): void {
 }
 bothDatabases("what a plan grows to", growthTests, { shared: true });
 
+/** Whose statements may take so long: the connection says so, and its login role, whose bounds hold where a pooler takes none. */
+async function openBounded(admin: Database, url: string, statement_timeout_s: number) {
+  const role = `ff_bounded_${randomBytes(4).toString("hex")}`;
+  await admin.script(`
+    create role ${role} superuser login;
+    alter role ${role} set statement_timeout = '${statement_timeout_s}s'`);
+  const db = openServer(Object.assign(new URL(url), { username: role }).href, { max: 1, statement_timeout_s });
+  const close = async () => {
+    await db.close();
+    await admin.script(`drop role ${role}`);
+  };
+  return { db, close };
+}
+
 test("a finish whose evaluation is cancelled commits, and the claim that evaluates it instead fails its stage only", async () => {
   const { db: admin, url, drop } = await freshDatabase();
-  const { openServer } = await import("../../src/engine/database/server_database.js");
-  const db = openServer(url, { max: 1, statement_timeout_s: 0.4 });
+  const { db, close } = await openBounded(admin, url, 0.4);
   try {
     const worker = await register(admin);
     await admin.script(`
@@ -213,15 +228,14 @@ test("a finish whose evaluation is cancelled commits, and the claim that evaluat
     const root = await submit(db, [only], { b: 1 });
     expect((await status(admin, root.job_id)).stage("only").status).toBe("planning");
   } finally {
-    await db.close();
+    await close();
     await drop();
   }
 });
 
 test("a plan that is given up by the database fails its stage with plan_too_large, and is not tried again", async () => {
   const { db: admin, url, drop } = await freshDatabase();
-  const { openServer } = await import("../../src/engine/database/server_database.js");
-  const db = openServer(url, { max: 1, statement_timeout_s: 0.3 });
+  const { db, close } = await openBounded(admin, url, 0.3);
   try {
     const worker = await register(admin);
     const { job_id } = await submit(admin, [{ name: "wide", task: "t.wide", plan: { count: 10_000_000 } }]);
@@ -231,7 +245,7 @@ test("a plan that is given up by the database fails its stage with plan_too_larg
       error: { code: "plan_too_large" },
     });
   } finally {
-    await db.close();
+    await close();
     await drop();
   }
 });
