@@ -1,14 +1,18 @@
-// Calls of the API, typed by the endpoint they name. The session is a cookie that scripts cannot read; the header tells the
+// Calls of the API, by the name of the verb, which gives their path and their types. The session is a cookie that scripts cannot read; the header tells the
 // server that a page of its own asks, which no other page can make a browser send.
-import type { BodyIn, Endpoint, QueryIn, ReplyOf } from "../../../src/core/api/endpoint.js";
+import type { BodyIn, Endpoint, ParamsOf, QueryIn, ReplyOf } from "../../../src/core/api/endpoint.js";
 import type { ProblemDetails } from "../../../src/core/api/problem.js";
+import type { VerbEndpoint, VerbName } from "../../../src/core/shown/verb_words.js";
+import { type Fields, verbRequest } from "./commands.js";
 
-export interface Given<E> {
-  params?: Record<string, string | number>;
-  query?: Partial<QueryIn<E>>;
-  body?: BodyIn<E>;
-  signal?: AbortSignal | undefined;
-}
+/** Fields that are declared; an endpoint that takes none is typed as one that takes any. */
+type Declared<T> = string extends keyof T ? unknown : T;
+type TakenBy<E> = E extends Endpoint
+  ? Declared<ParamsOf<E>> & Declared<QueryIn<E>> & Declared<NonNullable<BodyIn<E>>>
+  : never;
+/** What a verb takes: what its path names, its query and its body. What is undefined or empty is not sent. */
+export type FieldsOf<Name extends VerbName> = TakenBy<VerbEndpoint<Name>>;
+export type Reply<Name extends VerbName> = ReplyOf<VerbEndpoint<Name>>;
 
 /** What went wrong, in the server's words. */
 export class ApiProblem extends Error {
@@ -96,21 +100,25 @@ async function problemOf(response: Response): Promise<ApiProblem> {
   }
 }
 
-export async function call<E extends Endpoint>(
-  method: E["method"],
-  path: string,
-  given: Given<E> = {},
-): Promise<ReplyOf<E>> {
-  const response = await request(method, path, given);
-  if (response.status === 204) return undefined as ReplyOf<E>;
-  return (await response.json()) as ReplyOf<E>;
+export async function call<Name extends VerbName>(
+  name: Name,
+  fields: FieldsOf<Name>,
+  signal?: AbortSignal,
+): Promise<Reply<Name>> {
+  const response = await send(name, fields, signal);
+  return (response.status === 204 ? undefined : await response.json()) as Reply<Name>;
 }
 
 /** The answer as it was sent: numbers keep all their digits. */
-export async function callText<E extends Endpoint>(
-  method: E["method"],
-  path: string,
-  given: Given<E> = {},
+export async function callText<Name extends VerbName>(
+  name: Name,
+  fields: FieldsOf<Name>,
+  signal?: AbortSignal,
 ): Promise<string> {
-  return (await request(method, path, given)).text();
+  return (await send(name, fields, signal)).text();
+}
+
+function send(name: VerbName, fields: unknown, signal: AbortSignal | undefined): Promise<Response> {
+  const { method, path, ...given } = verbRequest(name, fields as Fields);
+  return request(method, path, { ...given, signal });
 }

@@ -78,7 +78,7 @@ export function curlLine(base: string, { method, path, params = {}, query = {}, 
     encodeURIComponent((params[name] ?? "").toWellFormed()),
   );
   const asked = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+    value === undefined || value === "" ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
   );
   const url = `${base.replace(/\/$/, "")}${filled}${asked.length === 0 ? "" : `?${asked.join("&")}`}`;
   const parts = ["curl", "-sS"];
@@ -89,26 +89,28 @@ export function curlLine(base: string, { method, path, params = {}, query = {}, 
   return parts.join(" ");
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 const named = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 const without = (fields: Fields, names: readonly string[]) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => !names.includes(name) && !absent.has(value as string)),
   );
-const absent = new Set<unknown>([undefined, "", false]);
+const absent = new Set<unknown>([undefined, ""]);
 
-/**
- * A verb as its words say it: fields that neither its path nor its command names are the body and the options. `shown`: fields that the
- * command line writes in another way.
- */
-export function verbCommands(base: string, name: VerbName, fields: Fields, shown: Fields = {}): Commands {
-  const { method, path, cli, takes_body } = verb_words[name];
+/** The call of a verb: fields that its path does not name are its body, or its query where it takes none. */
+export function verbRequest(name: VerbName, fields: Fields) {
+  const { method, path, takes_body } = verb_words[name];
   const params = Object.fromEntries(named(path).map((field) => [field, String(fields[field])]));
   const rest = without(fields, named(path));
-  const sent = takes_body ? { body: rest } : { query: rest as CurlRequest["query"] };
+  return { method, path, params, ...(takes_body ? { body: rest } : { query: rest as CurlRequest["query"] }) };
+}
+
+/** A verb as its words say it: fields that its command does not name are options. `shown`: those that the command line writes in another way. */
+export function verbCommands(base: string, name: VerbName, fields: Fields, shown: Fields = {}): Commands {
+  const { cli } = verb_words[name];
   return {
     cli: cli === null ? null : verbLine(cli, { ...fields, ...shown }),
-    curl: curlLine(base, { method, path, params, ...sent }),
+    curl: curlLine(base, verbRequest(name, fields)),
   };
 }
 
@@ -123,7 +125,7 @@ function verbLine(cli: string, fields: Fields): string {
     else if (!word.startsWith("--")) words.push(field === undefined ? word : value(field));
   }
   for (const [field, given] of Object.entries(without(fields, named(cli))))
-    options[field.replaceAll("_", "-")] = given === true || String(given);
+    options[field.replaceAll("_", "-")] = typeof given === "boolean" ? given : String(given);
   return cliLine(words, options);
 }
 
@@ -183,13 +185,5 @@ export function submitCommands(
   return {
     cli: [line, ...named].join(" "),
     curl: curlLine(base, { method: "POST", path: "/api/jobs/submit/{job_type}", params: { job_type }, body }),
-  };
-}
-
-/** As a dialog takes them, which asks for the reason. */
-export function shown(commands: (reason: string | undefined) => Commands) {
-  return {
-    cli: (reason: string | undefined) => commands(reason).cli,
-    curl: (reason: string | undefined) => commands(reason).curl,
   };
 }

@@ -1,10 +1,10 @@
 // Reading and doing, as hooks. What is read is read again when something happened that it is about, at most four times a second.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { BodyIn, Endpoint, QueryIn, ReplyOf } from "../../../src/core/api/endpoint.js";
 import type { StreamedEvent } from "../../../src/core/api/stream.js";
+import type { VerbName } from "../../../src/core/shown/verb_words.js";
 import { useEvents, useLive } from "../live/live.js";
-import { ApiProblem, call } from "./call.js";
+import { ApiProblem, call, type FieldsOf, type Reply } from "./call.js";
 
 const AT_MOST_EVERY_MS = 250;
 
@@ -16,17 +16,19 @@ interface Reading {
   enabled?: boolean;
 }
 
-export function useGet<E extends Endpoint>(
-  path: string,
-  given: { params?: Record<string, string | number>; query?: Partial<QueryIn<E>> } = {},
-  { when, every_ms, enabled = true }: Reading = {},
-) {
+type Asked<Name extends VerbName> =
+  Record<never, never> extends FieldsOf<Name>
+    ? [fields?: FieldsOf<Name>, reading?: Reading]
+    : [fields: FieldsOf<Name>, reading?: Reading];
+
+export function useGet<Name extends VerbName>(name: Name, ...asked: Asked<Name>) {
+  const [fields = {} as FieldsOf<Name>, { when, every_ms, enabled = true } = {}] = asked;
   const client = useQueryClient();
   const { state } = useLive();
-  const key = [path, given.params ?? {}, given.query ?? {}];
-  const result = useQuery<ReplyOf<E>, ApiProblem>({
+  const key = [name, fields];
+  const result = useQuery<Reply<Name>, ApiProblem>({
     queryKey: key,
-    queryFn: ({ signal }) => call<E>("GET", path, { ...given, signal }),
+    queryFn: ({ signal }) => call(name, fields, signal),
     enabled,
     placeholderData: keepPreviousData,
     refetchInterval: every_ms !== undefined && state !== "paused" ? every_ms : false,
@@ -68,28 +70,24 @@ export function useThrottled(work: () => void, ms: number): () => void {
   }, [ms]);
 }
 
-export interface Verb<E> {
-  run(given?: {
-    params?: Record<string, string | number>;
-    query?: Partial<QueryIn<E>>;
-    body?: BodyIn<E>;
-  }): Promise<ReplyOf<E> | null>;
+export interface Verb<Name extends VerbName> {
+  run(fields: FieldsOf<Name>): Promise<Reply<Name> | null>;
   busy: boolean;
   problem: ApiProblem | null;
   forget(): void;
 }
 
 /** Does something; resolves with the answer, or null when it was refused and `problem` tells why. What is on the page is read again. */
-export function useVerb<E extends Endpoint>(method: E["method"], path: string): Verb<E> {
+export function useVerb<Name extends VerbName>(name: Name): Verb<Name> {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const run: Verb<E>["run"] = useCallback(
-    async (given = {}) => {
+  const run: Verb<Name>["run"] = useCallback(
+    async (fields) => {
       setBusy(true);
       setProblem(null);
       try {
-        const answer = await call<E>(method, path, given);
+        const answer = await call(name, fields);
         void client.invalidateQueries();
         return answer;
       } catch (error) {
@@ -99,7 +97,7 @@ export function useVerb<E extends Endpoint>(method: E["method"], path: string): 
         setBusy(false);
       }
     },
-    [client, method, path],
+    [client, name],
   );
   return { run, busy, problem, forget: useCallback(() => setProblem(null), []) };
 }

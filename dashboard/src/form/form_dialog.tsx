@@ -1,4 +1,5 @@
 // A window with a form that does one thing: what is wrong stands at its field, and the same is shown for the terminal.
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { ApiProblem } from "../api/call.js";
 import type { Commands } from "../api/commands.js";
@@ -23,7 +24,6 @@ interface FormDialogProps<Answer> {
   commands(value: Value): Commands;
   /** Shown in place of the form; without it the window closes. */
   done?(answer: Answer): ReactNode;
-  onDone?(answer: Answer): void;
   onClose(): void;
 }
 
@@ -42,6 +42,7 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
     commands,
     done,
   } = props;
+  const client = useQueryClient();
   const [value, setValue] = useState(start);
   const [show_all, setShowAll] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -59,7 +60,7 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
     try {
       const told = await send(value);
       announce(`${title}: done`);
-      props.onDone?.(told);
+      void client.invalidateQueries();
       if (done === undefined) props.onClose();
       else setAnswer(told);
     } catch (error) {

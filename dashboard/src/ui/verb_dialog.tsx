@@ -1,6 +1,10 @@
 // Doing something that matters: what it would touch is counted first, why may be said, and the same is shown for the terminal.
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { ApiProblem } from "../api/call.js";
+import type { VerbName } from "../../../src/core/shown/verb_words.js";
+import { ApiProblem, call, type FieldsOf, type Reply } from "../api/call.js";
+import { type Commands, type Fields, verbCommands } from "../api/commands.js";
+import { pageBase } from "../api/page_base.js";
 import { announce } from "./announce.js";
 import { Button } from "./button.js";
 import { CliAndCurl } from "./command.js";
@@ -8,7 +12,20 @@ import { Dialog } from "./dialog.js";
 import { TextArea } from "./form.js";
 import { ProblemNote, Skeleton } from "./note.js";
 
-interface VerbDialogProps<Answer> {
+/** Of each of several verbs: what it takes besides what the dialog gives. */
+type Besides<Taken> = Taken extends unknown
+  ? Omit<Taken, "reason" | "dry_run" | "actor"> & { dry_run?: boolean }
+  : never;
+
+interface VerbDialogProps<Name extends VerbName> {
+  /** What is done, by its name: its call comes of it, and its lines for the terminal. */
+  does: Name;
+  /** What it is done about, and what else it takes; the dialog adds the reason, and the dry run. */
+  fields: Besides<FieldsOf<Name>>;
+  /** Fields that the command line writes in another way. */
+  cli_fields?: Fields;
+  /** Where the lines for the terminal are others. */
+  commands?(reason: string | undefined): Commands;
   title: string;
   /** One sentence: what it does. */
   children?: ReactNode;
@@ -22,18 +39,20 @@ interface VerbDialogProps<Answer> {
   /** Whether why is asked for; "needed" where nothing is done without. */
   reason?: "needed" | "possible" | "none";
   /** Without a dry run nothing is counted. */
-  run(given: { dry_run: boolean; reason: string | undefined }): Promise<Answer>;
   dry_run?: boolean;
   /** What the dry run, or the verb itself, returned, in words. */
-  tell(answer: Answer): ReactNode;
-  cli?(reason: string | undefined): string | null;
-  curl(reason: string | undefined): string;
-  onDone?(answer: Answer): void;
+  tell(answer: Reply<Name>): ReactNode;
+  /** Once it is done; what is on the page is read again in any case. */
+  onDone?(): void;
   onClose(): void;
 }
 
-export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
+export function VerbDialog<Name extends VerbName>(props: VerbDialogProps<Name>) {
+  type Answer = Reply<Name>;
   const {
+    does,
+    fields,
+    cli_fields,
     title,
     children,
     verb,
@@ -41,25 +60,33 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
     wide = false,
     forbidden = null,
     reason: asks = "possible",
-    run,
     dry_run = true,
     tell,
-    cli,
-    curl,
     onDone,
     onClose,
   } = props;
+  const client = useQueryClient();
   const [counted, setCounted] = useState<Answer | null>(null);
   const [done, setDone] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [text, setText] = useState("");
   const reason = text.trim() === "" ? undefined : text.trim();
+  const missing = asks === "needed" && reason === undefined;
+  const run = (dry: boolean) =>
+    call(does, {
+      ...fields,
+      ...(dry_run && { dry_run: dry }),
+      reason: dry && missing ? "dry run" : reason,
+    } as unknown as FieldsOf<Name>);
+  const commandsOf = (why: string | undefined) =>
+    verbCommands(pageBase(), does, { ...fields, reason: why }, cli_fields);
+  const { cli, curl } = (props.commands ?? commandsOf)(missing ? "…" : reason);
   // biome-ignore lint/correctness/useExhaustiveDependencies: counted once, when it is opened
   useEffect(() => {
     if (!dry_run) return;
     let here = true;
-    run({ dry_run: true, reason: asks === "needed" ? "dry run" : undefined }).then(
+    run(true).then(
       (answer) => here && setCounted(answer),
       (error) => here && setProblem(error),
     );
@@ -71,17 +98,16 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
     setBusy(true);
     setProblem(null);
     try {
-      const answer = await run({ dry_run: false, reason });
-      setDone(answer);
+      setDone(await run(false));
       announce(`${title}: done`);
-      onDone?.(answer);
+      onDone?.();
+      void client.invalidateQueries();
     } catch (error) {
       setProblem(error instanceof ApiProblem ? error : new ApiProblem({ detail: String(error) }));
     } finally {
       setBusy(false);
     }
   };
-  const missing = asks === "needed" && reason === undefined;
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
       {children !== undefined && <div>{children}</div>}
@@ -102,7 +128,7 @@ export function VerbDialog<Answer>(props: VerbDialogProps<Answer>) {
           onChange={({ target }) => setText(target.value)}
         />
       )}
-      <CliAndCurl cli={cli?.(reason)} curl={curl(reason)} />
+      <CliAndCurl cli={cli} curl={curl} />
       <footer className="dialog-foot row">
         {done === null ? (
           <>

@@ -1,6 +1,5 @@
 // Who did what and when.
 import { Link } from "wouter";
-import type { audit_api } from "../../../../src/core/api/audit.js";
 import { cliLine, curlLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -53,16 +52,16 @@ function Audit() {
   // Who asks for submits, or for one job, wants them; else they would hide everything else.
   const with_submits = submits === "true" || kind === "job.submitted" || kind === "job." || job_id !== "";
   const filter = {
-    ...(actor === "" ? {} : { actor }),
-    ...(kind === "" ? {} : { kind }),
-    ...(job_id === "" ? {} : { job_id }),
+    actor,
+    kind,
+    job_id,
     after: moment(after, false),
     before: moment(before, true),
     submits: with_submits ? ("true" as const) : ("false" as const),
   };
-  const { data, error, isFetching } = useGet<typeof audit_api.list>(
-    "/api/audit",
-    { query: { ...filter, limit: 50, ...(cursor === "" ? {} : { cursor }) } },
+  const { data, error, isFetching } = useGet(
+    "audit.list",
+    { ...filter, limit: 50, cursor },
     { when: () => cursor === "", every_ms: 30_000 },
   );
   const change = (next: Partial<typeof none>, replace = false) => set({ cursor: "", ...next }, { replace });

@@ -1,9 +1,8 @@
 // What somebody did, in words, and where the thing is that it was done to. Pure.
 
-import type { audit_api } from "../../../../src/core/api/audit.js";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { Reply } from "../../api/call.js";
 
-export type AuditEntry = ReplyOf<typeof audit_api.list>["deeds"][number];
+export type AuditEntry = Reply<"audit.list">["deeds"][number];
 
 const verbs: Record<string, string> = {
   "job.submitted": "submitted a job",

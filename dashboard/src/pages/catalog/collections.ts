@@ -25,7 +25,7 @@ export function useCollections() {
     queryKey: ["stac collections"],
     initialPageParam: null,
     queryFn: async ({ pageParam, signal }) => {
-      const given = { query: { limit: 100, ...(pageParam === null ? {} : { token: pageParam }) }, signal };
+      const given = { query: { limit: 100, token: pageParam ?? undefined }, signal };
       return (await (await request("GET", "/stac/collections", given)).json()) as CollectionPage;
     },
     getNextPageParam: ({ links }) => {

@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
-import type { layers_api } from "../../../../src/core/api/layers.js";
 import { type ApiProblem, request } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
@@ -148,11 +147,7 @@ function Item({ item, text }: { item: StacItem; text: string }) {
 function useLayerOf(item: StacItem) {
   const name = item.properties["fanfold:layer"];
   const layer_id = typeof name === "string" ? name : "";
-  const { data } = useGet<typeof layers_api.get>(
-    "/api/layers/{layer_id}",
-    { params: { layer_id } },
-    { enabled: layer_id !== "" },
-  );
+  const { data } = useGet("layers.get", { layer_id }, { enabled: layer_id !== "" });
   if (layer_id === "" || data === undefined || data.geometry_type === null) return null;
   return { name: data.name, version: data.version, style: keptStyle(data) };
 }

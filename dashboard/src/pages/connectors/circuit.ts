@@ -1,9 +1,8 @@
 // How a host that connectors call stands, in words. Pure.
 
-import type { connectors_api } from "../../../../src/core/api/connectors.js";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { Reply } from "../../api/call.js";
 
-export type Host = ReplyOf<typeof connectors_api.hosts>["hosts"][number];
+export type Host = Reply<"connectors.hosts">["hosts"][number];
 
 export interface Circuit {
   /** A status of the dashboard, for shape and colour. */

@@ -1,8 +1,7 @@
 // What tasks call outside: hosts whose circuit is open or that asked to be left alone, and the configurations of connectors.
 
-import type { connectors_api } from "../../../../src/core/api/connectors.js";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import { count } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -35,7 +34,7 @@ export function ConnectorsPage() {
 }
 
 function Hosts() {
-  const { data, error } = useGet<typeof connectors_api.hosts>("/api/connector-hosts", {}, { every_ms: AGAIN_MS });
+  const { data, error } = useGet("connectors.hosts", {}, { every_ms: AGAIN_MS });
   const commands = verbCommands(pageBase(), "connectors.hosts", {});
   return (
     <section className="stack" aria-label="Hosts">
@@ -99,11 +98,11 @@ function State({ host }: { host: Host }) {
   );
 }
 
-type Configuration = ReplyOf<typeof connectors_api.list>["connectors"][number];
+type Configuration = Reply<"connectors.list">["connectors"][number];
 
 function Configurations() {
-  const { data, error } = useGet<typeof connectors_api.list>(
-    "/api/connectors",
+  const { data, error } = useGet(
+    "connectors.list",
     {},
     { when: ({ kind }) => kind.startsWith("connector."), every_ms: 60_000 },
   );

@@ -1,9 +1,9 @@
 // Resources of datasets: their newest and their latest version, what waits for a review, and a lookup as client systems do it.
+
 import { useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { releases_api } from "../../../../src/core/api/platform/releases.js";
 import { count } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -26,7 +26,7 @@ import "./datasets.css";
 import { LookupForm } from "./lookup_form.js";
 import { approvals } from "./release_words.js";
 
-type Dataset = ReplyOf<typeof releases_api.datasets>["datasets"][number];
+type Dataset = Reply<"releases.datasets">["datasets"][number];
 
 const PAGE_ROWS = 50;
 const AGAIN_MS = 10_000;
@@ -37,15 +37,14 @@ export function DatasetsPage() {
   const wanted = approvals.find((one) => one === approval);
   const query = {
     limit: PAGE_ROWS,
-    ...(dataset === "" ? {} : { dataset_id: dataset }),
-    ...(wanted === undefined ? {} : { approval: wanted }),
-    ...(cursor === "" ? {} : { cursor }),
+    dataset_id: dataset,
+    approval: wanted,
+    cursor,
   };
-  const { data, error } = useGet<typeof releases_api.datasets>(
-    "/api/platform/datasets",
-    { query },
-    { when: ({ kind }) => /^(request|release)\./.test(kind), every_ms: AGAIN_MS },
-  );
+  const { data, error } = useGet("releases.datasets", query, {
+    when: ({ kind }) => /^(request|release)\./.test(kind),
+    every_ms: AGAIN_MS,
+  });
   const { cli, curl } = verbCommands(
     pageBase(),
     "releases.datasets",

@@ -1,8 +1,8 @@
 // A lookup as a client system does it: dataset, resource and perhaps a version in, what there is to be had out.
+
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { releases_api } from "../../../../src/core/api/platform/releases.js";
+import type { Reply } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -65,12 +65,10 @@ export function LookupForm({ of }: { of?: { dataset_id: string; resource_id: str
 
 function Answer({ wanted }: { wanted: Wanted }) {
   const { dataset_id, resource_id, version_id } = wanted;
-  const query = { dataset_id, resource_id, ...(version_id === "" ? {} : { version_id }) };
-  const { data, error, isPlaceholderData } = useGet<typeof releases_api.lookup>(
-    "/api/platform/catalog/lookup",
-    { query },
-    { when: ({ kind }) => /^(request|release)\./.test(kind) },
-  );
+  const query = { dataset_id, resource_id, version_id };
+  const { data, error, isPlaceholderData } = useGet("releases.lookup", query, {
+    when: ({ kind }) => /^(request|release)\./.test(kind),
+  });
   const resource = [dataset_id, resource_id, version_id].filter((part) => part !== "").join("/");
   const { cli, curl } = verbCommands(pageBase(), "releases.lookup", query, {
     dataset_id: undefined,
@@ -89,7 +87,7 @@ function Answer({ wanted }: { wanted: Wanted }) {
   );
 }
 
-function Found({ told: { found, why, release, result_data } }: { told: ReplyOf<typeof releases_api.lookup> }) {
+function Found({ told: { found, why, release, result_data } }: { told: Reply<"releases.lookup"> }) {
   if (!found) {
     return (
       <p className="note warn" role="status">

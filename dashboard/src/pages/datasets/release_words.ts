@@ -1,8 +1,7 @@
 // Who decided what about a release, in words. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { releases_api } from "../../../../src/core/api/platform/releases.js";
+import type { Reply } from "../../api/call.js";
 
-export type ListedRelease = ReplyOf<typeof releases_api.releases>["releases"][number];
+export type ListedRelease = Reply<"releases.releases">["releases"][number];
 export type ReleaseDecision = ListedRelease["decisions"][number];
 
 export const approvals = ["pending_review", "approved", "rejected", "revoked"] as const;

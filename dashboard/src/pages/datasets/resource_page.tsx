@@ -1,7 +1,6 @@
 // One resource of a dataset: its versions, who decided what about each and why, which is the latest, and what a client is given.
 import { useState } from "react";
 import { Link } from "wouter";
-import type { releases_api } from "../../../../src/core/api/platform/releases.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -38,9 +37,9 @@ export function ResourcePage() {
 
 function Resource({ dataset_id, resource_id }: { dataset_id: string; resource_id: string }) {
   const named = dataset_id !== "" && resource_id !== "";
-  const { data, error } = useGet<typeof releases_api.releases>(
-    "/api/platform/releases",
-    { query: { dataset_id, resource_id } },
+  const { data, error } = useGet(
+    "releases.releases",
+    { dataset_id, resource_id },
     { enabled: named, when: ({ kind }) => /^(request|release)\./.test(kind), every_ms: AGAIN_MS },
   );
   const title = `${dataset_id} / ${resource_id}`;

@@ -1,12 +1,7 @@
-// One group: how far it is, its jobs, and letting no more join or cancelling what is open.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { groups_api } from "../../../../src/core/api/groups.js";
 import { count } from "../../../../src/core/shown/figures.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
+import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
@@ -33,11 +28,7 @@ const AGAIN_MS = 5_000;
 
 export function GroupPage({ group_id }: { group_id: string }) {
   const again = { when: ({ kind }: { kind: string }) => /^(group|job)\./.test(kind), every_ms: AGAIN_MS };
-  const { data: group, error } = useGet<typeof groups_api.get>(
-    "/api/groups/{group_id}",
-    { params: { group_id } },
-    again,
-  );
+  const { data: group, error } = useGet("groups.get", { group_id }, again);
   const [doing, setDoing] = useState<"seal" | "cancel" | null>(null);
   const submit = useForbidden("submit");
   const operate = useForbidden("operate");
@@ -112,9 +103,9 @@ export function GroupPage({ group_id }: { group_id: string }) {
 const SHOWN_JOBS = 50;
 
 function Jobs({ group: { group_id, total } }: { group: Group }) {
-  const { data, error } = useGet<typeof groups_api.jobs>(
-    "/api/groups/{group_id}/jobs",
-    { params: { group_id }, query: { limit: SHOWN_JOBS } },
+  const { data, error } = useGet(
+    "groups.jobs",
+    { group_id, limit: SHOWN_JOBS },
     { when: ({ kind }) => kind.startsWith("job."), every_ms: AGAIN_MS },
   );
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <ProblemNote error={error} />;
@@ -163,19 +154,15 @@ interface DialogProps {
 }
 
 function SealDialog({ group_id, onClose }: DialogProps) {
-  const client = useQueryClient();
   return (
-    <VerbDialog<ReplyOf<typeof groups_api.seal>>
+    <VerbDialog
+      does="groups.seal"
+      fields={{ group_id }}
       title={`Seal ${group_id}`}
       verb="Seal it"
       reason="none"
       dry_run={false}
-      run={() =>
-        call<typeof groups_api.seal>("POST", "/api/groups/{group_id}/seal", { params: { group_id }, body: {} })
-      }
       tell={({ changed }) => <p>{changed ? "No more jobs can join." : "It was sealed already: nothing changed."}</p>}
-      {...shown(() => verbCommands(pageBase(), "groups.seal", { group_id }))}
-      onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
       No more jobs can join. It ends when all the jobs it has have ended.
@@ -184,17 +171,13 @@ function SealDialog({ group_id, onClose }: DialogProps) {
 }
 
 function CancelDialog({ group_id, onClose }: DialogProps) {
-  const client = useQueryClient();
-  const path = "/api/groups/{group_id}/cancel";
-  const why = (reason: string | undefined) => (reason === undefined ? {} : { reason });
   return (
-    <VerbDialog<ReplyOf<typeof groups_api.cancel>>
+    <VerbDialog
+      does="groups.cancel"
+      fields={{ group_id }}
       title={`Cancel the jobs of ${group_id}`}
       verb="Cancel them"
       danger
-      run={({ dry_run, reason }) =>
-        call<typeof groups_api.cancel>("POST", path, { params: { group_id }, body: { dry_run, ...why(reason) } })
-      }
       tell={({ dry_run, cancelled, left }) => (
         <p>
           <strong>{cancelled === 1 ? "1 job" : `${count(cancelled)} jobs`}</strong>{" "}
@@ -202,8 +185,6 @@ function CancelDialog({ group_id, onClose }: DialogProps) {
           {left > 0 && ` ${count(left)} are left: do it again.`}
         </p>
       )}
-      {...shown((reason) => verbCommands(pageBase(), "groups.cancel", { group_id, reason }))}
-      onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
       Its open jobs end now. What completed stays, and each of them can be resumed.

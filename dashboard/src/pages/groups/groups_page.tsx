@@ -1,6 +1,5 @@
 // Groups of jobs: how far each is, and what became of it. One of them has a page of its own.
 import { Link, useParams } from "wouter";
-import type { groups_api } from "../../../../src/core/api/groups.js";
 import { useGet } from "../../api/hooks.js";
 import { to, useQueryState } from "../../routes.js";
 import {
@@ -33,11 +32,9 @@ const states = ["open", ...ended_as] as const;
 function List() {
   const [{ status, cursor }, set] = useQueryState({ status: "", cursor: "" });
   const asked = states.find((one) => one === status);
-  const { data, error } = useGet<typeof groups_api.list>(
-    "/api/groups",
-    {
-      query: { limit: PAGE_SIZE, status: asked, ...(cursor === "" ? {} : { cursor }) },
-    },
+  const { data, error } = useGet(
+    "groups.list",
+    { limit: PAGE_SIZE, status: asked, cursor },
     { when: ({ kind }) => /^(group|job)\./.test(kind), every_ms: AGAIN_MS },
   );
   return (

@@ -1,21 +1,19 @@
 // What should not have happened and did, newest first, as it comes.
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { Card, CommandLine, ProblemNote, Safe, ShapeIcon, Skeleton, Time } from "../../ui/index.js";
 import { alertText } from "./health_words.js";
 import { Older, useOlder } from "./paged.js";
 
-type Alert = ReplyOf<typeof operations_api.alerts>["alerts"][number];
+type Alert = Reply<"alerts">["alerts"][number];
 const PAGE = 15;
 
 export function Alerts() {
-  const { data, error } = useGet<typeof operations_api.alerts>(
-    "/api/alerts",
-    { query: { limit: PAGE } },
+  const { data, error } = useGet(
+    "alerts",
+    { limit: PAGE },
     { every_ms: 10_000, when: ({ kind }) => kind.startsWith("alert.") },
   );
   return (
@@ -30,7 +28,7 @@ export function Alerts() {
 
 function List({ newest, next }: { newest: readonly Alert[]; next: string | null }) {
   const older = useOlder<Alert>(newest, next, async (cursor) => {
-    const page = await call<typeof operations_api.alerts>("GET", "/api/alerts", { query: { limit: PAGE, cursor } });
+    const page = await call("alerts", { limit: PAGE, cursor });
     return { rows: page.alerts, next: page.next };
   });
   if (older.rows.length === 0)

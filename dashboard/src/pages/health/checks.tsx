@@ -1,6 +1,5 @@
 // What fanfold doctor finds, from the server's own point of view.
 
-import type { health_api } from "../../../../src/core/api/health.js";
 import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
@@ -9,8 +8,8 @@ import { type CheckResult, worstFirst } from "./health_words.js";
 
 export function Checks() {
   const forbidden = useForbidden("admin");
-  const { data, error, refetch, isFetching } = useGet<typeof health_api.preflight>(
-    "/api/health/preflight",
+  const { data, error, refetch, isFetching } = useGet(
+    "health.preflight",
     {},
     { every_ms: 30_000, enabled: forbidden === null },
   );

@@ -1,6 +1,5 @@
 // How the service is: what is wrong first, then the database in figures, the janitor and its actions, alerts, and what of the limits is used.
 
-import type { health_api } from "../../../../src/core/api/health.js";
 import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
@@ -15,7 +14,7 @@ import "./health.css";
 
 export function HealthPage() {
   const { operator } = useSession();
-  const { data, error } = useGet<typeof health_api.health>("/api/health", {}, { every_ms: 3_000 });
+  const { data, error } = useGet("health.health", {}, { every_ms: 3_000 });
   return (
     <Page title="Health">
       <ProblemNote error={error} title="The server does not say how it is" />

@@ -1,13 +1,11 @@
 // How the service, its janitor and its checks are told in words. Pure.
 
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { health_api } from "../../../../src/core/api/health.js";
-import type { vitals_api } from "../../../../src/core/api/vitals.js";
 import type { Action as NextAction } from "../../../../src/core/shown/action.js";
+import type { Reply } from "../../api/call.js";
 
-export type Health = ReplyOf<typeof health_api.health>;
-export type CheckResult = ReplyOf<typeof health_api.preflight>["findings"][number];
-export type Janitor = ReplyOf<typeof vitals_api.janitor>;
+export type Health = Reply<"health.health">;
+export type CheckResult = Reply<"health.preflight">["findings"][number];
+export type Janitor = Reply<"vitals.janitor">;
 export type Action = Janitor["actions"][number];
 
 /** `fix`: what to do, in words or as one command. */

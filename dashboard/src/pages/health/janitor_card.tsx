@@ -1,6 +1,5 @@
 // The janitor: when it last did all its duties, and what it did about this tenant's work.
 import { Link } from "wouter";
-import type { vitals_api } from "../../../../src/core/api/vitals.js";
 import { call } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
@@ -11,9 +10,9 @@ import { Older, useOlder } from "./paged.js";
 const PAGE = 15;
 
 export function JanitorCard() {
-  const { data, error } = useGet<typeof vitals_api.janitor>(
-    "/api/janitor",
-    { query: { limit: PAGE } },
+  const { data, error } = useGet(
+    "vitals.janitor",
+    { limit: PAGE },
     { every_ms: 3_000, when: ({ kind }) => kind.startsWith("janitor.") },
   );
   return (
@@ -69,7 +68,7 @@ function State({ janitor: { last_run_at, last_success_at, last_error, failing, l
 
 function Actions({ janitor }: { janitor: Janitor }) {
   const older = useOlder<Action>(janitor.actions, janitor.next, async (cursor) => {
-    const page = await call<typeof vitals_api.janitor>("GET", "/api/janitor", { query: { limit: PAGE, cursor } });
+    const page = await call("vitals.janitor", { limit: PAGE, cursor });
     return { rows: page.actions, next: page.next };
   });
   if (older.rows.length === 0) return <p className="muted">It has had nothing to do for this tenant.</p>;

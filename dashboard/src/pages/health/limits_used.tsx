@@ -1,13 +1,12 @@
 // How much of what this tenant may use is used.
 import { Link } from "wouter";
-import type { limits_api } from "../../../../src/core/api/limits.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { Card, ProblemNote, Skeleton } from "../../ui/index.js";
 import { Meter } from "../workers/meter.js";
 
 export function LimitsUsed() {
-  const { data, error } = useGet<typeof limits_api.own>("/api/limits", {}, { every_ms: 10_000 });
+  const { data, error } = useGet("limits.own", {}, { every_ms: 10_000 });
   return (
     <Card title="Limits of this tenant" actions={<Link href={to.limits()}>All limits</Link>}>
       <ProblemNote error={error} title="The limits could not be read" />

@@ -1,10 +1,9 @@
 // The figures of the database as signs: what each means, when it is worth a look, and what to do then. Pure.
 
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { vitals_api } from "../../../../src/core/api/vitals.js";
 import { bytes, count, seconds } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 
-export type Vitals = ReplyOf<typeof vitals_api.read>;
+export type Vitals = Reply<"vitals.read">;
 export type Database = NonNullable<Vitals["database"]>;
 export type Sample = Vitals["history"][number];
 

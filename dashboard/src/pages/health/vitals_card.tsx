@@ -1,5 +1,3 @@
-// The database in figures, with what each means; this server; and which tenant has how much of what waits and runs.
-import type { vitals_api } from "../../../../src/core/api/vitals.js";
 import { bytes } from "../../../../src/core/shown/figures.js";
 import { useGet } from "../../api/hooks.js";
 import {
@@ -16,11 +14,7 @@ import {
 import { type Sign, signsOf, type Vitals } from "./vital_signs.js";
 
 export function VitalsCard() {
-  const { data, error } = useGet<typeof vitals_api.read>(
-    "/api/vitals",
-    { query: { minutes: 60 } },
-    { every_ms: 5_000 },
-  );
+  const { data, error } = useGet("vitals.read", { minutes: 60 }, { every_ms: 5_000 });
   return (
     <>
       <Card title="Database">

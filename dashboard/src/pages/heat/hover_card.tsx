@@ -2,16 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { type Cells, cell_statuses, durationOf, many_workers, tasksOfCell } from "../../../../src/core/shown/cells.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { to } from "../../routes.js";
 import { Duration, durationText, Safe, StatusBadge } from "../../ui/index.js";
 import type { Pointed } from "./heat_canvas.js";
 import { lookedAt } from "./words.js";
 
-export type HeatTask = ReplyOf<typeof tasks_api.of_job>["tasks"][number];
+export type HeatTask = Reply<"tasks.of_job">["tasks"][number];
 
 const WAIT_MS = 120;
 const MOST_SHOWN = 6;
@@ -22,12 +20,8 @@ export function readTasks(
   stage: string,
   query: { from?: number; to?: number; limit: number; status?: HeatTask["status"]; cursor?: string },
   signal?: AbortSignal,
-): Promise<ReplyOf<typeof tasks_api.of_job>> {
-  return call<typeof tasks_api.of_job>("GET", "/api/jobs/{job_id}/tasks", {
-    params: { job_id },
-    query: { stage, ...query },
-    signal,
-  });
+): Promise<Reply<"tasks.of_job">> {
+  return call("tasks.of_job", { job_id, stage, ...query }, signal);
 }
 
 export function HoverCard({ cells, pointed, is_bin }: { cells: Cells; pointed: Pointed; is_bin: boolean }) {

@@ -1,10 +1,10 @@
 // All tasks of a stage at a glance, each a cell; what is selected here is selected on the map too, and can be acted on.
+
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { type CellStatus, type Cells, cell_codes, tasksOfCell } from "../../../../src/core/shown/cells.js";
 import { tasks } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, useSelection } from "../../selection.js";
 import {
@@ -29,7 +29,7 @@ import { VerbsBar } from "./verbs_bar.js";
 import { cellText, lookedAt, summaryOf } from "./words.js";
 import "./heat.css";
 
-type Job = ReplyOf<typeof jobs_api.status>;
+type Job = Reply<"jobs.status">;
 
 interface StageHeatProps {
   job: Pick<Job, "job_id" | "finished_at">;

@@ -70,12 +70,7 @@ export function TaskTable({ job_id, stage, caption, of, version }: TaskTableProp
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
       of === "failed"
-        ? readTasks(
-            job_id,
-            stage,
-            { status: "failed", limit: ROWS, ...(pageParam === null ? {} : { cursor: pageParam }) },
-            signal,
-          )
+        ? readTasks(job_id, stage, { status: "failed", limit: ROWS, cursor: pageParam ?? undefined }, signal)
         : readChosen(job_id, stage, of, Number(pageParam ?? 0), signal),
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,

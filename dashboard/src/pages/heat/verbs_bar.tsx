@@ -1,9 +1,8 @@
 // What is done about the selected tasks: each is counted first, and each can be done from the terminal.
+
 import { useState } from "react";
-import type { cells_api } from "../../../../src/core/api/cells.js";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
 import { tasks as tasksWord, whatFollows } from "../../../../src/core/shown/figures.js";
-import { call } from "../../api/call.js";
+import type { Reply } from "../../api/call.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import type { Selection } from "../../selection.js";
@@ -13,8 +12,8 @@ import { type HeatTask, readTasks } from "./hover_card.js";
 import { firstOf, most_ranges, pagesOf, selectionCommands } from "./ranges.js";
 import { lookedAt } from "./words.js";
 
-type Retried = ReplyOf<typeof cells_api.retry>;
-type Skipped = ReplyOf<typeof cells_api.skip>;
+type Retried = Reply<"cells.retry">;
+type Skipped = Reply<"cells.skip">;
 
 interface VerbsBarProps {
   job_id: string;
@@ -34,9 +33,8 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
   const { ranges, size } = selection;
   if (size === 0) return null;
   const scattered = ranges.length > most_ranges ? "This selection is in too many pieces: select fewer tasks." : null;
-  const params = { job_id, stage };
+  const fields = { job_id, stage, ranges: pairs(selection) };
   const close = () => setShown(null);
-  const verb = (name: "retry" | "skip") => `/api/jobs/{job_id}/stages/{stage}/tasks/${name}`;
   const commands = (name: "retry" | "skip", reason: string | undefined) =>
     selectionCommands(pageBase(), name, { job_id, stage, ranges }, reason);
   return (
@@ -74,18 +72,13 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
       </Button>
       {!job_ended && <p className="muted heat-why">Tasks can be run again once the job has ended.</p>}
       {shown === "retry" && (
-        <VerbDialog<Retried>
+        <VerbDialog
+          does="cells.retry"
+          fields={fields}
           title={`Run ${tasksWord(size)} again`}
           verb="Run again"
-          run={(given) =>
-            call<typeof cells_api.retry>("POST", verb("retry"), {
-              params,
-              body: { ranges: pairs(selection), ...given },
-            })
-          }
           tell={(answer) => <RetryTold answer={answer} />}
-          cli={(reason) => commands("retry", reason).cli}
-          curl={(reason) => commands("retry", reason).curl}
+          commands={(reason) => commands("retry", reason)}
           onDone={onDone}
           onClose={close}
         >
@@ -94,20 +87,15 @@ export function VerbsBar({ job_id, job_ended, stage, stage_id, selection, onDone
         </VerbDialog>
       )}
       {shown === "skip" && (
-        <VerbDialog<Skipped>
+        <VerbDialog
+          does="cells.skip"
+          fields={fields}
           title={`Skip ${tasksWord(size)}`}
           verb="Skip"
           danger
           reason="needed"
-          run={({ reason = "", dry_run }) =>
-            call<typeof cells_api.skip>("POST", verb("skip"), {
-              params,
-              body: { ranges: pairs(selection), reason, dry_run },
-            })
-          }
           tell={(answer) => <SkipTold answer={answer} />}
-          cli={(reason) => commands("skip", reason ?? "…").cli}
-          curl={(reason) => commands("skip", reason ?? "…").curl}
+          commands={(reason) => commands("skip", reason)}
           onDone={onDone}
           onClose={close}
         >
@@ -236,7 +224,7 @@ async function allTasks(job_id: string, stage: string, selection: Selection, tel
   for (const [from, to] of pagesOf(selection.ranges, 300)) {
     let cursor: string | null = null;
     do {
-      const page = await readTasks(job_id, stage, { from, to, limit: 1000, ...(cursor === null ? {} : { cursor }) });
+      const page = await readTasks(job_id, stage, { from, to, limit: 1000, cursor: cursor ?? undefined });
       tasks.push(...page.tasks.filter(({ ordinal }) => selection.has(ordinal)));
       tell(tasks.length);
       cursor = page.next;

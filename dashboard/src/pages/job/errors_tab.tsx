@@ -1,7 +1,6 @@
 // What went wrong, by kind of error: how often, since when, where, an example, and running just those again.
 import { useState } from "react";
 import { Link } from "wouter";
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { verbCommands } from "../../api/commands.js";
@@ -31,9 +30,9 @@ const AGAIN_MS = 5_000;
 
 export function useErrorGroups(job: Job | undefined, enabled: boolean) {
   const open = job !== undefined && !isTerminal(job.status);
-  return useGet<typeof operations_api.errors>(
-    "/api/jobs/{job_id}/errors",
-    { params: { job_id: job?.job_id ?? "" } },
+  return useGet(
+    "errors",
+    { job_id: job?.job_id ?? "" },
     {
       enabled: enabled && job !== undefined,
       when: (event) => event.job_id === job?.job_id,

@@ -1,10 +1,8 @@
 // The story of a job: what happened, who did it and why; newest first, and what happens now on top.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/shown/figures.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useEvents, useLive } from "../../live/live.js";
@@ -25,7 +23,7 @@ import type { Job, JobEvent } from "./records.js";
 import "./events.css";
 
 const PAGE = 50;
-type Page = ReplyOf<typeof operations_api.events>;
+type Page = Reply<"events">;
 
 export function EventsTab({ job }: { job: Job }) {
   const [{ kind }, set] = useQueryState({ kind: "" });
@@ -35,16 +33,7 @@ export function EventsTab({ job }: { job: Job }) {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) =>
-      call<typeof operations_api.events>("GET", "/api/jobs/{job_id}/events", {
-        params: { job_id: job.job_id },
-        query: {
-          order: "newest",
-          limit: PAGE,
-          ...(kind === "" ? {} : { kind }),
-          ...(pageParam === "" ? {} : { cursor: pageParam }),
-        },
-        signal,
-      }),
+      call("events", { job_id: job.job_id, order: "newest", limit: PAGE, kind, cursor: pageParam }, signal),
     initialPageParam: "",
     getNextPageParam: (page: Page) => page.next ?? undefined,
     staleTime: Number.POSITIVE_INFINITY,
@@ -63,7 +52,7 @@ export function EventsTab({ job }: { job: Job }) {
     return [...fresh.filter(({ event_id }) => !known.has(event_id)), ...read].sort((a, b) => b.event_id - a.event_id);
   }, [query.data, fresh]);
   const stages = useMemo(() => new Map(job.stages.map(({ stage_id, name }) => [stage_id, name])), [job.stages]);
-  const asked = { order: "newest", ...(kind === "" ? {} : { kind }) };
+  const asked = { order: "newest", kind };
   return (
     <section className="stack" aria-label="Events">
       <fieldset className="row choices">

@@ -1,7 +1,6 @@
 // The page of a job: what it is and how it stands above, and one of its sides below.
 import { Suspense, useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { verdictOf } from "../../../../src/core/shown/verdict.js";
@@ -92,11 +91,7 @@ function Sentence({ live, job, failed }: { live: LiveJob; job: Job; failed: numb
 /** A cancelled job's handlers stop with the next heartbeat of their workers: the panel below asks the same, and both share the answer. */
 function useStillRunning(job: Job, now_ms: number): number {
   const lately = job.status === "cancelled" && now_ms - Date.parse(job.finished_at ?? "") < LATELY_MS;
-  const { data } = useGet<typeof operations_api.why>(
-    "/api/jobs/{job_id}/why",
-    { params: { job_id: job.job_id } },
-    { enabled: lately },
-  );
+  const { data } = useGet("why", { job_id: job.job_id }, { enabled: lately });
   if (!lately || data?.id !== job.job_id || data.code !== "CANCELLING") return 0;
   const { running } = data.evidence as { running?: unknown };
   return Array.isArray(running) ? running.length : 0;

@@ -1,6 +1,5 @@
 // A job as it is now: its status, the counts that came since, and how quickly its stages go.
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { type Pace, paces as pacesOf, remember, type Sample } from "../../../../src/core/shown/pace.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import type { ApiProblem } from "../../api/call.js";
@@ -36,9 +35,9 @@ export interface LiveJob {
 export function useLiveJob(wanted: string): LiveJob {
   const [open, setOpen] = useState(true);
   const latest = useRef<Job | undefined>(undefined);
-  const { data, error, dataUpdatedAt } = useGet<typeof jobs_api.get>(
-    "/api/jobs/{job_id}",
-    { params: { job_id: wanted } },
+  const { data, error, dataUpdatedAt } = useGet(
+    "jobs.get",
+    { job_id: wanted },
     {
       // Also what becomes of jobs that it waits for.
       when: (event) =>

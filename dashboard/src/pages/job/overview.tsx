@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { callText, urlOf } from "../../api/call.js";
@@ -166,8 +165,7 @@ function Result({ job }: { job: Job }) {
   const [wanted, setWanted] = useState(false);
   const { data, error } = useQuery({
     queryKey: ["result", job.job_id, job.epoch],
-    queryFn: ({ signal }) =>
-      callText<typeof jobs_api.result>("GET", "/api/jobs/{job_id}/result", { params: { job_id: job.job_id }, signal }),
+    queryFn: ({ signal }) => callText("jobs.result", { job_id: job.job_id }, signal),
     enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,14 +1,7 @@
 // What an operator does about tasks: those of a stage, those of an error group, and one.
 import { type ReactNode, useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
 import { Select, VerbDialog } from "../../ui/index.js";
-import type { Job, Repaired } from "./records.js";
-import { bodyOf, useReadAgain } from "./verb_asking.js";
+import type { Job } from "./records.js";
 import { whyNotThisStage } from "./verb_rules.js";
 import { RepairTold } from "./verb_told.js";
 
@@ -54,20 +47,13 @@ export function RetryStage({
   children?: ReactNode;
   onClose(): void;
 }) {
-  const readAgain = useReadAgain();
   return (
-    <VerbDialog<Repaired>
+    <VerbDialog
+      does="retry_stage"
+      fields={{ job_id, stage }}
       title={`Retry stage ${stage}`}
       verb="Retry the stage"
-      run={(asked) =>
-        call<typeof operations_api.retry_stage>("POST", "/api/jobs/retry-stage/{job_id}/{stage}", {
-          params: { job_id, stage },
-          body: bodyOf(asked),
-        })
-      }
       tell={(told) => <RepairTold told={told} />}
-      {...shown((reason) => verbCommands(pageBase(), "retry_stage", { job_id, stage, reason }))}
-      onDone={readAgain}
       onClose={onClose}
     >
       {children}
@@ -84,20 +70,13 @@ export function RetryGroupDialog({
   signature: string;
   onClose(): void;
 }) {
-  const readAgain = useReadAgain();
   return (
-    <VerbDialog<Repaired>
+    <VerbDialog
+      does="retry_group"
+      fields={{ job_id, signature }}
       title="Retry this error group"
       verb="Retry the group"
-      run={(asked) =>
-        call<typeof operations_api.retry_group>("POST", "/api/jobs/{job_id}/retry-group", {
-          params: { job_id },
-          body: { signature, ...bodyOf(asked) },
-        })
-      }
       tell={(told) => <RepairTold told={told} />}
-      {...shown((reason) => verbCommands(pageBase(), "retry_group", { job_id, signature, reason }))}
-      onDone={readAgain}
       onClose={onClose}
     >
       The tasks that failed with this error run again, and what follows from them. The others stay failed.
@@ -114,24 +93,13 @@ export function TaskVerbDialog({
   task_id: string;
   onClose(): void;
 }) {
-  const readAgain = useReadAgain();
-  type Answer = ReplyOf<typeof tasks_api.retry> | ReplyOf<typeof tasks_api.skip>;
   return (
-    <VerbDialog<Answer>
+    <VerbDialog
+      does={`tasks.${verb}`}
+      fields={{ task_id }}
       title={`${verb === "retry" ? "Retry" : "Skip"} task ${task_id}`}
       verb={verb === "retry" ? "Retry the task" : "Skip the task"}
       reason={verb === "skip" ? "needed" : "possible"}
-      run={({ dry_run, reason }) =>
-        verb === "retry"
-          ? call<typeof tasks_api.retry>("POST", "/api/tasks/{task_id}/retry", {
-              params: { task_id },
-              body: bodyOf({ dry_run, reason }),
-            })
-          : call<typeof tasks_api.skip>("POST", "/api/tasks/{task_id}/skip", {
-              params: { task_id },
-              body: { dry_run, reason: reason ?? "" },
-            })
-      }
       tell={(told) =>
         "stages" in told ? (
           <RepairTold told={told} />
@@ -145,8 +113,6 @@ export function TaskVerbDialog({
           </p>
         )
       }
-      {...shown((reason) => verbCommands(pageBase(), `tasks.${verb}`, { task_id, reason }))}
-      onDone={readAgain}
       onClose={onClose}
     >
       {verb === "retry"

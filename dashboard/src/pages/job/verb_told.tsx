@@ -1,7 +1,7 @@
 // What a verb told, in words: of a dry run what it would do, else what it did.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
+
 import { count, tasks } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 import { Safe } from "../../ui/index.js";
 import type { Repaired } from "./records.js";
 import "./why.css";
@@ -48,7 +48,7 @@ export function RepairTold({ told }: { told: Repaired }) {
   );
 }
 
-export function CancelTold({ told }: { told: ReplyOf<typeof operations_api.cancel> }) {
+export function CancelTold({ told }: { told: Reply<"cancel"> }) {
   const { dry_run, changed, queued, running } = told;
   if (!dry_run && !changed) return <p>It was cancelled already: nothing changed.</p>;
   return (

@@ -1,6 +1,5 @@
 // Proves a job from its rows and files, on demand: every result is counted, every spilled file read.
 import { useQuery } from "@tanstack/react-query";
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { call } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
@@ -12,8 +11,7 @@ import "./why.css";
 export function VerifyDialog({ job_id, onClose }: { job_id: string; onClose(): void }) {
   const { data, error } = useQuery({
     queryKey: ["verify", job_id],
-    queryFn: ({ signal }) =>
-      call<typeof operations_api.verify>("GET", "/api/jobs/{job_id}/verify", { params: { job_id }, signal }),
+    queryFn: ({ signal }) => call("verify", { job_id }, signal),
     // Proved when it is asked for, and not kept: a proof is of its moment.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,

@@ -2,7 +2,6 @@
 // action. For jobs and tasks; asked only while it is shown.
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { CommandLine, ProblemNote, Safe, ShapeIcon, Time } from "../../ui/index.js";
@@ -25,9 +24,9 @@ type WhyPanelProps = ({ job_id: string; task_id?: undefined } | { task_id: strin
 
 export function WhyPanel({ job_id, task_id, enabled = true, always = false }: WhyPanelProps) {
   const of_job = job_id !== undefined;
-  const { data, error } = useGet<typeof operations_api.why>(
-    of_job ? "/api/jobs/{job_id}/why" : "/api/tasks/{task_id}/why",
-    { params: of_job ? { job_id } : { task_id: task_id ?? "" } },
+  const { data, error } = useGet<"why" | "tasks.why">(
+    of_job ? "why" : "tasks.why",
+    of_job ? { job_id } : { task_id: task_id ?? "" },
     { every_ms: AGAIN_MS, enabled, when: (event) => of_job && event.job_id === job_id },
   );
   // While one of its dialogs is open it stays as it was: what was done there changes the answer.

@@ -1,16 +1,10 @@
 // The button of an answer of `why` that does something at once.
 import { useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, VerbDialog } from "../../ui/index.js";
 import { PauseDialog } from "../queues/pause_dialog.js";
 import { DecideDialog, JobVerbDialog } from "./job_dialogs.js";
 import { RetryStage, TaskVerbDialog } from "./task_dialogs.js";
-import { useReadAgain } from "./verb_asking.js";
 import { VerifyDialog } from "./verify_dialog.js";
 import type { WhyAction } from "./why_action.js";
 
@@ -93,22 +87,14 @@ function Doer({ action, approves, onClose }: { action: Doing; approves: boolean;
 }
 
 function RunNow({ task_id, onClose }: { task_id: string; onClose(): void }) {
-  const readAgain = useReadAgain();
   const [run_at] = useState(() => new Date().toISOString());
-  const body = (reason: string | undefined) => ({ run_at, reason });
   return (
-    <VerbDialog<ReplyOf<typeof tasks_api.reschedule>>
+    <VerbDialog
+      does="tasks.reschedule"
+      fields={{ task_id, run_at }}
       title={`Run task ${task_id} now`}
       verb="Run it now"
-      run={({ dry_run, reason }) =>
-        call<typeof tasks_api.reschedule>("POST", "/api/tasks/{task_id}/reschedule", {
-          params: { task_id },
-          body: { ...body(reason), dry_run },
-        })
-      }
       tell={({ dry_run }) => <p>{dry_run ? "It would be due at once." : "It is due now."}</p>}
-      {...shown((reason) => verbCommands(pageBase(), "tasks.reschedule", { task_id, run_at, reason }))}
-      onDone={readAgain}
       onClose={onClose}
     >
       It does not wait for its time any longer.

@@ -1,18 +1,18 @@
 // One verb for the selected jobs, or for all that fit the filter: counted first, done page by page, and it can be stopped in between.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { BodyIn, ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { BodyIn } from "../../../../src/core/api/endpoint.js";
 import type { BulkAction, job_bulk_api } from "../../../../src/core/api/job_bulk.js";
 import { type BulkSum, type Refused, withPage } from "../../../../src/core/shown/bulk_sum.js";
 import type { JobQuery } from "../../../../src/core/shown/job_filter_query.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { bulkCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { announce, Button, CliAndCurl, Dialog, ProblemNote, Safe, Skeleton, TextArea } from "../../ui/index.js";
 
-type Bulk = typeof job_bulk_api.bulk;
-type Reply = ReplyOf<Bulk>;
+type Asked = BodyIn<typeof job_bulk_api.bulk>;
+type Counted = Reply<"jobs.bulk">;
 
 /** Which jobs are meant. */
 export type Target = { job_ids: string[] } | { filter: JobQuery; text: string };
@@ -82,16 +82,15 @@ export function BulkBar({
 export function BulkDialog({ action, target, onClose }: { action: BulkAction; target: Target; onClose(): void }) {
   const { verb, done: done_word, about, danger = false } = actions[action];
   const client = useQueryClient();
-  const [counted, setCounted] = useState<Reply | null>(null);
+  const [counted, setCounted] = useState<Counted | null>(null);
   const [sum, setSum] = useState<BulkSum | null>(null);
   const [state, setState] = useState<"asking" | "running" | "stopped" | "done">("asking");
   const [problem, setProblem] = useState<unknown>(null);
   const [text, setText] = useState("");
   const stop = useRef<AbortController | null>(null);
   const reason = text.trim() === "" ? {} : { reason: text.trim() };
-  const who: Partial<BodyIn<Bulk>> = "job_ids" in target ? { job_ids: target.job_ids } : { filter: target.filter };
-  const ask = (more: Partial<BodyIn<Bulk>>) =>
-    call<Bulk>("POST", "/api/jobs/bulk", { body: { action, ...who, ...more } });
+  const who: Partial<Asked> = "job_ids" in target ? { job_ids: target.job_ids } : { filter: target.filter };
+  const ask = (more: Partial<Asked>) => call("jobs.bulk", { action, ...who, ...more });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: counted once, when it is opened
   useEffect(() => {
@@ -116,7 +115,7 @@ export function BulkDialog({ action, target, onClose }: { action: BulkAction; ta
     let cursor: string | null = null;
     try {
       do {
-        const page: Reply = await ask({ ...reason, before: counted.before, ...(cursor === null ? {} : { cursor }) });
+        const page: Counted = await ask({ ...reason, before: counted.before, cursor: cursor ?? undefined });
         so_far = withPage(so_far, page);
         setSum(so_far);
         cursor = page.next;

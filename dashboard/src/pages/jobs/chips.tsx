@@ -1,13 +1,12 @@
 // Statuses with how many jobs are in each, of those that the rest of the filter lets through. A click adds or takes away.
 
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import type { JobCondition, JobTerms, job_conditions } from "../../../../src/core/shown/job_filter.js";
 import { type JobStatus, job_statuses } from "../../../../src/core/shown/statuses.js";
+import type { Reply } from "../../api/call.js";
 import { lookOf } from "../../status.js";
 import { ShapeIcon } from "../../ui/index.js";
 
-type Counts = ReplyOf<typeof jobs_api.counts>;
+type Counts = Reply<"jobs.counts">;
 
 const conditions: Record<JobCondition, { label: string; status: string; title: string }> = {
   retrying: { label: "retrying", status: "retrying", title: "Under way, and something is tried again" },

@@ -1,7 +1,6 @@
 // The filter: one line of text with completion, and what is wrong with it below. `/` leads here.
 import { useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import type { FilterProblem } from "../../../../src/core/shown/job_filter.js";
 import { useGet } from "../../api/hooks.js";
 import { announce, IconButton, Safe, useKeys } from "../../ui/index.js";
@@ -27,7 +26,7 @@ export function FilterBox({
   const [at, setAt] = useState(-1);
   const [typing, setTyping] = useState(false);
   const pending = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const { data: known } = useGet<typeof jobs_api.facets>("/api/jobs/facets", {}, { enabled: focused });
+  const { data: known } = useGet("jobs.facets", {}, { enabled: focused });
   // What was chosen elsewhere, such as a chip or the back button, is what stands here; what is being typed stays.
   useEffect(() => {
     if (pending.current === null) setDraft(text);

@@ -2,7 +2,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { BulkAction } from "../../../../src/core/api/job_bulk.js";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import type { JobTerms } from "../../../../src/core/shown/job_filter.js";
 import { formatJobFilter } from "../../../../src/core/shown/job_filter_text.js";
 import { useGet, useThrottled } from "../../api/hooks.js";
@@ -27,10 +26,8 @@ const trails = new Map<string, string[]>();
 export function JobsPage() {
   const [{ q: text, next: cursor }, set] = useQueryState({ q: "", next: "" });
   const { terms, problems, query, any_status } = useAsked(text);
-  const list = useGet<typeof jobs_api.list>("/api/jobs", {
-    query: { ...query, progress: "true", limit: ROWS, ...(cursor === "" ? {} : { cursor }) },
-  });
-  const counts = useGet<typeof jobs_api.counts>("/api/jobs/counts", { query: any_status });
+  const list = useGet("jobs.list", { ...query, progress: "true", limit: ROWS, cursor });
+  const counts = useGet("jobs.counts", any_status);
   const again = useThrottled(() => {
     void list.refetch();
     void counts.refetch();

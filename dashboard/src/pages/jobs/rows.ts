@@ -1,8 +1,7 @@
 // Rows of the list as they are shown: what is new waits while somebody points at the rows, and progress follows the stream. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
+import type { Reply } from "../../api/call.js";
 
-export type JobPage = ReplyOf<typeof jobs_api.list>;
+export type JobPage = Reply<"jobs.list">;
 export type ListedJob = JobPage["jobs"][number];
 
 interface Counts {

@@ -1,7 +1,6 @@
 // Views: filters under a name. A few there always are; the others the tenant keeps, and each is a link that can be sent.
 import { useId, useState } from "react";
 import { Link } from "wouter";
-import type { views_api } from "../../../../src/core/api/views.js";
 import { curlLine } from "../../api/commands.js";
 import { useGet, useVerb } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -17,7 +16,7 @@ const usual = [
 ];
 
 export function Views({ text }: { text: string }) {
-  const { data } = useGet<typeof views_api.list>("/api/views", {}, { when: ({ kind }) => kind.startsWith("view.") });
+  const { data } = useGet("views.list", {}, { when: ({ kind }) => kind.startsWith("view.") });
   const [open, setOpen] = useState<"save" | "delete" | null>(null);
   const forbidden = useForbidden("operate");
   const saved = data?.views ?? [];
@@ -58,11 +57,11 @@ export function Views({ text }: { text: string }) {
 
 function SaveView({ text, names, onClose }: { text: string; names: readonly string[]; onClose(): void }) {
   const [name, setName] = useState("");
-  const { run, busy, problem } = useVerb<typeof views_api.put>("PUT", "/api/views/{view_name}");
+  const { run, busy, problem } = useVerb("views.put");
   const form = useId();
   const given = name.trim();
   const save = async () => {
-    const done = await run({ params: { view_name: given }, body: { query: text } });
+    const done = await run({ view_name: given, query: text });
     if (done === null) return;
     announce(`View ${given} saved`);
     onClose();
@@ -111,7 +110,7 @@ function SaveView({ text, names, onClose }: { text: string; names: readonly stri
 }
 
 function DeleteView({ name, text, onClose }: { name: string; text: string; onClose(): void }) {
-  const { run, busy, problem } = useVerb<typeof views_api.delete>("DELETE", "/api/views/{view_name}");
+  const { run, busy, problem } = useVerb("views.delete");
   return (
     <Dialog title="Delete this view" onClose={onClose}>
       <p>
@@ -133,7 +132,7 @@ function DeleteView({ name, text, onClose }: { name: string; text: string; onClo
           kind="danger"
           busy={busy}
           onClick={async () => {
-            if ((await run({ params: { view_name: name } })) === null) return;
+            if ((await run({ view_name: name })) === null) return;
             announce(`View ${name} deleted`);
             onClose();
           }}

@@ -1,16 +1,12 @@
-// What can be done about keys: made, rotated, revoked.
-import { useQueryClient } from "@tanstack/react-query";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { keys_api } from "../../../../src/core/api/keys.js";
-import { call } from "../../api/call.js";
-import { cliLine, curlLine, shown, verbCommands } from "../../api/commands.js";
+import { call, type Reply } from "../../api/call.js";
+import { cliLine, curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
 import { isRecord, type Value, writeValue } from "../../form/values.js";
 import { Safe, SecretOnce, Time, VerbDialog } from "../../ui/index.js";
 
-export type KeyRecord = ReplyOf<typeof keys_api.get>;
+export type KeyRecord = Reply<"keys.get">;
 export type Doing = { verb: "create" } | { verb: "rotate" | "revoke"; key: KeyRecord };
 
 export function KeyDialog({ doing, is_own, onClose }: { doing: Doing; is_own: boolean; onClose(): void }) {
@@ -23,7 +19,6 @@ const plain = (value: Value): Record<string, unknown> => JSON.parse(writeValue(v
 
 function CreateKey({ onClose }: { onClose(): void }) {
   const { scopes, operator } = useSession();
-  const client = useQueryClient();
   const schema = {
     type: "object",
     required: ["name", "scopes"],
@@ -67,8 +62,7 @@ function CreateKey({ onClose }: { onClose(): void }) {
       schema={schema}
       start={{ scopes: ["submit", "read"].filter((one) => scopes.includes(one as never)) }}
       verb="Make it"
-      send={(value) => call<typeof keys_api.create>("POST", "/api/keys", { body: plain(value) as never })}
-      onDone={() => void client.invalidateQueries()}
+      send={(value) => call("keys.create", plain(value) as never)}
       done={({ key, name }) => (
         <>
           <p>
@@ -96,7 +90,6 @@ function CreateKey({ onClose }: { onClose(): void }) {
 }
 
 function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) {
-  const client = useQueryClient();
   const { key_id } = record;
   return (
     <FormDialog
@@ -121,13 +114,7 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
       }}
       start={{}}
       verb="Rotate"
-      send={(value) =>
-        call<typeof keys_api.rotate>("POST", "/api/keys/{key_id}/rotate", {
-          params: { key_id },
-          body: plain(value) as never,
-        })
-      }
-      onDone={() => void client.invalidateQueries()}
+      send={(value) => call("keys.rotate", { key_id, ...plain(value) })}
       done={({ old, new: made }) => (
         <>
           <p>
@@ -155,23 +142,16 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
 }
 
 function RevokeKey({ record, is_own, onClose }: { record: KeyRecord; is_own: boolean; onClose(): void }) {
-  const client = useQueryClient();
   const { key_id } = record;
   return (
     <VerbDialog
+      does="keys.revoke"
+      fields={{ key_id }}
       title={`Revoke ${record.name}`}
       verb="Revoke"
       danger
       dry_run={false}
-      run={({ reason }) =>
-        call<typeof keys_api.revoke>("DELETE", "/api/keys/{key_id}", {
-          params: { key_id },
-          query: reason === undefined ? {} : { reason },
-        })
-      }
       tell={() => "It is refused from now on, everywhere within five seconds."}
-      {...shown((reason) => verbCommands(pageBase(), "keys.revoke", { key_id, reason }))}
-      onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
       <p>

@@ -1,7 +1,6 @@
 // API keys of the tenant: who may do what, until when, and when each was last used.
 import { useState } from "react";
 import { Link } from "wouter";
-import type { keys_api } from "../../../../src/core/api/keys.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden, useSession } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
@@ -32,9 +31,9 @@ function Keys() {
   const [{ cursor }, set] = useQueryState({ cursor: "" });
   const { key_id: own } = useSession();
   const [doing, setDoing] = useState<Doing | null>(null);
-  const { data, error } = useGet<typeof keys_api.list>(
-    "/api/keys",
-    { query: { limit: 50, ...(cursor === "" ? {} : { cursor }) } },
+  const { data, error } = useGet(
+    "keys.list",
+    { limit: 50, cursor },
     { when: ({ kind }) => kind.startsWith("key."), every_ms: 60_000 },
   );
   return (

@@ -1,7 +1,7 @@
 // One layer: its features on a map and in a table, its columns, its versions, and the rows that were not taken.
+
 import { Link, useParams } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { layers_api } from "../../../../src/core/api/layers.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { type LayerTab, layer_tabs, to } from "../../routes.js";
 import { Card, Count, JsonOf, Page, ProblemNote, Safe, Skeleton, Table, Tabs, Time } from "../../ui/index.js";
@@ -10,7 +10,7 @@ import { MapTab } from "./map_tab.js";
 import { RejectsTab } from "./rejects_tab.js";
 import { VersionsTab } from "./versions_tab.js";
 
-export type WholeLayer = ReplyOf<typeof layers_api.get>;
+export type WholeLayer = Reply<"layers.get">;
 
 const AGAIN_MS = 10_000;
 const tab_words: Record<LayerTab, string> = {
@@ -28,10 +28,9 @@ export function LayerPage() {
 }
 
 function Layer({ name, tab }: { name: string; tab: LayerTab }) {
-  const { data: layer, error } = useGet<typeof layers_api.get>(
-    "/api/layers/{layer_id}",
-    { params: { layer_id: name } },
-    // A load that commits is shown at once, with its tiles: their address has the version in it.
+  const { data: layer, error } = useGet(
+    "layers.get",
+    { layer_id: name },
     { when: ({ kind }) => /^(layer\.|job\.(completed|partial_success|failed))/.test(kind), every_ms: AGAIN_MS },
   );
   const crumbs = [{ href: to.layers(), text: "Layers" }];

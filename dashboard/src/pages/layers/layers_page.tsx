@@ -1,9 +1,9 @@
 // The vector layers of the tenant: where they lie, how large they are, and what their last load left out.
+
 import { useMemo } from "react";
 import { Link, useLocation } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { layers_api } from "../../../../src/core/api/layers.js";
 import { footprintBox } from "../../../../src/geo/boxes.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
@@ -24,7 +24,7 @@ import { LazyMap } from "../map/lazy_map.js";
 import { around, polygonOf, withSurroundings } from "../map/shapes.js";
 import { useSettled } from "./settled.js";
 
-export type LayerRecord = ReplyOf<typeof layers_api.list>["layers"][number];
+export type LayerRecord = Reply<"layers.list">["layers"][number];
 
 const PAGE_SIZE = 100;
 const AGAIN_MS = 10_000;
@@ -52,9 +52,9 @@ function LayersOff() {
 function Layers() {
   const [{ q, cursor }, set] = useQueryState({ q: "", cursor: "" });
   const search = useSettled(q.trim());
-  const { data, error } = useGet<typeof layers_api.list>(
-    "/api/layers",
-    { query: { limit: PAGE_SIZE, ...(search === "" ? {} : { search }), ...(cursor === "" ? {} : { cursor }) } },
+  const { data, error } = useGet(
+    "layers.list",
+    { limit: PAGE_SIZE, search, cursor },
     { when: ({ kind }) => /^(layer\.|job\.(completed|partial_success))/.test(kind), every_ms: AGAIN_MS },
   );
   const is_asked = q !== "" || cursor !== "";

@@ -1,7 +1,7 @@
 // The features of a layer: live on a map, by their tiles, and in a table; filtered alike, drawn by a column. All that is chosen is in the
 // page's address, so that its link shows another person the same.
 import { useRef, useState } from "react";
-import type { LayerStyle, layers_api } from "../../../../src/core/api/layers.js";
+import type { LayerStyle } from "../../../../src/core/api/layers.js";
 import { footprintBox } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import type { ApiProblem } from "../../api/call.js";
@@ -148,9 +148,9 @@ function useStyle(layer: WholeLayer, query: Asked): { style: LayerStyle | null; 
     kept !== null &&
     choice.by === (kept.column ?? "") &&
     [choice.how, choice.classes, choice.palette, choice.colour].every((one) => one === "");
-  const { data } = useGet<typeof layers_api.column>(
-    "/api/layers/{layer_id}/columns/{column_name}",
-    { params: { layer_id: layer.name, column_name: choice.by }, query: {} },
+  const { data } = useGet(
+    "layers.column",
+    { layer_id: layer.name, column_name: choice.by },
     { enabled: column !== undefined && !keeps_colours },
   );
   if (!isChosen(choice)) return { style: kept, sampled: false };

@@ -1,13 +1,11 @@
 // The rows that did not become features of a layer, and why: of the job that made it, of another, or of all.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { layers_api } from "../../../../src/core/api/layers.js";
-import { type ApiProblem, call } from "../../api/call.js";
+import { type ApiProblem, call, type Reply } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { Button, CommandLine, Count, Empty, ProblemNote, Safe, Select, Skeleton, Table } from "../../ui/index.js";
 
-type Page = ReplyOf<typeof layers_api.rejects>;
+type Page = Reply<"layers.rejects">;
 
 const PAGE_SIZE = 100;
 
@@ -17,16 +15,11 @@ export function RejectsTab({ name, made_by }: { name: string; made_by: string | 
     queryKey: ["layer rejects", name, job, code],
     initialPageParam: null,
     queryFn: ({ pageParam, signal }) =>
-      call<typeof layers_api.rejects>("GET", "/api/layers/{layer_id}/rejects", {
-        params: { layer_id: name },
-        query: {
-          limit: PAGE_SIZE,
-          ...(job === "" ? {} : { job_id: job }),
-          ...(code === "" ? {} : { code }),
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
+      call(
+        "layers.rejects",
+        { layer_id: name, limit: PAGE_SIZE, job_id: job, code, cursor: pageParam ?? undefined },
         signal,
-      }),
+      ),
     getNextPageParam: ({ next }) => next,
     select: ({ pages }) => pages,
   });

@@ -1,8 +1,9 @@
 // A style out of a few choices and what a column holds: a colour for each of its commonest values, or steps of its numbers. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { LayerStyle, layers_api } from "../../../../src/core/api/layers.js";
 
-export type ColumnSummary = ReplyOf<typeof layers_api.column>;
+import type { LayerStyle } from "../../../../src/core/api/layers.js";
+import type { Reply } from "../../api/call.js";
+
+export type ColumnSummary = Reply<"layers.column">;
 
 /** As the address has them; all of them empty: nobody has chosen anything. */
 export const no_choice = { by: "", how: "", classes: "", palette: "", colour: "", opacity: "", width: "" };

@@ -1,5 +1,5 @@
 // How the layer is drawn: in one colour or by a column. What is chosen here is in the page's address, and can be kept for everybody.
-import type { LayerStyle, layers_api } from "../../../../src/core/api/layers.js";
+import type { LayerStyle } from "../../../../src/core/api/layers.js";
 import { useVerb } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { announce, Button, Field, ProblemNote, Safe, Select } from "../../ui/index.js";
@@ -26,7 +26,7 @@ interface Props {
 }
 
 export function StylePanel({ layer, style, choice, is_chosen, onChoice, sampled }: Props) {
-  const verb = useVerb<typeof layers_api.set_style>("PUT", "/api/layers/{layer_id}/style");
+  const verb = useVerb("layers.set_style");
   const forbidden = useForbidden("submit");
   const by = is_chosen ? choice.by : ((layer.style as LayerStyle | null)?.column ?? "");
   const type = layer.columns.find(({ name }) => name === by)?.type ?? null;
@@ -34,7 +34,7 @@ export function StylePanel({ layer, style, choice, is_chosen, onChoice, sampled 
   const how =
     is_chosen && choice.how !== "" ? choice.how : style?.kind === "categories" ? "categories" : (ways[0]?.value ?? "");
   const keep = async (kept: LayerStyle | null) => {
-    const done = await verb.run({ params: { layer_id: layer.name }, body: { style: kept } });
+    const done = await verb.run({ layer_id: layer.name, style: kept });
     if (done === null) return;
     onChoice(no_choice);
     announce(kept === null ? "The layer has no style of its own now" : "The style is kept for everybody");

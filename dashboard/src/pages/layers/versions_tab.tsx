@@ -1,13 +1,11 @@
 // What a layer was, newest first: which job made each version, and how its columns changed.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { layers_api } from "../../../../src/core/api/layers.js";
-import { type ApiProblem, call } from "../../api/call.js";
+import { type ApiProblem, call, type Reply } from "../../api/call.js";
 import { to } from "../../routes.js";
 import { Button, Count, ProblemNote, Safe, Skeleton, Table, Time } from "../../ui/index.js";
 
-type Page = ReplyOf<typeof layers_api.versions>;
+type Page = Reply<"layers.versions">;
 type Version = Page["versions"][number];
 
 const PAGE_SIZE = 30;
@@ -17,11 +15,7 @@ export function VersionsTab({ name }: { name: string }) {
     queryKey: ["layer versions", name],
     initialPageParam: null,
     queryFn: ({ pageParam, signal }) =>
-      call<typeof layers_api.versions>("GET", "/api/layers/{layer_id}/versions", {
-        params: { layer_id: name },
-        query: { limit: PAGE_SIZE, ...(pageParam === null ? {} : { before: pageParam }) },
-        signal,
-      }),
+      call("layers.versions", { layer_id: name, limit: PAGE_SIZE, before: pageParam ?? undefined }, signal),
     getNextPageParam: ({ next }) => next,
     select: ({ pages }) => pages.flatMap(({ versions }) => versions),
     refetchInterval: 10_000,

@@ -1,11 +1,7 @@
 // What the tenant may use at most and what it uses now; operators look at any tenant, and set.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { limits_api } from "../../../../src/core/api/limits.js";
-import type { tenants_api } from "../../../../src/core/api/tenants.js";
 import { printable } from "../../../../src/core/values/printable.js";
-import { call, request } from "../../api/call.js";
+import { call, type Reply, request } from "../../api/call.js";
 import { cliLine, curlLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -16,7 +12,7 @@ import { useQueryState } from "../../routes.js";
 import { Button, Card, Count, Page, ProblemNote, Safe, Select, Skeleton, Time } from "../../ui/index.js";
 import "./limits.css";
 
-type LimitsRecord = ReplyOf<typeof limits_api.own>;
+type LimitsRecord = Reply<"limits.own">;
 type Name = keyof LimitsRecord["limits"];
 
 const words: Record<Name, { title: string; what: string; unit: string }> = {
@@ -53,12 +49,8 @@ export function LimitsPage() {
   const may_choose = operator && admin === null;
   const shown = may_choose && tenant !== "" ? tenant : own;
   const others = shown !== own;
-  const mine = useGet<typeof limits_api.own>("/api/limits", {}, { every_ms: 2_000, enabled: !others });
-  const theirs = useGet<typeof limits_api.get>(
-    "/api/limits/{tenant_id}",
-    { params: { tenant_id: shown } },
-    { every_ms: 2_000, enabled: others },
-  );
+  const mine = useGet("limits.own", {}, { every_ms: 2_000, enabled: !others });
+  const theirs = useGet("limits.get", { tenant_id: shown }, { every_ms: 2_000, enabled: others });
   const { data, error } = others ? theirs : mine;
   const [changing, setChanging] = useState(false);
   return (
@@ -95,7 +87,7 @@ export function LimitsPage() {
 }
 
 function TenantChoice({ value, onChange }: { value: string; onChange(tenant: string): void }) {
-  const { data } = useGet<typeof tenants_api.list>("/api/tenants", { query: { limit: 1000 } });
+  const { data } = useGet("tenants.list", { limit: 1000 });
   const options = (data?.tenants ?? []).map(({ tenant_id, name }) => ({
     value: tenant_id,
     text: name === null ? tenant_id : `${tenant_id} (${printable(name)})`,
@@ -163,7 +155,6 @@ const most: Record<Name, object> = {
 };
 
 function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): void }) {
-  const client = useQueryClient();
   const { tenant_id, limits } = record;
   const path = "/api/limits/{tenant_id}";
   const properties = names.map((name) => [
@@ -186,7 +177,6 @@ function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): vo
       send={async (value) =>
         (await request("PUT", path, { params: { tenant_id }, body: writeValue(changes(value)) })).json()
       }
-      onDone={() => void client.invalidateQueries()}
       commands={(value) => {
         const changed = changes(value);
         const pairs = isRecord(changed)
@@ -206,9 +196,8 @@ function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): vo
 
 /** For operators: who is on this service. */
 function Tenants() {
-  const client = useQueryClient();
   const [making, setMaking] = useState(false);
-  const { data, error } = useGet<typeof tenants_api.list>("/api/tenants", { query: { limit: 1000 } });
+  const { data, error } = useGet("tenants.list", { limit: 1000 });
   return (
     <Card title="Tenants" actions={<Button onClick={() => setMaking(true)}>Make a tenant</Button>}>
       <ProblemNote error={error} title="The tenants cannot be read" />
@@ -241,10 +230,7 @@ function Tenants() {
           }}
           start={{}}
           verb="Make it"
-          send={(value) =>
-            call<typeof tenants_api.create>("POST", "/api/tenants", { body: JSON.parse(writeValue(value)) })
-          }
-          onDone={() => void client.invalidateQueries()}
+          send={(value) => call("tenants.create", { ...JSON.parse(writeValue(value)) })}
           commands={(value) => {
             const given = isRecord(value) ? value : {};
             return {

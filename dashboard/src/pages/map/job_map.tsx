@@ -1,13 +1,10 @@
 // Where a stage's tasks are, how they stand, and what came out of the job: on a map, and told in words beside it.
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { footprints_api } from "../../../../src/core/api/footprints.js";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { isTerminal } from "../../../../src/core/shown/statuses.js";
 import { touches } from "../../../../src/geo/boxes.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
 import { joined, type Range, type Selection, useSelection } from "../../selection.js";
 import { announce, Button, Empty, ProblemNote, Skeleton } from "../../ui/index.js";
@@ -23,7 +20,7 @@ import { around, type Hit, missing_states, ordinalIn, withSurroundings } from ".
 import { ItemsTold, TasksTold } from "./told.js";
 import { useFootprints, useSelectedIds } from "./use_footprints.js";
 
-type Job = ReplyOf<typeof jobs_api.get>;
+type Job = Reply<"jobs.get">;
 export type Stage = Job["stages"][number];
 
 interface JobMapProps {
@@ -91,9 +88,10 @@ export function JobMap({ job, stage, onNowhere }: JobMapProps) {
       ranges = data.boxes.filter((one) => touches(one.box, box)).map(({ id }): Range => [id, id + 1]);
     } else {
       try {
-        const within = await call<typeof footprints_api.within>("GET", "/api/jobs/{job_id}/footprints/tasks", {
-          params: { job_id: job.job_id },
-          query: { stage: stage.name, bbox: box.map((edge) => edge.toFixed(6)).join() },
+        const within = await call("footprints.within", {
+          job_id: job.job_id,
+          stage: stage.name,
+          bbox: box.map((edge) => edge.toFixed(6)).join(),
         });
         ranges = within.ranges as [number, number][];
       } catch (failed) {

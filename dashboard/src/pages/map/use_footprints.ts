@@ -46,12 +46,8 @@ export function useFootprints({ job_id, stage, view, selected }: Asked) {
     queryKey,
     queryFn: async ({ signal }) => {
       const known = latest.current;
-      const query = { stage: name, bbox, since: known?.since, selected: chosen };
-      const reply = await call<typeof footprints_api.footprints>("GET", "/api/jobs/{job_id}/footprints", {
-        params: { job_id },
-        signal,
-        query: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
-      });
+      const asked = { job_id, stage: name, bbox, since: known?.since, selected: chosen };
+      const reply = await call("footprints.footprints", asked, signal);
       latest.current = merged(reply, known);
       return latest.current;
     },

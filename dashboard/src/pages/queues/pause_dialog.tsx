@@ -1,13 +1,8 @@
 // Pausing a task type, or letting it go on: counted first, with why, and the same for the terminal.
-import { useQueryClient } from "@tanstack/react-query";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
-import { call } from "../../api/call.js";
-import { verbCommands } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
+import type { Reply } from "../../api/call.js";
 import { VerbDialog } from "../../ui/index.js";
 
-type Paused = ReplyOf<typeof operations_api.pause_type>;
+type Paused = Reply<"pause_type">;
 
 export function PauseDialog({
   verb,
@@ -18,25 +13,14 @@ export function PauseDialog({
   task_type: string;
   onClose(): void;
 }) {
-  const client = useQueryClient();
-  const commands = (reason: string | undefined) => verbCommands(pageBase(), `${verb}_type`, { task_type, reason });
   const pauses = verb === "pause";
   return (
-    <VerbDialog<Paused>
+    <VerbDialog
+      does={`${verb}_type`}
+      fields={{ task_type }}
       title={`${pauses ? "Pause" : "Continue"} ${task_type}`}
       verb={pauses ? "Pause it" : "Continue it"}
-      run={async ({ dry_run, reason }) => {
-        const body = { dry_run, reason };
-        const answer = await call<typeof operations_api.pause_type>("POST", `/api/task-types/{task_type}/${verb}`, {
-          params: { task_type },
-          body,
-        });
-        if (!dry_run) void client.invalidateQueries();
-        return answer;
-      }}
       tell={(told) => wordsOf(told, pauses)}
-      cli={(reason) => commands(reason).cli}
-      curl={(reason) => commands(reason).curl}
       onClose={onClose}
     >
       {pauses

@@ -1,8 +1,7 @@
 // How queues are told in words and figures. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { queues_api } from "../../../../src/core/api/queues.js";
+import type { Reply } from "../../api/call.js";
 
-export type Queue = ReplyOf<typeof queues_api.list>["queues"][number];
+export type Queue = Reply<"queues.list">["queues"][number];
 export type History = NonNullable<Queue["history"]>;
 
 /** The planning of stages has queues too; their names are no task types. */

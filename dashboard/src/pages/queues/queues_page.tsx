@@ -1,7 +1,6 @@
 // What waits, by task type: those with a problem first, why nothing is taken, how quickly it is worked off.
 import { useState } from "react";
 import { Link } from "wouter";
-import type { queues_api } from "../../../../src/core/api/queues.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
@@ -35,9 +34,9 @@ const spans = [
 
 export function QueuesPage() {
   const [{ minutes }, set] = useQueryState({ minutes: "60" });
-  const { data, error } = useGet<typeof queues_api.list>(
-    "/api/queues",
-    { query: { minutes: Number(minutes) } },
+  const { data, error } = useGet(
+    "queues.list",
+    { minutes: Number(minutes) },
     { every_ms: 3_000, when: ({ kind }) => kind.startsWith("type.") },
   );
   const [asked, setAsked] = useState<{ verb: "pause" | "continue"; task_type: string } | null>(null);

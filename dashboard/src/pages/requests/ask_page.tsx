@@ -1,8 +1,7 @@
 // Ask for a dataset: name it, bring a file or say where one is, look what would become of it, send it.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import type { recipes_api } from "../../../../src/core/api/platform/recipes.js";
-import type { requests_api, WouldRequest } from "../../../../src/core/api/platform/requests.js";
+import type { WouldRequest } from "../../../../src/core/api/platform/requests.js";
 import { ApiProblem, call, request } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -48,7 +47,7 @@ const fields = ["dataset_id", "resource_id", "version_id", "data_type", "files",
 
 export function AskPage() {
   const [{ like, dataset, resource }] = useQueryState({ like: "", dataset: "", resource: "" });
-  const recipes = useGet<typeof recipes_api.list>("/api/platform/recipes");
+  const recipes = useGet("recipes.list");
   const [start, setStart] = useState<Asked | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   useEffect(() => {
@@ -56,7 +55,7 @@ export function AskPage() {
       setStart({ ...nothing_asked, dataset_id: dataset, resource_id: resource });
       return;
     }
-    call<typeof requests_api.status>("GET", "/api/platform/status/{request_id}", { params: { request_id: like } }).then(
+    call("requests.status", { request_id: like }).then(
       (told) =>
         setStart({
           ...nothing_asked,

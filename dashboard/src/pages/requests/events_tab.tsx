@@ -2,9 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
-import { call } from "../../api/call.js";
+import { call, type Reply } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { useThrottled } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -17,20 +15,14 @@ import { storyOf } from "./story.js";
 
 const PAGE = 50;
 const AGAIN_MS = 1_000;
-const path = "/api/platform/requests/{request_id}/events";
 
 export function RequestEvents({ request }: { request: Request }) {
   const { request_id, updated_at, jobs } = request;
   const query = useInfiniteQuery({
     queryKey: ["request events", request_id],
-    queryFn: ({ pageParam, signal }) =>
-      call<typeof reviews_api.events>("GET", path, {
-        params: { request_id },
-        query: { limit: PAGE, ...(pageParam === "" ? {} : { cursor: pageParam }) },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }) => call("requests.events", { request_id, limit: PAGE, cursor: pageParam }, signal),
     initialPageParam: "",
-    getNextPageParam: (page: ReplyOf<typeof reviews_api.events>) => page.next ?? undefined,
+    getNextPageParam: (page: Reply<"requests.events">) => page.next ?? undefined,
   });
   // Whatever happens to it shows in what the page knows of it.
   const seen = `${updated_at} ${jobs.map(({ status }) => status).join()}`;

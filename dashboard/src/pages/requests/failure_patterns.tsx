@@ -1,6 +1,5 @@
 // What goes wrong with requests lately, as patterns and not as a list: shown when something does.
 import { Link } from "wouter";
-import type { requests_api } from "../../../../src/core/api/platform/requests.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
@@ -12,9 +11,9 @@ const HOURS = 24;
 const AGAIN_MS = 30_000;
 
 export function FailurePatterns() {
-  const { data } = useGet<typeof requests_api.failures>(
-    "/api/platform/failures",
-    { query: { hours: HOURS, limit: 10 } },
+  const { data } = useGet(
+    "requests.failures",
+    { hours: HOURS, limit: 10 },
     { when: ({ kind }) => /^request\.(failed|partial_success|resumed)$/.test(kind), every_ms: AGAIN_MS },
   );
   if (data === undefined || data.patterns.length === 0) return null;

@@ -1,24 +1,18 @@
 // What a reviewer decides about a release, and taking down what was made of it: each asks what it would do before it does anything.
+
 import { useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { releases_api } from "../../../../src/core/api/platform/releases.js";
-import type { requests_api } from "../../../../src/core/api/platform/requests.js";
-import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
 import { count } from "../../../../src/core/shown/figures.js";
-import { call } from "../../api/call.js";
-import { curlLine, shown, verbCommands } from "../../api/commands.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
-import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import { Safe, Select, Skeleton, VerbDialog } from "../../ui/index.js";
 import { bytesText } from "../catalog/files.js";
-import { useReadAgain } from "../job/verb_asking.js";
 import { Changes } from "./changes.js";
 import type { Request, Unpublished } from "./records.js";
 
 type Decision = "approve" | "reject" | "revoke";
-type Decided = ReplyOf<typeof releases_api.approve>;
+type Decided = Reply<"releases.approve">;
 
 const words: Record<Decision, { title: string; verb: string; what: string; past: string }> = {
   approve: {
@@ -57,37 +51,21 @@ interface DecideProps {
 }
 
 export function DecideReleaseDialog({ verb, id, request_id, onClose }: DecideProps) {
-  const readAgain = useReadAgain();
   const [clearance, setClearance] = useState("restricted");
   const { title, verb: button, what, past } = words[verb];
   const reviews = verb !== "revoke";
-  const { data: review } = useGet<typeof reviews_api.review>(
-    "/api/platform/requests/{request_id}/review",
-    { params: { request_id } },
-    { enabled: reviews },
-  );
+  const { data: review } = useGet("requests.review", { request_id }, { enabled: reviews });
   const cleared = verb === "approve" ? { clearance: clearance as "restricted" } : {};
   return (
-    <VerbDialog<Decided>
+    <VerbDialog
+      does={`releases.${verb}`}
+      fields={{ id, ...cleared }}
       title={title}
       verb={button}
       wide={reviews}
       danger={verb !== "approve"}
       reason={verb === "approve" ? "possible" : "needed"}
-      run={({ dry_run, reason }) =>
-        call<typeof releases_api.reject>("POST", `/api/platform/${verb}`, {
-          body: { id, dry_run, reason: reason as string, ...cleared },
-        })
-      }
       tell={(told) => <DecidedTold told={told} past={past} />}
-      {...shown((reason) =>
-        verbCommands(pageBase(), `releases.${verb}`, {
-          id,
-          reason,
-          ...(clearance === "restricted" ? {} : cleared),
-        }),
-      )}
-      onDone={readAgain}
       onClose={onClose}
     >
       <div className="stack">
@@ -140,40 +118,23 @@ export function DecideGateDialog({
   request: Request;
   onClose(): void;
 }) {
-  const readAgain = useReadAgain();
   const approved = verb === "approve";
   // What it was opened for: once it is decided, nothing waits any more.
   const [{ request_id, jobs, waits_for_approval }] = useState(request);
   const gate = jobs.find(({ name }) => name === waits_for_approval)?.gate ?? "";
   return (
-    <VerbDialog<ReplyOf<typeof requests_api.decide>>
+    <VerbDialog
+      does="requests.decide"
+      fields={{ request_id, approved }}
+      cli_fields={{ approved: undefined, [verb]: true }}
       title={`${approved ? "Approve" : "Reject"} job ${waits_for_approval ?? ""}`}
       verb={approved ? "Approve" : "Reject"}
       danger={!approved}
       reason={approved ? "possible" : "needed"}
       dry_run={false}
-      run={({ reason }) =>
-        call<typeof requests_api.decide>("POST", "/api/platform/requests/{request_id}/decide", {
-          params: { request_id },
-          body: { approved, reason },
-        })
-      }
       tell={() => (
         <p>{approved ? "It begins." : "It has failed; its importance says what that means for the request."}</p>
       )}
-      cli={(reason) =>
-        verbCommands(pageBase(), "requests.decide", { request_id, reason }, { [approved ? "approve" : "reject"]: true })
-          .cli
-      }
-      curl={(reason) =>
-        curlLine(pageBase(), {
-          method: "POST",
-          path: "/api/platform/requests/{request_id}/decide",
-          params: { request_id },
-          body: { approved, reason },
-        })
-      }
-      onDone={readAgain}
       onClose={onClose}
     >
       {gate !== "" && (
@@ -189,23 +150,17 @@ const LISTED = 20;
 
 /** `forbidden`: it may be looked at, and nothing more. */
 export function UnpublishDialog({ id, forbidden, onClose }: { id: string; forbidden: string | null; onClose(): void }) {
-  const readAgain = useReadAgain();
   return (
-    <VerbDialog<Unpublished>
+    <VerbDialog
+      does="releases.unpublish"
+      fields={{ id, dry_run: false }}
+      cli_fields={{ yes: true }}
       title="Unpublish"
       verb="Take it down"
       danger
       wide
       forbidden={forbidden}
-      run={({ dry_run, reason }) =>
-        call<typeof releases_api.unpublish>("POST", "/api/platform/unpublish", { body: { id, dry_run, reason } })
-      }
       tell={(told) => <UnpublishTold told={told} />}
-      cli={(reason) => verbCommands(pageBase(), "releases.unpublish", { id, reason }, { yes: true }).cli}
-      curl={(reason) =>
-        curlLine(pageBase(), { method: "POST", path: "/api/platform/unpublish", body: { id, dry_run: false, reason } })
-      }
-      onDone={readAgain}
       onClose={onClose}
     >
       <p>Everything that was made of it goes out of the catalogue, with its files, by jobs that are told here.</p>

@@ -1,25 +1,17 @@
 // What an operator does about a request as a whole.
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { requests_api } from "../../../../src/core/api/platform/requests.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import { VerbDialog } from "../../ui/index.js";
-import { useReadAgain } from "../job/verb_asking.js";
 import type { Request } from "./records.js";
 
-const path = "/api/platform/requests/{request_id}";
-
 export function CancelDialog({ request: { request_id }, onClose }: { request: Request; onClose(): void }) {
-  const readAgain = useReadAgain();
   return (
-    <VerbDialog<ReplyOf<typeof requests_api.cancel>>
+    <VerbDialog
+      does="requests.cancel"
+      fields={{ request_id }}
       title="Cancel the request"
       verb="Cancel the request"
       danger
-      run={(body) => call<typeof requests_api.cancel>("POST", `${path}/cancel`, { params: { request_id }, body })}
       tell={({ dry_run, changed, open_jobs, status }) => (
         <p>
           {!dry_run && !changed
@@ -27,8 +19,6 @@ export function CancelDialog({ request: { request_id }, onClose }: { request: Re
             : `${open_jobs === 1 ? "1 open job" : `${open_jobs} open jobs`} ${dry_run ? "would be" : open_jobs === 1 ? "is" : "are"} cancelled, and what has not begun is not begun. What completed stays.`}
         </p>
       )}
-      {...shown((reason) => verbCommands(pageBase(), "requests.cancel", { request_id, reason }))}
-      onDone={readAgain}
       onClose={onClose}
     >
       All of its jobs that are open end now. It can be resumed later.
@@ -45,36 +35,23 @@ export function ResubmitDialog({
   mode: "resume" | "force";
   onClose(): void;
 }) {
-  const readAgain = useReadAgain();
   const force = mode === "force";
   const kept = jobs.filter(({ status }) => status === "completed").map(({ name }) => name);
   const again = jobs.filter(({ status }) => status !== "completed").map(({ name }) => name);
   return (
-    <VerbDialog<ReplyOf<typeof requests_api.resubmit>>
+    <VerbDialog
+      does="requests.resubmit"
+      fields={{ request_id, mode }}
+      cli_fields={{ mode: undefined, force }}
       title={force ? "Process it again" : "Resume the request"}
       verb={force ? "Process it again" : "Resume"}
       dry_run={false}
-      run={({ reason }) =>
-        call<typeof requests_api.resubmit>("POST", `${path}/resubmit`, {
-          params: { request_id },
-          body: { mode, reason },
-        })
-      }
       tell={(told) => (
         <p>
           {told.resumed ? `It goes on, in epoch ${told.epoch}.` : `Run ${told.run} was submitted: `}
           {!told.resumed && <Link href={to.request(told.request_id)}>{told.request_id.slice(0, 12)}</Link>}
         </p>
       )}
-      {...shown((reason) =>
-        verbCommands(
-          pageBase(),
-          "requests.resubmit",
-          { request_id, reason, ...(force ? { mode } : {}) },
-          force ? { mode: undefined, force: true } : {},
-        ),
-      )}
-      onDone={readAgain}
       onClose={onClose}
     >
       {force ? (

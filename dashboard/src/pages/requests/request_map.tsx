@@ -1,6 +1,5 @@
 // What a request made, on a map: its items in the catalogue, or the tasks of its jobs that say where they are.
 import { lazy, Suspense, useMemo, useState } from "react";
-import type { jobs_api } from "../../../../src/core/api/jobs.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
 import { useQueryState } from "../../routes.js";
@@ -139,11 +138,7 @@ function FirstSomewhere({ jobs }: { jobs: readonly { name: string; job_id: strin
 }
 
 function TasksOf({ job_id, onNowhere }: { job_id: string; onNowhere: (() => void) | null }) {
-  const { data: job, error } = useGet<typeof jobs_api.get>(
-    "/api/jobs/{job_id}",
-    { params: { job_id } },
-    { when: (event) => event.job_id === job_id },
-  );
+  const { data: job, error } = useGet("jobs.get", { job_id }, { when: (event) => event.job_id === job_id });
   const [empty, setEmpty] = useState<ReadonlySet<number>>(new Set());
   if (job === undefined || job.job_id !== job_id) {
     return error === null ? <Skeleton lines={8} /> : <ProblemNote error={error} />;

@@ -1,8 +1,6 @@
 // The page of a request: what was asked for and how it stands above, and one of its sides below.
 import { useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
-import type { requests_api } from "../../../../src/core/api/platform/requests.js";
-import type { reviews_api } from "../../../../src/core/api/platform/reviews.js";
 import { requestVerdict } from "../../../../src/core/shown/request_verdict.js";
 import { useGet } from "../../api/hooks.js";
 import { type RequestTab, request_tabs, to } from "../../routes.js";
@@ -49,9 +47,9 @@ export function RequestPage() {
 function useRequest(request_id: string) {
   const latest = useRef<Request | undefined>(undefined);
   const [open, setOpen] = useState(true);
-  const { data, error } = useGet<typeof requests_api.status>(
-    "/api/platform/status/{request_id}",
-    { params: { request_id } },
+  const { data, error } = useGet(
+    "requests.status",
+    { request_id },
     {
       when: ({ kind, job_id, data: told }) =>
         /^(request|release)\./.test(kind)
@@ -73,9 +71,9 @@ function isNamed(request: Request, name: string): boolean {
 }
 
 function useReview(request: Request | undefined): Review | undefined {
-  const { data, refetch } = useGet<typeof reviews_api.review>(
-    "/api/platform/requests/{request_id}/review",
-    { params: { request_id: request?.request_id ?? "" } },
+  const { data, refetch } = useGet(
+    "requests.review",
+    { request_id: request?.request_id ?? "" },
     { enabled: request !== undefined, when: ({ kind }) => kind.startsWith("release.") },
   );
   // What it makes changes with its jobs.

@@ -1,8 +1,6 @@
 // Platform requests, newest first: what was asked for, how far it is, and what waits for a person. The address is the state.
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import type { recipes_api } from "../../../../src/core/api/platform/recipes.js";
-import type { requests_api } from "../../../../src/core/api/platform/requests.js";
 import { curlLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
@@ -37,11 +35,9 @@ export function RequestsPage() {
   const forbidden = useForbidden("submit");
   const [query, set] = useQueryState({ ...no_filters, cursor: "" });
   const settled = useSettled(query.text);
-  const { data, error } = useGet<typeof requests_api.list>(
-    "/api/platform/requests",
-    {
-      query: { limit: PAGE_ROWS, ...asked({ ...query, text: settled }), ...(query.cursor && { cursor: query.cursor }) },
-    },
+  const { data, error } = useGet(
+    "requests.list",
+    { limit: PAGE_ROWS, ...asked({ ...query, text: settled }), ...(query.cursor && { cursor: query.cursor }) },
     { when: ({ kind }) => /^(request|release|job)\./.test(kind), every_ms: AGAIN_MS },
   );
   const is_filtered = filters.some((name) => query[name] !== "");
@@ -100,7 +96,7 @@ function Filters({
   query: typeof no_filters;
   onChange(change: Partial<typeof no_filters>): void;
 }) {
-  const { data } = useGet<typeof recipes_api.list>("/api/platform/recipes");
+  const { data } = useGet("recipes.list");
   const types = [...new Set([...(data?.recipes.map(({ data_type }) => data_type) ?? []), query.data_type])].filter(
     (one) => one !== "",
   );

@@ -16,7 +16,7 @@ const HASHED_BYTES = 64 * 1024 * 1024;
 /** Resolves with what jobs call the file. */
 export async function uploadFile({ key, file, signal, onProgress }: Sending): Promise<string> {
   const sha256 = await sha256Of(file);
-  const body = { key, bytes: file.size, overwrite: true, ...(sha256 === null ? {} : { sha256 }) };
+  const body = { key, bytes: file.size, overwrite: true, sha256: sha256 ?? undefined };
   let upload = (await (await request("POST", "/api/files", { body, signal })).json()) as UploadWithParts;
   const { upload_id } = upload;
   let sent = 0;

@@ -1,12 +1,12 @@
 // The last times of a schedule as a row of signs, oldest first: how the job of each stands, or that there was none.
+
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { schedules_api } from "../../../../src/core/api/schedules.js";
+import type { Reply } from "../../api/call.js";
 import { to } from "../../routes.js";
 import { lookOf } from "../../status.js";
 import { absoluteTime, ShapeIcon } from "../../ui/index.js";
 
-type RecentTick = NonNullable<ReplyOf<typeof schedules_api.get>["recent"]>[number];
+type RecentTick = NonNullable<Reply<"schedules.get">["recent"]>[number];
 
 /** A time at which nobody was there looks skipped; one whose submit was refused looks failed. */
 function statusOf({ outcome, job_status }: RecentTick): string {

@@ -1,8 +1,5 @@
 // A schedule made or changed: its pattern is shown in words and times while it is typed.
-import { useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
-import type { blueprints_api } from "../../../../src/core/api/blueprints.js";
-import type { schedules_api } from "../../../../src/core/api/schedules.js";
 import { cronInWords } from "../../../../src/core/time/cron_words.js";
 import { request } from "../../api/call.js";
 import { type Commands, cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
@@ -81,14 +78,13 @@ function schemaFor(types: readonly string[], parameters: Record<string, unknown>
 function startOf(schedule: ScheduleRecord | null): Value {
   if (schedule === null) return { time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone };
   const { cron, time_zone, job_type, missed, description, parameters, options } = schedule;
-  const given = { cron, time_zone, job_type, missed, ...(description === null ? {} : { description }), parameters };
+  const given = { cron, time_zone, job_type, missed, ...(description !== null && { description }), parameters };
   return fromPlain({ ...given, ...(Object.keys(options).length === 0 ? {} : { options }) });
 }
 
 export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord | null; onClose(): void }) {
-  const client = useQueryClient();
   const [value, setValue] = useState<Value>(() => startOf(schedule));
-  const { data } = useGet<typeof blueprints_api.list>("/api/blueprints");
+  const { data } = useGet("blueprints.list");
   const given = isRecord(value) ? value : {};
   const job_type = typeof given.job_type === "string" ? given.job_type : null;
   const schema = useMemo(() => {
@@ -116,7 +112,6 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
         });
         return answer.json();
       }}
-      onDone={() => void client.invalidateQueries()}
       commands={(now) => scheduleCommands(nameOf(now), body(now))}
       onClose={onClose}
     />
@@ -129,9 +124,9 @@ function Preview({ cron, time_zone }: { cron: Value; time_zone: Value }) {
   const zone = typeof time_zone === "string" && time_zone !== "" ? time_zone : "UTC";
   const asked = useDeferredValue(pattern);
   const complete = asked.split(/\s+/).length >= 5;
-  const { data, error } = useGet<typeof schedules_api.previewPattern>(
-    "/api/schedule-preview",
-    { query: { cron: asked, time_zone: zone, count: 5 } },
+  const { data, error } = useGet(
+    "schedules.previewPattern",
+    { cron: asked, time_zone: zone, count: 5 },
     { enabled: complete },
   );
   if (pattern === "") return null;

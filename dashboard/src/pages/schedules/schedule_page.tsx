@@ -1,13 +1,9 @@
 // One schedule: its times to come, its history, and what can be done about it.
-import { useQueryClient } from "@tanstack/react-query";
+
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { schedules_api } from "../../../../src/core/api/schedules.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
-import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
 import {
@@ -40,9 +36,9 @@ const missed_words: Record<ScheduleRecord["missed"], string> = {
 };
 
 export function SchedulePage({ name }: { name: string }) {
-  const { data: schedule, error } = useGet<typeof schedules_api.get>(
-    "/api/schedules/{name}",
-    { params: { name } },
+  const { data: schedule, error } = useGet(
+    "schedules.get",
+    { name },
     { when: ({ kind }) => isChange(kind), every_ms: 15_000 },
   );
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -132,9 +128,9 @@ export function SchedulePage({ name }: { name: string }) {
 }
 
 function Upcoming({ schedule }: { schedule: ScheduleRecord }) {
-  const { data, error } = useGet<typeof schedules_api.preview>(
-    "/api/schedules/{name}/preview",
-    { params: { name: schedule.name }, query: { count: 5 } },
+  const { data, error } = useGet(
+    "schedules.preview",
+    { name: schedule.name, count: 5 },
     { when: ({ kind }) => isChange(kind), every_ms: 60_000 },
   );
   if (schedule.paused_at !== null) return <p className="muted">None while it is paused.</p>;
@@ -151,7 +147,7 @@ function Upcoming({ schedule }: { schedule: ScheduleRecord }) {
   );
 }
 
-type Tick = ReplyOf<typeof schedules_api.ticks>["ticks"][number];
+type Tick = Reply<"schedules.ticks">["ticks"][number];
 const tick_looks: Record<Tick["outcome"], { status: string; label: string }> = {
   submitted: { status: "completed", label: "submitted" },
   failed: { status: "failed", label: "not submitted" },
@@ -160,9 +156,9 @@ const tick_looks: Record<Tick["outcome"], { status: string; label: string }> = {
 
 function Ticks({ name }: { name: string }) {
   const [{ before }, set] = useQueryState({ before: "" });
-  const { data, error } = useGet<typeof schedules_api.ticks>(
-    "/api/schedules/{name}/ticks",
-    { params: { name }, query: { limit: 25, ...(before === "" ? {} : { cursor: before }) } },
+  const { data, error } = useGet(
+    "schedules.ticks",
+    { name, limit: 25, cursor: before },
     { when: ({ kind }) => kind === "job.submitted", every_ms: 30_000 },
   );
   if (error !== null) return <ProblemNote error={error} />;
@@ -244,41 +240,27 @@ const verbs: Record<Exclude<Doing, "change">, { title: string; verb: string; wha
 };
 
 function ScheduleVerb({ name, verb, onClose }: { name: string; verb: Exclude<Doing, "change">; onClose(): void }) {
-  const client = useQueryClient();
   const [, navigate] = useLocation();
   const { title, verb: word, what, done } = verbs[verb];
-  const path = verb === "delete" ? "/api/schedules/{name}" : `/api/schedules/{name}/${verb}`;
-  const method = verb === "delete" ? "DELETE" : "POST";
   return (
-    <VerbDialog<{ job_id?: string }>
+    <VerbDialog
+      does={`schedules.${verb}`}
+      fields={{ name }}
       title={`${title}: ${name}`}
       verb={word}
       danger={verb === "delete"}
       reason={verb === "delete" ? "none" : "possible"}
       dry_run={false}
-      run={({ reason }) => {
-        const body = { reason };
-        return call<typeof schedules_api.pause>(method as "POST", path, {
-          params: { name },
-          ...(verb === "delete" ? {} : { body }),
-        }) as Promise<{
-          job_id?: string;
-        }>;
-      }}
-      tell={({ job_id }) =>
-        job_id === undefined ? (
-          done
-        ) : (
-          <Link href={to.job(job_id)} className="nowrap">
+      tell={(told) =>
+        "job_id" in told ? (
+          <Link href={to.job(told.job_id)} className="nowrap">
             {done}
           </Link>
+        ) : (
+          done
         )
       }
-      {...shown((reason) => verbCommands(pageBase(), `schedules.${verb}`, { name, reason }))}
-      onDone={() => {
-        if (verb === "delete") navigate(to.schedules());
-        void client.invalidateQueries();
-      }}
+      onDone={() => verb === "delete" && navigate(to.schedules())}
       onClose={onClose}
     >
       {what}

@@ -1,8 +1,8 @@
 // Schedules: when each comes next, and what became of its last times.
+
 import { useState } from "react";
 import { Link, useParams } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { schedules_api } from "../../../../src/core/api/schedules.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
@@ -13,7 +13,7 @@ import { ScheduleForm } from "./schedule_form.js";
 import { SchedulePage } from "./schedule_page.js";
 import "./schedules.css";
 
-export type ScheduleRecord = ReplyOf<typeof schedules_api.get>;
+export type ScheduleRecord = Reply<"schedules.get">;
 
 export function SchedulesPage() {
   const { name } = useParams<{ name?: string }>();
@@ -24,9 +24,9 @@ function Schedules() {
   const [{ cursor }, set] = useQueryState({ cursor: "" });
   const [making, setMaking] = useState(false);
   const forbidden = useForbidden("operate");
-  const { data, error } = useGet<typeof schedules_api.list>(
-    "/api/schedules",
-    { query: { limit: 50, recent: 20, fires: 5, ...(cursor === "" ? {} : { cursor }) } },
+  const { data, error } = useGet(
+    "schedules.list",
+    { limit: 50, recent: 20, fires: 5, cursor },
     { when: ({ kind }) => kind.startsWith("schedule."), every_ms: 15_000 },
   );
   return (

@@ -1,7 +1,6 @@
 // Signing in: with a key, or by a link that works once. What follows is a whole new page, so that nothing of whoever was signed in
 // before is left in memory.
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import type { sessions_api } from "../../../../src/core/api/sessions.js";
 import { ApiProblem, call } from "../../api/call.js";
 import { tellOtherTabs } from "../../api/other_tabs.js";
 import { Button } from "../../ui/button.js";
@@ -12,10 +11,8 @@ import { useDocumentTitle } from "../../ui/page.js";
 import { nextAddress } from "./next.js";
 import "./sign_in.css";
 
-type Open = typeof sessions_api.open;
-
 async function signIn(body: { key: string } | { code: string }, next: string | null): Promise<void> {
-  await call<Open>("POST", "/api/session", { body });
+  await call("sessions.open", body);
   tellOtherTabs();
   window.location.replace(nextAddress(next, document.baseURI));
 }

@@ -1,17 +1,17 @@
 // The job types there are, to choose one.
+
 import { Link } from "wouter";
-import type { blueprints_api } from "../../../../src/core/api/blueprints.js";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { readSchema } from "../../form/schema.js";
 import { to, useQueryState } from "../../routes.js";
 import { Empty, Input, Page, ProblemNote, Safe, Skeleton } from "../../ui/index.js";
 
-export type BlueprintRecord = ReplyOf<typeof blueprints_api.get>;
+export type BlueprintRecord = Reply<"blueprints.get">;
 
 export function BlueprintList() {
   const [{ q }, set] = useQueryState({ q: "" });
-  const { data, error } = useGet<typeof blueprints_api.list>("/api/blueprints");
+  const { data, error } = useGet("blueprints.list");
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = data?.blueprints.filter((one) => {
     const text = [one.type, one.description ?? "", ...one.stages.map(({ name }) => name)].join(" ").toLowerCase();

@@ -1,7 +1,6 @@
 // Submit a job: choose its type, fill in the form its parameters make, look what would happen, send it.
 import { useEffect, useMemo, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import type { blueprints_api } from "../../../../src/core/api/blueprints.js";
 import type { WouldSubmit } from "../../../../src/core/api/jobs.js";
 import { ApiProblem, callText, request } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
@@ -31,7 +30,7 @@ function LikeJob({ job_id }: { job_id: string }) {
   const [, navigate] = useLocation();
   const [problem, setProblem] = useState<unknown>(null);
   useEffect(() => {
-    callText("GET", "/api/jobs/{job_id}", { params: { job_id } }).then((text) => {
+    callText("jobs.get", { job_id }).then((text) => {
       navigate(to.submit((JSON.parse(text) as { job_type: string }).job_type, { job: job_id }), { replace: true });
     }, setProblem);
   }, [job_id, navigate]);
@@ -51,9 +50,7 @@ interface Start {
 
 function SubmitOne({ job_type }: { job_type: string }) {
   const [{ job, parameters }] = useQueryState({ job: "", parameters: "" });
-  const { data: blueprint, error } = useGet<typeof blueprints_api.get>("/api/blueprints/{job_type}", {
-    params: { job_type },
-  });
+  const { data: blueprint, error } = useGet("blueprints.get", { job_type });
   const { start, problem } = useStart(blueprint, job, parameters);
   const crumbs = [{ href: to.submit(), text: "Submit" }];
   if (blueprint === undefined || start === null) {
@@ -85,7 +82,7 @@ function useStart(blueprint: BlueprintRecord | undefined, job: string, parameter
     if (blueprint === undefined) return;
     const schema = blueprint.parameters ?? {};
     if (job !== "") {
-      callText("GET", "/api/jobs/{job_id}", { params: { job_id: job } }).then((text) => {
+      callText("jobs.get", { job_id: job }).then((text) => {
         const told = readValue(text);
         const given = isRecord(told) ? told.parameters : {};
         setStart({

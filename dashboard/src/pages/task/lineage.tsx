@@ -1,14 +1,14 @@
 // Where a task's input came from, and where its result went.
+
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { task_details_api } from "../../../../src/core/api/task_details.js";
 import { count, tasks } from "../../../../src/core/shown/figures.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { type BarPart, Card, ProblemNote, Safe, ShapeIcon, Skeleton, StackedBar } from "../../ui/index.js";
 import type { Task } from "./reading.js";
 
-type Lineage = ReplyOf<typeof task_details_api.lineage>;
+type Lineage = Reply<"tasks.lineage">;
 type LinkedStage = Lineage["up"][number];
 
 const up_words: Record<LinkedStage["how"], (link: LinkedStage) => string> = {
@@ -30,9 +30,9 @@ const down_words: Record<LinkedStage["how"], (link: LinkedStage) => string> = {
 };
 
 export function LineageCard({ task }: { task: Task }) {
-  const { data, error, isPending } = useGet<typeof task_details_api.lineage>(
-    "/api/tasks/{task_id}/lineage",
-    { params: { task_id: task.task_id } },
+  const { data, error, isPending } = useGet(
+    "tasks.lineage",
+    { task_id: task.task_id },
     { when: ({ job_id, kind }) => job_id === task.job_id && kind.startsWith("stage."), enabled: task.job_id !== null },
   );
   if (task.job_id === null) {

@@ -2,9 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { type ApiProblem, call } from "../../api/call.js";
+import { type ApiProblem, call, type Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to, useQueryState } from "../../routes.js";
 import { lookOf } from "../../status.js";
@@ -23,7 +21,7 @@ import {
 } from "../../ui/index.js";
 import "./task.css";
 
-type Row = ReplyOf<typeof tasks_api.list>["tasks"][number];
+type Row = Reply<"tasks.list">["tasks"][number];
 
 const statuses = ["queued", "processing", "completed", "failed", "skipped", "cancelled"] as const;
 const PAGE_ROWS = 50;
@@ -72,15 +70,14 @@ export function TasksPage() {
   const ids = { type: useId(), status: useId() };
   const query = {
     limit: PAGE_ROWS,
-    ...(type === "" ? {} : { type }),
+    type,
     ...(status === "" ? {} : { status: status as Row["status"] }),
-    ...(cursor === "" ? {} : { cursor }),
+    cursor,
   };
-  const { data, error, isPending } = useGet<typeof tasks_api.list>(
-    "/api/tasks",
-    { query },
-    { every_ms: 5000, when: ({ kind }) => kind.startsWith("task.") },
-  );
+  const { data, error, isPending } = useGet("tasks.list", query, {
+    every_ms: 5000,
+    when: ({ kind }) => kind.startsWith("task."),
+  });
   // A page may be short because few of those it looked at have the status: the next one is looked at by itself.
   const skips = data !== undefined && data.tasks.length === 0 && data.next !== null;
   const further = useFurther(query, skips ? data.next : null);
@@ -156,16 +153,13 @@ const MOST_LOOKS = 20;
 
 /** The first page behind `cursor` that has something on it, or the last that was looked at. */
 function useFurther(query: object, cursor: string | null) {
-  return useQuery<ReplyOf<typeof tasks_api.list>, ApiProblem>({
+  return useQuery<Reply<"tasks.list">, ApiProblem>({
     queryKey: ["/api/tasks", "further", query, cursor],
     enabled: cursor !== null,
     queryFn: async ({ signal }) => {
-      let page: ReplyOf<typeof tasks_api.list> = { tasks: [], next: cursor };
+      let page: Reply<"tasks.list"> = { tasks: [], next: cursor };
       for (let looks = 0; looks < MOST_LOOKS && page.tasks.length === 0 && page.next !== null; looks++) {
-        page = await call<typeof tasks_api.list>("GET", "/api/tasks", {
-          query: { ...query, cursor: page.next },
-          signal,
-        });
+        page = await call("tasks.list", { ...query, cursor: page.next }, signal);
       }
       return page;
     },

@@ -1,11 +1,9 @@
 // The lines of a task's log as they are read: the newest page, what is logged next, and page by page what came before.
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { task_details_api } from "../../../../src/core/api/task_details.js";
 import { callText } from "../../api/call.js";
 import { useLive } from "../../live/live.js";
 import { appended, empty_log, type Log, prepended, readLogPage } from "./log_text.js";
 
-const path = "/api/tasks/{task_id}/logs";
 const TAIL_MS = 1000;
 const PAGE_LINES = 300;
 
@@ -21,9 +19,8 @@ export async function readPage(
   more: Record<string, string | number>,
   signal?: AbortSignal,
 ) {
-  const query = { ...filter, limit: PAGE_LINES, ...more };
-  const given = { params: { task_id }, query: query as object, signal };
-  return readLogPage(await callText<typeof task_details_api.logs>("GET", path, given as never));
+  const asked = { task_id, ...filter, limit: PAGE_LINES, ...more };
+  return readLogPage(await callText("tasks.logs", asked as never, signal));
 }
 
 export function useLog(task_id: string, filter: Filter, is_open: boolean) {

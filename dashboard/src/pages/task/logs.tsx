@@ -27,11 +27,7 @@ export function Logs({ task_id, attempts, is_open }: { task_id: string; attempts
     try {
       let whole: Log = empty_log;
       for (let pages = 0, before: string | null | undefined; before !== null && pages < MOST_PAGES; pages++) {
-        const page = await readPage(
-          task_id,
-          { ...filter, q: settled },
-          { limit: 1000, ...(before === undefined ? {} : { before }) },
-        );
+        const page = await readPage(task_id, { ...filter, q: settled }, { limit: 1000, before: before ?? "" });
         whole = prepended(whole, page);
         before = page.older;
       }

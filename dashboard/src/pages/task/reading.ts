@@ -1,14 +1,12 @@
 // One task, read as text so that its values keep every digit.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
-import { type ApiProblem, callText } from "../../api/call.js";
+import { type ApiProblem, callText, type Reply } from "../../api/call.js";
 import { useThrottled } from "../../api/hooks.js";
 import { useEvents, useLive } from "../../live/live.js";
 import { memberTexts } from "../../ui/json_text.js";
 
-export type Task = ReplyOf<typeof tasks_api.get>;
+export type Task = Reply<"tasks.get">;
 export type ValueName = "parameters" | "metadata" | "result" | "next_stage_params" | "deliverables";
 
 /** Larger values are downloaded, not shown. */
@@ -32,8 +30,7 @@ export function useTask(task_id: string) {
   const key = [path, { task_id }, { text: true }];
   const { data: text, ...rest } = useQuery<string, ApiProblem>({
     queryKey: key,
-    queryFn: ({ signal }) =>
-      callText<typeof tasks_api.get>("GET", path, { params: { task_id }, query: { largest: largest_shown }, signal }),
+    queryFn: ({ signal }) => callText("tasks.get", { task_id, largest: largest_shown }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) =>
       state !== "paused" && data !== undefined && isOpen(JSON.parse(data) as Task) ? 2000 : false,

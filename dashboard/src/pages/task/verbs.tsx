@@ -1,12 +1,6 @@
 // What can be done about a task: retry, skip, and for one that stands alone cancel and move.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { tasks_api } from "../../../../src/core/api/tasks.js";
 import { tasks, whatFollows } from "../../../../src/core/shown/figures.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { Button, Input, Safe, VerbDialog } from "../../ui/index.js";
 import type { Task } from "./reading.js";
@@ -25,7 +19,7 @@ export function TaskVerbs({ task }: { task: Task }) {
           {task_verbs[verb].label}
         </Button>
       ))}
-      {open !== null && task_verbs[open].again && <Again verb={open} task={task} onClose={close} />}
+      {(open === "retry" || open === "redo") && <Again verb={open} task={task} onClose={close} />}
       {open === "skip" && <Skip task={task} onClose={close} />}
       {open === "cancel" && <Cancel task={task} onClose={close} />}
       {open === "reschedule" && <Reschedule task={task} onClose={close} />}
@@ -38,28 +32,14 @@ interface Parts {
   onClose(): void;
 }
 
-function useRefresh(): () => void {
-  const client = useQueryClient();
-  return () => void client.invalidateQueries();
-}
-
-const pathOf = (verb: Verb) => `/api/tasks/{task_id}/${verb}`;
-
-function Again({ verb, task, onClose }: Parts & { verb: Verb }) {
-  const refresh = useRefresh();
-  const { task_id, job_id } = task;
+function Again({ verb, task, onClose }: Parts & { verb: "retry" | "redo" }) {
   const { label, again: [of_lone, of_job] = ["", ""] } = task_verbs[verb];
-  type Answer = ReplyOf<typeof tasks_api.retry>;
   return (
-    <VerbDialog<Answer>
+    <VerbDialog
+      does={`tasks.${verb}`}
+      fields={{ task_id: task.task_id }}
       title={`${label} task ${task.index}`}
       verb={label}
-      run={({ dry_run, reason }) =>
-        call<typeof tasks_api.retry>("POST", pathOf(verb), {
-          params: { task_id },
-          body: { dry_run, reason },
-        })
-      }
       tell={(answer) => (
         <>
           {answer.dry_run ? "It would run " : "It runs "}
@@ -70,35 +50,25 @@ function Again({ verb, task, onClose }: Parts & { verb: Verb }) {
           .
         </>
       )}
-      {...shown((reason) => verbCommands(pageBase(), `tasks.${verb}`, { task_id, reason }))}
-      onDone={refresh}
       onClose={onClose}
     >
-      {job_id === null ? of_lone : of_job}
+      {task.job_id === null ? of_lone : of_job}
     </VerbDialog>
   );
 }
 
 function Skip({ task, onClose }: Parts) {
-  const refresh = useRefresh();
-  const { task_id } = task;
   return (
-    <VerbDialog<ReplyOf<typeof tasks_api.skip>>
+    <VerbDialog
+      does="tasks.skip"
+      fields={{ task_id: task.task_id }}
       title={`Skip task ${task.index}`}
       verb="Skip"
       danger
       reason="needed"
-      run={({ dry_run, reason }) =>
-        call<typeof tasks_api.skip>("POST", pathOf("skip"), {
-          params: { task_id },
-          body: { dry_run, reason: reason ?? "" },
-        })
-      }
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be skipped.</> : <>It is skipped.</>
       }
-      {...shown((reason) => verbCommands(pageBase(), "tasks.skip", { task_id, reason: reason ?? "…" }))}
-      onDone={refresh}
       onClose={onClose}
     >
       It counts as done without a result. What follows it does without.
@@ -107,24 +77,16 @@ function Skip({ task, onClose }: Parts) {
 }
 
 function Cancel({ task, onClose }: Parts) {
-  const refresh = useRefresh();
-  const { task_id } = task;
   return (
-    <VerbDialog<ReplyOf<typeof tasks_api.cancel>>
+    <VerbDialog
+      does="tasks.cancel"
+      fields={{ task_id: task.task_id }}
       title={`Cancel task ${task.index}`}
       verb="Cancel the task"
       danger
-      run={({ dry_run, reason }) =>
-        call<typeof tasks_api.cancel>("POST", pathOf("cancel"), {
-          params: { task_id },
-          body: { dry_run, reason },
-        })
-      }
       tell={(answer) =>
         answer.dry_run ? <>It is {<Safe text={answer.status} />} now, and would be cancelled.</> : <>It is cancelled.</>
       }
-      {...shown((reason) => verbCommands(pageBase(), "tasks.cancel", { task_id, reason }))}
-      onDone={refresh}
       onClose={onClose}
     >
       A running handler is told to stop. What it still returns is refused.
@@ -133,21 +95,15 @@ function Cancel({ task, onClose }: Parts) {
 }
 
 function Reschedule({ task, onClose }: Parts) {
-  const refresh = useRefresh();
-  const { task_id } = task;
   const [when, setWhen] = useState(() => localText(new Date(Date.now() + 3_600_000)));
   const at = new Date(when);
   const run_at = Number.isNaN(at.getTime()) ? new Date().toISOString() : at.toISOString();
   return (
-    <VerbDialog<ReplyOf<typeof tasks_api.reschedule>>
+    <VerbDialog
+      does="tasks.reschedule"
+      fields={{ task_id: task.task_id, run_at }}
       title={`Move task ${task.index}`}
       verb="Move"
-      run={({ dry_run, reason }) =>
-        call<typeof tasks_api.reschedule>("POST", pathOf("reschedule"), {
-          params: { task_id },
-          body: { run_at, dry_run, reason },
-        })
-      }
       tell={(answer) => (
         <>
           {answer.dry_run ? "It would not start before " : "It does not start before "}
@@ -155,8 +111,6 @@ function Reschedule({ task, onClose }: Parts) {
         </>
       )}
       dry_run={false}
-      {...shown((reason) => verbCommands(pageBase(), "tasks.reschedule", { task_id, run_at, reason }))}
-      onDone={refresh}
       onClose={onClose}
     >
       <Input

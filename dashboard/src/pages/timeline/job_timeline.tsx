@@ -1,6 +1,5 @@
 // A job over time: lanes by task or worker, the slowest path marked, read again while the job goes on.
 import { useCallback, useEffect, useMemo, useState } from "react";
-import type { timeline_api } from "../../../../src/core/api/timeline.js";
 import { count } from "../../../../src/core/shown/figures.js";
 import { slowestPath } from "../../../../src/core/shown/timeline.js";
 import { printable } from "../../../../src/core/values/printable.js";
@@ -48,27 +47,20 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
     ...(is_open ? { every_ms: looked > 20_000 ? 10_000 : 2500 } : {}),
   };
   const base = {
-    ...(only === "" ? {} : { stage: only }),
+    stage: only,
     ...(retried ? { retried: "true" as const } : {}),
   };
-  const { data, error } = useGet<typeof timeline_api.of_job>(
-    "/api/jobs/{job_id}/timeline",
-    { params: { job_id }, query: base },
-    reading,
-  );
+  const { data, error } = useGet("timeline.of_job", { job_id, ...base }, reading);
   useEffect(() => setFirst(data ?? null), [data]);
-  const part = useGet<typeof timeline_api.of_job>(
-    "/api/jobs/{job_id}/timeline",
+  const part = useGet(
+    "timeline.of_job",
     {
-      params: { job_id },
-      query:
-        closer === null
-          ? base
-          : {
-              ...base,
-              from: new Date(origin + closer.from).toISOString(),
-              to: new Date(origin + closer.to).toISOString(),
-            },
+      job_id,
+      ...base,
+      ...(closer !== null && {
+        from: new Date(origin + closer.from).toISOString(),
+        to: new Date(origin + closer.to).toISOString(),
+      }),
     },
     { enabled: partial && closer !== null },
   );

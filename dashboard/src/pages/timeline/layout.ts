@@ -1,9 +1,9 @@
 // Where everything of a timeline is drawn: rows, bars in them, and the axis. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { timeline_api } from "../../../../src/core/api/timeline.js";
-import { type Segment, segmentsOf } from "../../../../src/core/shown/timeline.js";
 
-export type Timeline = ReplyOf<typeof timeline_api.of_job>;
+import { type Segment, segmentsOf } from "../../../../src/core/shown/timeline.js";
+import type { Reply } from "../../api/call.js";
+
+export type Timeline = Reply<"timeline.of_job">;
 export type Stage = Timeline["stages"][number];
 export type Task = Stage["tasks"][number];
 export type Step = Timeline["path"][number];

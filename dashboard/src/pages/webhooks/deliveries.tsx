@@ -1,6 +1,5 @@
 // Deliveries, newest first: of one endpoint or of all.
 import { Link } from "wouter";
-import type { deliveries_api } from "../../../../src/core/api/webhooks.js";
 import { useGet } from "../../api/hooks.js";
 import { to, useQueryState } from "../../routes.js";
 import { Button, Empty, Input, ProblemNote, Safe, Select, Skeleton, StatusBadge, Table, Time } from "../../ui/index.js";
@@ -10,16 +9,14 @@ import { type Delivery, type DeliveryStatus, look, looks } from "./delivery_look
 export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
   const [{ status, job, cursor, delivery }, set] = useQueryState({ status: "", job: "", cursor: "", delivery: "" });
   const job_id = /^[0-9a-f]{4,64}$/.test(job) ? job : "";
-  const { data, error } = useGet<typeof deliveries_api.list>(
-    "/api/deliveries",
+  const { data, error } = useGet(
+    "deliveries.list",
     {
-      query: {
-        limit: 25,
-        ...(endpoint_id === null ? {} : { endpoint_id }),
-        ...(status === "" ? {} : { status: status as DeliveryStatus }),
-        ...(job_id === "" ? {} : { job_id }),
-        ...(cursor === "" ? {} : { cursor }),
-      },
+      limit: 25,
+      endpoint_id: endpoint_id ?? undefined,
+      ...(status === "" ? {} : { status: status as DeliveryStatus }),
+      job_id,
+      cursor,
     },
     {
       when: ({ kind }) =>

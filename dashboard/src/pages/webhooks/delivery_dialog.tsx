@@ -1,12 +1,7 @@
 // One delivery with every try, and what can be done about it.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import type { deliveries_api } from "../../../../src/core/api/webhooks.js";
-import { call } from "../../api/call.js";
-import { shown, verbCommands } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
-import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
 import {
@@ -22,14 +17,14 @@ import {
   Time,
   VerbDialog,
 } from "../../ui/index.js";
-import { type Delivery, look } from "./delivery_looks.js";
+import { look } from "./delivery_looks.js";
 
 export function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; onClose(): void }) {
   const operate = useForbidden("operate");
   const [doing, setDoing] = useState<"replay" | "discard" | null>(null);
-  const { data, error } = useGet<typeof deliveries_api.get>(
-    "/api/deliveries/{delivery_id}",
-    { params: { delivery_id } },
+  const { data, error } = useGet(
+    "deliveries.get",
+    { delivery_id },
     { when: ({ kind }) => kind.startsWith("webhook."), every_ms: 3_000 },
   );
   if (doing !== null) return <DeliveryVerb verb={doing} delivery_id={delivery_id} onClose={() => setDoing(null)} />;
@@ -130,25 +125,16 @@ function DeliveryVerb({
   delivery_id: string;
   onClose(): void;
 }) {
-  const client = useQueryClient();
-  const path = `/api/deliveries/{delivery_id}/${verb}`;
-  const params = { delivery_id };
   return (
-    <VerbDialog<Delivery>
+    <VerbDialog
+      does={`deliveries.${verb}`}
+      fields={{ delivery_id }}
       title={verb === "replay" ? "Replay this delivery" : "Discard this delivery"}
       verb={verb === "replay" ? "Send it again" : "Discard"}
       danger={verb === "discard"}
       dry_run={false}
       reason={verb === "discard" ? "possible" : "none"}
-      run={({ reason }) =>
-        call<typeof deliveries_api.discard>("POST", path, {
-          params,
-          ...(verb === "discard" ? { body: reason === undefined ? {} : { reason } } : {}),
-        })
-      }
       tell={({ status }) => (status === "pending" ? "It is on its way." : `It is ${status}.`)}
-      {...shown((reason) => verbCommands(pageBase(), `deliveries.${verb}`, { delivery_id, reason }))}
-      onDone={() => void client.invalidateQueries()}
       onClose={onClose}
     >
       {verb === "replay"

@@ -1,8 +1,7 @@
 // A delivery's state, as it is shown.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { deliveries_api } from "../../../../src/core/api/webhooks.js";
+import type { Reply } from "../../api/call.js";
 
-export type Delivery = ReplyOf<typeof deliveries_api.list>["deliveries"][number];
+export type Delivery = Reply<"deliveries.list">["deliveries"][number];
 export type DeliveryStatus = Delivery["status"];
 
 export const looks: Record<DeliveryStatus, { status: string; label: string }> = {

@@ -1,9 +1,6 @@
 // What can be done about an endpoint.
-import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import type { webhooks_api } from "../../../../src/core/api/webhooks.js";
-import { call } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import { cliLine, verbCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { to } from "../../routes.js";
 import { Safe, VerbDialog } from "../../ui/index.js";
@@ -59,42 +56,32 @@ const verbs: Record<Plain, { title: string; verb: string; what: string }> = {
 };
 
 function EndpointVerb({ verb, endpoint, onClose }: { verb: Plain; endpoint: Endpoint; onClose(): void }) {
-  const client = useQueryClient();
   const [, navigate] = useLocation();
   const { endpoint_id, url } = endpoint;
-  const params = { endpoint_id };
   const toggles = verb === "enable" || verb === "disable";
-  const method = verb === "ping" ? "POST" : verb === "delete" ? "DELETE" : "PATCH";
-  const path = verb === "ping" ? "/api/webhooks/{endpoint_id}/ping" : "/api/webhooks/{endpoint_id}";
-  const body = (reason: string | undefined) => ({ enabled: verb === "enable", reason });
+  const does = toggles ? "webhooks.update" : verb === "delete" ? "webhooks.remove" : "webhooks.ping";
+  const fields = { endpoint_id, ...(toggles && { enabled: verb === "enable" }) };
   return (
-    <VerbDialog<{ discarded?: number }>
+    <VerbDialog
+      does={does}
+      fields={fields}
       title={`${verbs[verb].title} this endpoint`}
       verb={verbs[verb].verb}
       danger={verb === "delete" || verb === "disable"}
       reason={toggles ? "possible" : "none"}
       dry_run={false}
-      run={({ reason }) =>
-        call<typeof webhooks_api.update>(method as "PATCH", path, {
-          params,
-          ...(toggles ? { body: body(reason) } : {}),
-        }) as Promise<{
-          discarded?: number;
-        }>
+      tell={(told) =>
+        "discarded" in told
+          ? `Deleted; ${told.discarded} deliveries discarded.`
+          : toggles
+            ? "Done."
+            : "It is on its way."
       }
-      tell={({ discarded }) =>
-        verb === "delete"
-          ? `Deleted; ${discarded ?? 0} deliveries discarded.`
-          : verb === "ping"
-            ? "It is on its way."
-            : "Done."
-      }
-      cli={(reason) => cliLine(["webhooks", verb, endpoint_id], toggles ? { reason } : {})}
-      curl={(reason) => curlLine(pageBase(), { method, path, params, ...(toggles ? { body: body(reason) } : {}) })}
-      onDone={() => {
-        if (verb === "delete") navigate(to.webhooks());
-        void client.invalidateQueries();
-      }}
+      commands={(reason) => ({
+        ...verbCommands(pageBase(), does, { ...fields, reason }),
+        cli: cliLine(["webhooks", verb, endpoint_id], { reason }),
+      })}
+      onDone={() => verb === "delete" && navigate(to.webhooks())}
       onClose={onClose}
     >
       <p>

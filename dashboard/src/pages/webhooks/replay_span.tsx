@@ -1,9 +1,6 @@
 // Deliveries of a span of time, sent again.
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { webhooks_api } from "../../../../src/core/api/webhooks.js";
-import { request } from "../../api/call.js";
+import { type Reply, request } from "../../api/call.js";
 import { cliLine, curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { FormDialog } from "../../form/form_dialog.js";
@@ -12,11 +9,10 @@ import { Button, Count } from "../../ui/index.js";
 import { word } from "./webhook_form.js";
 import type { Endpoint } from "./webhooks_page.js";
 
-type Replayed = ReplyOf<typeof webhooks_api.replay>;
+type Replayed = Reply<"webhooks.replay">;
 
 /** First counted, then sent: the same ids and bytes, oldest first. */
 export function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: Endpoint; onClose(): void }) {
-  const client = useQueryClient();
   const path = "/api/webhooks/{endpoint_id}/replay";
   const [value, setValue] = useState<Value>({ statuses: ["failed", "discarded"] });
   const [counted, setCounted] = useState<Replayed | null>(null);
@@ -67,7 +63,6 @@ export function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: E
         </div>
       }
       send={(given) => send(given, false)}
-      onDone={() => void client.invalidateQueries()}
       done={({ deliveries, more }) => (
         <p role="status">
           <Count n={deliveries} /> {deliveries === 1 ? "delivery is" : "deliveries are"} sent again.

@@ -1,8 +1,4 @@
-// An endpoint's settings: made, changed, and its secret rotated.
-import { useQueryClient } from "@tanstack/react-query";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { webhooks_api } from "../../../../src/core/api/webhooks.js";
-import { request } from "../../api/call.js";
+import { type Reply, request } from "../../api/call.js";
 import { cliLine, curlLine, shellWord } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { FormDialog } from "../../form/form_dialog.js";
@@ -45,10 +41,9 @@ function settings(is_new: boolean) {
   };
 }
 
-type Saved = ReplyOf<typeof webhooks_api.create>;
+type Saved = Reply<"webhooks.create">;
 
 export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; onClose(): void }) {
-  const client = useQueryClient();
   const params = { endpoint_id: endpoint?.endpoint_id ?? "" };
   const method = endpoint === null ? "POST" : "PATCH";
   const path = endpoint === null ? "/api/webhooks" : "/api/webhooks/{endpoint_id}";
@@ -70,7 +65,6 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
       send={async (value) =>
         (await request(method, path, { params, body: writeValue(value) })).json() as Promise<Saved>
       }
-      onDone={() => void client.invalidateQueries()}
       done={({ url, secret: made, warnings }) => (
         <>
           <p>
@@ -114,7 +108,6 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
 }
 
 export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint: Endpoint; onClose(): void }) {
-  const client = useQueryClient();
   const path = "/api/webhooks/{endpoint_id}/secret";
   return (
     <FormDialog<{ secret: string | null }>
@@ -140,7 +133,6 @@ export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint:
           secret: string | null;
         }>
       }
-      onDone={() => void client.invalidateQueries()}
       done={({ secret: made }) =>
         made === null ? (
           <p>It is signed with the secret of that name from now on.</p>

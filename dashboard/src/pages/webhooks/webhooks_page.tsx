@@ -1,8 +1,8 @@
 // Webhook endpoints and what was delivered to them.
+
 import { useState } from "react";
 import { Link, useParams } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { webhooks_api } from "../../../../src/core/api/webhooks.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { to } from "../../routes.js";
@@ -12,7 +12,7 @@ import { EndpointDialog, type EndpointDoing } from "./endpoint_verbs.js";
 import { WebhookForm } from "./webhook_form.js";
 import "./webhooks.css";
 
-export type Endpoint = ReplyOf<typeof webhooks_api.get>;
+export type Endpoint = Reply<"webhooks.get">;
 
 export function WebhooksPage() {
   const { endpoint_id } = useParams<{ endpoint_id?: string }>();
@@ -23,8 +23,8 @@ export function WebhooksPage() {
 function Endpoints() {
   const forbidden = useForbidden("admin");
   const [making, setMaking] = useState(false);
-  const { data, error } = useGet<typeof webhooks_api.list>(
-    "/api/webhooks",
+  const { data, error } = useGet(
+    "webhooks.list",
     {},
     { when: ({ kind }) => kind.startsWith("webhook."), every_ms: 15_000, enabled: forbidden === null },
   );
@@ -140,9 +140,9 @@ function EndpointPage({ endpoint_id }: { endpoint_id: string }) {
   const admin = useForbidden("admin");
   const operate = useForbidden("operate");
   const [doing, setDoing] = useState<EndpointDoing | null>(null);
-  const { data: endpoint, error } = useGet<typeof webhooks_api.get>(
-    "/api/webhooks/{endpoint_id}",
-    { params: { endpoint_id } },
+  const { data: endpoint, error } = useGet(
+    "webhooks.get",
+    { endpoint_id },
     {
       // Not that it is gone: there would be nothing to read.
       when: ({ kind }) => kind.startsWith("webhook.") && kind !== "webhook.deleted",

@@ -1,20 +1,16 @@
 // What a worker holds of this tenant: what runs, with how long, and what waits in it.
+
 import { Link } from "wouter";
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { workers_api } from "../../../../src/core/api/workers.js";
+import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
 import { Duration, ProblemNote, Safe, ShapeIcon, Skeleton, useNow } from "../../ui/index.js";
 import { progressText } from "./worker_words.js";
 
-type Task = ReplyOf<typeof workers_api.tasks>["tasks"][number];
+type Task = Reply<"workers.tasks">["tasks"][number];
 
 export function WorkerTasks({ worker_id }: { worker_id: string }) {
-  const { data, error } = useGet<typeof workers_api.tasks>(
-    "/api/workers/{worker_id}/tasks",
-    { params: { worker_id }, query: { limit: 20 } },
-    { every_ms: 2_000 },
-  );
+  const { data, error } = useGet("workers.tasks", { worker_id, limit: 20 }, { every_ms: 2_000 });
   if (error !== null) return <ProblemNote error={error} title="Its tasks could not be read" />;
   if (data === undefined) return <Skeleton lines={2} />;
   if (data.tasks.length === 0) return <p className="muted small">It holds no task of this tenant.</p>;

@@ -1,8 +1,7 @@
 // How workers are told in words, and in which order. Pure.
-import type { ReplyOf } from "../../../../src/core/api/endpoint.js";
-import type { operations_api } from "../../../../src/core/api/operations.js";
+import type { Reply } from "../../api/call.js";
 
-type Told = ReplyOf<typeof operations_api.workers>;
+type Told = Reply<"workers">;
 export type Worker = Told["workers"][number];
 export type GoneWorker = Told["gone"][number];
 export type WorkerState = "silent" | "draining" | "live";

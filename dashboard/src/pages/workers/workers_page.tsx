@@ -1,5 +1,3 @@
-// Who works for this tenant: how busy, how much memory, when last heard of; and who has gone within the hour.
-import type { operations_api } from "../../../../src/core/api/operations.js";
 import { useGet } from "../../api/hooks.js";
 import {
   type Column,
@@ -18,11 +16,7 @@ import { farewell, type GoneWorker, inOrder, nameOf, summary, versionsOf } from 
 import "./workers.css";
 
 export function WorkersPage() {
-  const { data, error } = useGet<typeof operations_api.workers>(
-    "/api/workers",
-    {},
-    { every_ms: 2_000, when: ({ kind }) => kind.startsWith("janitor.") },
-  );
+  const { data, error } = useGet("workers", {}, { every_ms: 2_000, when: ({ kind }) => kind.startsWith("janitor.") });
   return (
     <Page title="Workers">
       <ProblemNote error={error} title="The workers could not be read" />
