@@ -3,7 +3,7 @@ import { printable } from "../../core/values/printable.js";
 import type { BlueprintRecord } from "../../engine/verbs/blueprints.js";
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { parameterRows } from "../terminal/parameter_table.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table, tableAndText } from "../terminal/summary.js";
 
 export function addBlueprints(cli: Cli): void {
@@ -48,12 +48,7 @@ function addShow(cli: Cli, blueprints: CliCommand): void {
     .description("One job type: its parameters and its stages. With --json the whole blueprint.")
     .argument("<type>", "for example hello_world")
     .examples("fanfold blueprints show hello_world", "fanfold blueprints show hello_world --json")
-    .action((type: string) =>
-      withSession(cli, async ({ engine }) => {
-        const found = await engine.blueprints.get(type);
-        answer(cli, found, () => showLines(found, cli.io.width()));
-      }),
-    );
+    .action((type: string) => answering(cli, ({ engine }) => engine.blueprints.get(type), showLines));
 }
 
 function* showLines(one: BlueprintRecord, width: number): Generator<string> {

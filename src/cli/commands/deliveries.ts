@@ -8,7 +8,7 @@ import type { DeliveryRecord, DeliveryWithTries } from "../../engine/verbs/webho
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { checked, collect, momentOf, oneOf, type PageFlags, pageOf } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { exactlyOne } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
@@ -36,10 +36,7 @@ export function addDeliveries(cli: Cli, webhooks: CliCommand): void {
         status: oneOf("--status", flags.status, delivery_statuses, problems),
         ...pageOf(flags, problems),
       }));
-      await withSession(cli, async ({ engine }) => {
-        const page = await engine.webhooks.deliveries(filter);
-        answer(cli, page, () => pageLines(page, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.webhooks.deliveries(filter), pageLines);
     });
 }
 
@@ -69,10 +66,7 @@ export function addShowDelivery(cli: Cli, webhooks: CliCommand): void {
     .argument("<delivery>", "its id, as webhooks deliveries shows it")
     .examples("fanfold webhooks delivery msg_0634…", "fanfold webhooks delivery msg_0634… --json")
     .action((delivery_id: string) =>
-      withSession(cli, async ({ engine }) => {
-        const found = await engine.webhooks.delivery(delivery_id);
-        answer(cli, found, () => deliveryLines(found, cli.io.width()));
-      }),
+      answering(cli, ({ engine }) => engine.webhooks.delivery(delivery_id), deliveryLines),
     );
 }
 

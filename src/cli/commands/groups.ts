@@ -4,7 +4,7 @@ import type { JobPage } from "../../engine/verbs/records.js";
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { count } from "../terminal/figures.js";
 import { checked, oneOf, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { shortId } from "../terminal/view.js";
@@ -43,10 +43,7 @@ function addList(cli: Cli, groups: CliCommand): void {
         status: oneOf("--status", flags.status, statuses, problems),
         ...pageOf(flags, problems),
       }));
-      await withSession(cli, async ({ engine }) => {
-        const page = await engine.groups.list(asked);
-        answer(cli, page, () => listLines(page, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.groups.list(asked), listLines);
     });
 }
 
@@ -71,10 +68,7 @@ function addShow(cli: Cli, groups: CliCommand): void {
     .argument("<group>", "id of the group")
     .examples("fanfold groups show night-7", "fanfold groups show night-7 --json | jq .open")
     .action(async (group_id: string) => {
-      await withSession(cli, async ({ engine }) => {
-        const group = await engine.groups.get(group_id);
-        answer(cli, group, () => showLines(group));
-      });
+      await answering(cli, ({ engine }) => engine.groups.get(group_id), showLines);
     });
 }
 

@@ -7,7 +7,7 @@ import { answer, type Cli, type CliCommand, globals } from "../terminal/command.
 import { usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import { checked, collect, momentOf, oneOf, type PageFlags, pageOf, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 
 export function addKeys(cli: Cli): void {
@@ -35,10 +35,7 @@ function addList(cli: Cli, keys: CliCommand): void {
     .examples("fanfold keys list --tenant acme", "fanfold keys list --json | jq '.keys[].name'")
     .action(async (options: PageFlags) => {
       const asked = checked("these keys cannot be listed", (problems) => pageOf(options, problems));
-      await withSession(cli, async ({ engine }) => {
-        const page = await engine.keys.list(asked);
-        answer(cli, page, () => pageLines(page, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.keys.list(asked), pageLines);
     });
 }
 

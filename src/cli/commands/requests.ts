@@ -9,7 +9,7 @@ import { usage } from "../terminal/failure.js";
 import { count } from "../terminal/figures.js";
 import { positiveSeconds, wholeNumber } from "../terminal/options.js";
 import { followRequest, requestLines } from "../terminal/request_view.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { type VerbFlags, verbOptions } from "../terminal/verb.js";
 import { addRequestSubmit } from "./request_submit.js";
@@ -212,10 +212,7 @@ function addFailures(cli: Cli, requests: CliCommand): void {
       const hours = wholeNumber("--hours", flags.hours, 1, 720, problems) ?? 24;
       const limit = wholeNumber("--limit", flags.limit, 1, 200, problems) ?? 20;
       if (problems.length > 0) throw usage("these failures cannot be told", { problems });
-      await withSession(cli, async ({ engine }) => {
-        const told = await engine.requests.failures({ hours, limit });
-        answer(cli, told, () => failureLines(told, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.requests.failures({ hours, limit }), failureLines);
     });
 }
 

@@ -7,7 +7,7 @@ import type { RetentionChange, RetentionRecord } from "../../engine/verbs/retent
 import { answer, type Cli } from "../terminal/command.js";
 import { count } from "../terminal/figures.js";
 import { checked, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { table } from "../terminal/summary.js";
 
 interface RuleFlags {
@@ -61,10 +61,7 @@ export function addRetention(cli: Cli): void {
 }
 
 async function show(cli: Cli): Promise<void> {
-  await withSession(cli, async ({ engine }) => {
-    const record = await engine.retention.get();
-    answer(cli, record, () => lines(record, cli.io.width()));
-  });
+  await answering(cli, ({ engine }) => engine.retention.get(), lines);
 }
 
 async function change(cli: Cli, kind: string, flags: RuleFlags, remove: boolean): Promise<void> {

@@ -1,8 +1,8 @@
 // fanfold tasks show: one task, its attempts and what it said.
 import { printable } from "../../core/values/printable.js";
 import type { AttemptRecord, TaskRecord } from "../../engine/verbs/records.js";
-import { answer, type Cli, type CliCommand } from "../terminal/command.js";
-import { withSession } from "../terminal/session.js";
+import type { Cli, CliCommand } from "../terminal/command.js";
+import { answering } from "../terminal/session.js";
 import { errorText, moment, resultText } from "../terminal/summary.js";
 
 export function addShow(cli: Cli, tasks: CliCommand): void {
@@ -16,10 +16,7 @@ export function addShow(cli: Cli, tasks: CliCommand): void {
     .argument("<task>", "task id, as tasks list shows it")
     .examples("fanfold tasks show 17-0", "fanfold tasks show 17-0 --json | jq .attempts")
     .action(async (task_id: string) => {
-      await withSession(cli, async ({ engine }) => {
-        const task = await engine.task(task_id);
-        answer(cli, task, () => taskLines(task));
-      });
+      await answering(cli, ({ engine }) => engine.task(task_id), taskLines);
     });
 }
 

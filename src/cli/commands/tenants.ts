@@ -1,7 +1,7 @@
 import type { TenantPage } from "../../engine/verbs/tenants.js";
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { checked, type PageFlags, pageOf } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { addRemoveTenant } from "./leaving_tenants.js";
 
@@ -30,10 +30,7 @@ function addList(cli: Cli, tenants: CliCommand): void {
     .examples("fanfold tenants list", "fanfold tenants list --json | jq '.tenants[].tenant_id'")
     .action(async (options: PageFlags) => {
       const asked = checked("these tenants cannot be listed", (problems) => pageOf(options, problems));
-      await withSession(cli, async ({ engine }) => {
-        const page = await engine.tenants.list(asked);
-        answer(cli, page, () => pageLines(page, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.tenants.list(asked), pageLines);
     });
 }
 

@@ -6,7 +6,7 @@ import type { WebhookRecord, WebhookWithSecret } from "../../engine/verbs/webhoo
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { checked, collect, oneOf, wholeNumber } from "../terminal/options.js";
-import { withSession } from "../terminal/session.js";
+import { answering, withSession } from "../terminal/session.js";
 import { moment, table } from "../terminal/summary.js";
 import { addDeliveries, addDiscard, addReplay, addShowDelivery } from "./deliveries.js";
 
@@ -142,12 +142,7 @@ function addShow(cli: Cli, webhooks: CliCommand): void {
     .description("One endpoint: its health, and until when its secrets are good.")
     .argument("<endpoint>", "its id, as webhooks list shows it")
     .examples("fanfold webhooks show we_abcdefghijklmnop")
-    .action((endpoint_id: string) =>
-      withSession(cli, async ({ engine }) => {
-        const found = await engine.webhooks.get(endpoint_id);
-        answer(cli, found, () => endpointLines(found));
-      }),
-    );
+    .action((endpoint_id: string) => answering(cli, ({ engine }) => engine.webhooks.get(endpoint_id), endpointLines));
 }
 
 function* endpointLines(one: WebhookRecord): Generator<string> {

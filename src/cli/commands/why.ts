@@ -2,9 +2,9 @@
 
 import { printable } from "../../core/values/printable.js";
 import type { Why } from "../../engine/verbs/operator.js";
-import { answer, type Cli } from "../terminal/command.js";
+import type { Cli } from "../terminal/command.js";
 import { count, seconds } from "../terminal/figures.js";
-import { withSession } from "../terminal/session.js";
+import { answering } from "../terminal/session.js";
 import { moment } from "../terminal/summary.js";
 import { colours } from "../terminal/view.js";
 
@@ -22,10 +22,11 @@ export function addWhy(cli: Cli): void {
 }
 
 async function explainWhy(cli: Cli, id: string): Promise<void> {
-  await withSession(cli, async ({ engine }) => {
-    const why = await engine.operate.why(id);
-    answer(cli, why, () => whyLines(why, cli.io.colour));
-  });
+  await answering(
+    cli,
+    ({ engine }) => engine.operate.why(id),
+    (why) => whyLines(why, cli.io.colour),
+  );
 }
 
 /** Pure. The verdict first, then what proves it, what comes of it, and the command alone on its line, to be copied. */

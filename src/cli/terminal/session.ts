@@ -12,7 +12,7 @@ import { assertSameFiles } from "../../engine/upkeep/file_proof.js";
 import { createLog } from "../../log.js";
 import type { Worker } from "../../worker/worker.js";
 import { loadRegistry } from "./app_module.js";
-import { type Cli, globals } from "./command.js";
+import { answer, type Cli, globals } from "./command.js";
 import { CliFailure, explainBusy } from "./failure.js";
 import { note } from "./io.js";
 import { servedAt } from "./served_at.js";
@@ -87,6 +87,18 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
 
 /** The demo's data stays in its own folder. */
 const no_zones = { FANFOLD_ZONE_BRONZE: undefined, FANFOLD_ZONE_SILVER: undefined, FANFOLD_ZONE_GOLD: undefined };
+
+/** A command that asks one thing and answers it: the document with --json, else its lines. */
+export function answering<T>(
+  cli: Cli,
+  ask: (session: Session) => Promise<T> | T,
+  lines: (reply: T, width: number) => Iterable<string>,
+): Promise<void> {
+  return withSession(cli, async (session) => {
+    const reply = await ask(session);
+    answer(cli, reply, () => lines(reply, cli.io.width()));
+  });
+}
 
 export async function withSession<T>(
   cli: Cli,

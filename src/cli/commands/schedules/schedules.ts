@@ -5,7 +5,7 @@ import type { ScheduleRecord, TickRecord } from "../../../engine/verbs/schedule_
 import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
 import { usage } from "../../terminal/failure.js";
 import { checked, type PageFlags, pageOf, wholeNumber } from "../../terminal/options.js";
-import { withSession } from "../../terminal/session.js";
+import { answering, withSession } from "../../terminal/session.js";
 import { howToFollow, moment, momentIn, table } from "../../terminal/summary.js";
 import { type VerbFlags, verbOptions } from "../../terminal/verb.js";
 import { shortId } from "../../terminal/view.js";
@@ -42,10 +42,7 @@ function addList(cli: Cli, schedules: CliCommand): void {
     .examples("fanfold schedules list", "fanfold schedules --json | jq '.schedules[].next_at'")
     .action(async (flags: PageFlags) => {
       const asked = checked("schedules cannot be listed", (problems) => pageOf(flags, problems));
-      await withSession(cli, async ({ engine }) => {
-        const page = await engine.schedules.list(asked);
-        answer(cli, page, () => listLines(page, cli.io.width()));
-      });
+      await answering(cli, ({ engine }) => engine.schedules.list(asked), listLines);
     });
 }
 
@@ -69,10 +66,7 @@ function addShow(cli: Cli, schedules: CliCommand): void {
     .argument("<name>", "name of the schedule")
     .examples("fanfold schedules show morning", "fanfold schedules show morning --json")
     .action(async (name: string) => {
-      await withSession(cli, async ({ engine }) => {
-        const schedule = await engine.schedules.get(name);
-        answer(cli, schedule, () => showLines(schedule));
-      });
+      await answering(cli, ({ engine }) => engine.schedules.get(name), showLines);
     });
 }
 
