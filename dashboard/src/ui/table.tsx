@@ -4,7 +4,8 @@ import { useLocation } from "wouter";
 import { useKeys } from "./keys.js";
 
 export interface Column<Row> {
-  id: string;
+  /** Where styles tell it from the others. */
+  id?: string;
   title: ReactNode;
   cell(row: Row): ReactNode;
   /** Numbers stand right. */
@@ -41,8 +42,9 @@ export function Table<Row>({ columns, rows, rowKey, href, caption, rowClass }: T
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ id, title, align, minor }) => (
-              <th key={id} scope="col" data-align={align} data-minor={minor}>
+            {columns.map(({ title, align, minor }, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are
+              <th key={at} scope="col" data-align={align} data-minor={minor}>
                 {title}
               </th>
             ))}
@@ -69,9 +71,10 @@ export function Table<Row>({ columns, rows, rowKey, href, caption, rowClass }: T
                 if (String(window.getSelection()) === "") navigate(href(row));
               }}
             >
-              {columns.map(({ id, title, cell, align, minor }) => (
+              {columns.map(({ id, title, cell, align, minor }, at) => (
                 <td
-                  key={id}
+                  // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are
+                  key={at}
                   data-column={id}
                   data-align={align}
                   data-minor={minor}

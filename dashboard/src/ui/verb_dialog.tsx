@@ -80,7 +80,7 @@ export function VerbDialog<Name extends VerbName>(props: VerbDialogProps<Name>) 
       reason: dry && missing ? "dry run" : reason,
     } as unknown as FieldsOf<Name>);
   const commandsOf = (why: string | undefined) =>
-    verbCommands(pageBase(), does, { ...fields, reason: why }, cli_fields);
+    verbCommands(pageBase(), does, { reason: why, ...fields }, cli_fields);
   const { cli, curl } = (props.commands ?? commandsOf)(missing ? "…" : reason);
   // biome-ignore lint/correctness/useExhaustiveDependencies: counted once, when it is opened
   useEffect(() => {

@@ -113,14 +113,12 @@ function Audit() {
             rows={data.deeds}
             rowKey={({ event_id }) => String(event_id)}
             columns={[
-              { id: "at", title: "When", cell: ({ at }) => <Time at={at} /> },
+              { title: "When", cell: ({ at }) => <Time at={at} /> },
               {
-                id: "who",
                 title: "Who",
                 cell: (entry) => <Who entry={entry} onChoose={(who) => change({ actor: who })} />,
               },
               {
-                id: "what",
                 title: "What",
                 cell: (entry) => (
                   <span title={entry.kind}>
@@ -128,8 +126,8 @@ function Audit() {
                   </span>
                 ),
               },
-              { id: "which", title: "Which", cell: (entry) => <Which entry={entry} /> },
-              { id: "why", title: "Why", cell: ({ reason }) => reason !== null && <Safe text={reason} limit={300} /> },
+              { title: "Which", cell: (entry) => <Which entry={entry} /> },
+              { title: "Why", cell: ({ reason }) => reason !== null && <Safe text={reason} limit={300} /> },
             ]}
           />
         </div>

@@ -1,12 +1,11 @@
 // The collections of the catalogue.
 import { useMemo } from "react";
 import { Link, useLocation } from "wouter";
-import type { Bounds } from "../../../../src/geo/raster.js";
 import { useSession } from "../../api/session.js";
 import { to } from "../../routes.js";
-import { Button, CommandLine, Empty, Page, ProblemNote, Safe, Skeleton, Table } from "../../ui/index.js";
-import { LazyMap } from "../map/lazy_map.js";
-import { around, boxText, polygonOf, withSurroundings } from "../map/shapes.js";
+import { CommandLine, Empty, More, Page, ProblemNote, Safe, Skeleton, Table } from "../../ui/index.js";
+import { ExtentsMap } from "../map/extents_map.js";
+import { boxText } from "../map/shapes.js";
 import {
   extentOf,
   isWholeGlobe,
@@ -41,18 +40,9 @@ function Collections() {
   const found = useCollections();
   const [, navigate] = useLocation();
   const collections = found.data ?? none;
-  const places = useMemo(
-    () =>
-      collections.flatMap((collection, id) => {
-        const box = extentOf(collection);
-        return box === null || isWholeGlobe(box) ? [] : [{ id, geometry: polygonOf(box) }];
-      }),
-    [collections],
-  );
-  const fit = useMemo(() => {
-    const boxes = collections.map((one) => extentOf(one)).filter((box) => box !== null && !isWholeGlobe(box));
-    const all = around(boxes as Bounds[]);
-    return all === null ? world : { box: withSurroundings(withSurroundings(all)), again: 0 };
+  const boxes = useMemo(() => {
+    const all = collections.map(extentOf);
+    return all.map((box) => (box !== null && isWholeGlobe(box) ? null : box));
   }, [collections]);
   const counted = useMemo(() => new Set(collections.slice(0, COUNTED).map(({ id }) => id)), [collections]);
   if (found.error !== null) return <ProblemNote error={found.error} />;
@@ -72,17 +62,11 @@ function Collections() {
   }
   return (
     <>
-      {places.length > 0 && (
-        <LazyMap
-          label="Extents of the collections"
-          items={places}
-          fit={fit}
-          onPick={(hit) => {
-            const collection = collections[hit?.ids[0] ?? -1];
-            if (collection !== undefined) navigate(to.catalog(collection.id));
-          }}
-        />
-      )}
+      <ExtentsMap
+        label="Extents of the collections"
+        boxes={boxes}
+        onPick={(at) => navigate(to.catalog(collections[at]!.id))}
+      />
       <Table
         caption="Collections"
         rows={collections}
@@ -90,7 +74,6 @@ function Collections() {
         href={({ id }) => to.catalog(id)}
         columns={[
           {
-            id: "collection",
             title: "Collection",
             cell: (collection) => (
               <div>
@@ -106,20 +89,15 @@ function Collections() {
             ),
           },
           {
-            id: "items",
             title: "Items",
             align: "right",
             cell: ({ id }) => (counted.has(id) ? <ItemCount collection_id={id} /> : <span className="muted">–</span>),
           },
-          { id: "when", title: "When", cell: (collection) => timesOf(collection) ?? "–" },
-          { id: "where", title: "Where", cell: (collection) => <Where collection={collection} />, minor: true },
+          { title: "When", cell: (collection) => timesOf(collection) ?? "–" },
+          { title: "Where", cell: (collection) => <Where collection={collection} />, minor: true },
         ]}
       />
-      {found.hasNextPage && (
-        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          More collections
-        </Button>
-      )}
+      <More of={found}>More collections</More>
     </>
   );
 }
@@ -127,7 +105,6 @@ function Collections() {
 /** Each count is a call: of more collections it is told on their own pages. */
 const COUNTED = 20;
 const none: readonly StacCollection[] = [];
-const world = { box: [-170, -60, 180, 75] as [number, number, number, number], again: 0 };
 
 export function ItemCount({ collection_id }: { collection_id: string }) {
   const { data } = useItemCount(collection_id);

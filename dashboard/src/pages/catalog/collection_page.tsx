@@ -7,6 +7,7 @@ import { Button, Card, Checkbox, Empty, Input, JsonOf, Page, ProblemNote, Safe, 
 import { ItemCard } from "../map/hit_card.js";
 import { howMany, type StacItem, titleOf, useItems, useMapItems, whenOf } from "../map/items.js";
 import { LazyMap } from "../map/lazy_map.js";
+import { MapCard } from "../map/map_card.js";
 import { usePictureOnMap } from "../map/picture_on_map.js";
 import { Quicklook } from "../map/quicklook.js";
 import { boxText, type Hit } from "../map/shapes.js";
@@ -151,18 +152,9 @@ function Items({ collection_id, extent }: { collection_id: string; extent: Bound
         }}
       >
         {shown !== null && (
-          <div
-            className={pinned === null ? "map-card" : "map-card pinned"}
-            style={{ "--x": `${Math.round(shown.x)}px`, "--y": `${Math.round(shown.y)}px` } as Record<string, string>}
-          >
-            {pinned !== null && (
-              <button type="button" className="button icon small-button map-card-close" onClick={() => setPinned(null)}>
-                <span aria-hidden="true">×</span>
-                <span className="sr-only">Close</span>
-              </button>
-            )}
+          <MapCard at={shown} onClose={pinned && (() => setPinned(null))}>
             <ItemCard items={shown.ids.flatMap((id) => items[id] ?? [])} is_pinned={pinned !== null} />
-          </div>
+          </MapCard>
         )}
       </LazyMap>
       <ItemsTold

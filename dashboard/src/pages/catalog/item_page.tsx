@@ -119,11 +119,11 @@ function Item({ item, text }: { item: StacItem; text: string }) {
           rows={Object.entries(item.assets ?? {})}
           rowKey={([key]) => key}
           columns={[
-            { id: "file", title: "File", cell: ([key, asset]) => <FileName name={key} asset={asset} /> },
-            { id: "type", title: "Type", cell: ([, { type }]) => <Safe text={type ?? "–"} limit={80} />, minor: true },
-            { id: "size", title: "Size", align: "right", cell: ([, asset]) => bytesText(asset["file:size"]) },
-            { id: "checksum", title: "Checksum", cell: ([, asset]) => <Checksum asset={asset} />, minor: true },
-            { id: "address", title: "Address", cell: ([key, asset]) => <Address name={key} asset={asset} /> },
+            { title: "File", cell: ([key, asset]) => <FileName name={key} asset={asset} /> },
+            { title: "Type", cell: ([, { type }]) => <Safe text={type ?? "–"} limit={80} />, minor: true },
+            { title: "Size", align: "right", cell: ([, asset]) => bytesText(asset["file:size"]) },
+            { title: "Checksum", cell: ([, asset]) => <Checksum asset={asset} />, minor: true },
+            { title: "Address", cell: ([key, asset]) => <Address name={key} asset={asset} /> },
           ]}
         />
       </Card>

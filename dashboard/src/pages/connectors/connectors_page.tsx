@@ -51,7 +51,6 @@ function Hosts() {
           rowKey={({ scope }) => scope}
           columns={[
             {
-              id: "host",
               title: "Host",
               cell: ({ scope }) => (
                 <strong>
@@ -59,10 +58,9 @@ function Hosts() {
                 </strong>
               ),
             },
-            { id: "state", title: "State", cell: (host) => <State host={host} /> },
-            { id: "calls", title: "Under way", align: "right", cell: ({ calls }) => count(calls) },
+            { title: "State", cell: (host) => <State host={host} /> },
+            { title: "Under way", align: "right", cell: ({ calls }) => count(calls) },
             {
-              id: "outcomes",
               title: "Answered",
               align: "right",
               cell: ({ ok_count, failed_count }) => (
@@ -72,8 +70,8 @@ function Hosts() {
                 </span>
               ),
             },
-            { id: "mean", title: "Takes", align: "right", cell: ({ mean_s }) => <Duration ms={mean_s * 1000} /> },
-            { id: "used", title: "Last call", align: "right", cell: ({ used_at }) => <Time at={used_at} /> },
+            { title: "Takes", align: "right", cell: ({ mean_s }) => <Duration ms={mean_s * 1000} /> },
+            { title: "Last call", align: "right", cell: ({ used_at }) => <Time at={used_at} /> },
           ]}
         />
       )}
@@ -126,7 +124,6 @@ function Configurations() {
           rowKey={({ connector, name }) => `${connector}/${name}`}
           columns={[
             {
-              id: "name",
               title: "Name",
               cell: ({ connector, name }) => (
                 <div>
@@ -136,7 +133,6 @@ function Configurations() {
               ),
             },
             {
-              id: "limits",
               title: "Limits",
               cell: ({ config }) => {
                 const words = limitWords(config);
@@ -144,7 +140,6 @@ function Configurations() {
               },
             },
             {
-              id: "config",
               title: "Configured as",
               cell: ({ config, connector, name }) => (
                 <details className="connector-config">
@@ -156,7 +151,6 @@ function Configurations() {
               ),
             },
             {
-              id: "set",
               title: "Set",
               align: "right",
               cell: ({ updated_at, updated_by }) => (

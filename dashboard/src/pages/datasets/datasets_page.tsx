@@ -120,7 +120,6 @@ function Rows({ datasets }: { datasets: readonly Dataset[] }) {
       href={({ dataset_id, resource_id }) => to.resource(dataset_id, resource_id)}
       columns={[
         {
-          id: "resource",
           title: "Resource",
           cell: ({ dataset_id, resource_id }) => (
             <Link href={to.resource(dataset_id, resource_id)}>
@@ -128,9 +127,8 @@ function Rows({ datasets }: { datasets: readonly Dataset[] }) {
             </Link>
           ),
         },
-        { id: "versions", title: "Versions", align: "right", cell: ({ releases }) => count(releases) },
+        { title: "Versions", align: "right", cell: ({ releases }) => count(releases) },
         {
-          id: "newest",
           title: "Newest",
           cell: ({ newest }) => (
             <span className="release-cell">
@@ -142,7 +140,6 @@ function Rows({ datasets }: { datasets: readonly Dataset[] }) {
           ),
         },
         {
-          id: "latest",
           title: "Latest",
           cell: ({ latest }) =>
             latest === null ? (
@@ -156,7 +153,7 @@ function Rows({ datasets }: { datasets: readonly Dataset[] }) {
               </span>
             ),
         },
-        { id: "changed", title: "Changed", align: "right", cell: ({ newest }) => <Time at={newest.updated_at} /> },
+        { title: "Changed", align: "right", cell: ({ newest }) => <Time at={newest.updated_at} /> },
       ]}
     />
   );

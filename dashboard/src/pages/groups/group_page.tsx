@@ -124,9 +124,8 @@ function Jobs({ group: { group_id, total } }: { group: Group }) {
         rowKey={({ job_id }) => job_id}
         href={({ job_id }) => to.job(job_id)}
         columns={[
-          { id: "status", title: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
+          { title: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
           {
-            id: "job",
             title: "Job",
             cell: ({ job_id, job_type }) => (
               <Link href={to.job(job_id)}>
@@ -134,8 +133,8 @@ function Jobs({ group: { group_id, total } }: { group: Group }) {
               </Link>
             ),
           },
-          { id: "created", title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
-          { id: "ended", title: "Ended", align: "right", cell: ({ finished_at }) => <Time at={finished_at} /> },
+          { title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
+          { title: "Ended", align: "right", cell: ({ finished_at }) => <Time at={finished_at} /> },
         ]}
       />
       <p>

@@ -65,9 +65,8 @@ function List() {
           rowKey={({ group_id }) => group_id}
           href={({ group_id }) => to.groups(group_id)}
           columns={[
-            { id: "state", title: "State", cell: (group) => <GroupBadge group={group} /> },
+            { title: "State", cell: (group) => <GroupBadge group={group} /> },
             {
-              id: "group",
               title: "Group",
               cell: ({ group_id, name }) => (
                 <div>
@@ -82,10 +81,9 @@ function List() {
                 </div>
               ),
             },
-            { id: "jobs", title: "Jobs", cell: (group) => <GroupBar group={group} /> },
-            { id: "created", title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "Jobs", cell: (group) => <GroupBar group={group} /> },
+            { title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
             {
-              id: "ended",
               title: "Ended",
               align: "right",
               minor: true,

@@ -4,27 +4,24 @@ import { Link } from "wouter";
 import { to } from "../../routes.js";
 import type { Range } from "../../selection.js";
 import { isIn } from "../../selection.js";
-import { Button, type Column, Duration, ProblemNote, Safe, Skeleton, StatusBadge, Table } from "../../ui/index.js";
+import { type Column, Duration, More, ProblemNote, Safe, Skeleton, StatusBadge, Table } from "../../ui/index.js";
 import { type HeatTask, readTasks, shownStatus } from "./hover_card.js";
 import { pagesOf } from "./ranges.js";
 import { lookedAt } from "./words.js";
 
 const columns: readonly Column<HeatTask>[] = [
   {
-    id: "task",
     title: "Task",
     cell: (task) => <Link href={to.task(task.task_id)}>{task.task_id}</Link>,
   },
-  { id: "index", title: "Index", minor: true, cell: ({ index }) => <Safe text={index} limit={80} /> },
+  { title: "Index", minor: true, cell: ({ index }) => <Safe text={index} limit={80} /> },
   {
-    id: "status",
     title: "Status",
     cell: (task) => <StatusBadge status={shownStatus(task)} label={lookedAt(shownStatus(task))} />,
   },
-  { id: "attempt", title: "Attempt", align: "right", cell: ({ attempt }) => attempt ?? "–" },
-  { id: "took", title: "Took", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
+  { title: "Attempt", align: "right", cell: ({ attempt }) => attempt ?? "–" },
+  { title: "Took", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
   {
-    id: "error",
     title: "Error",
     cell: ({ error }) =>
       error?.message === undefined || error.message === null ? (
@@ -65,7 +62,7 @@ interface TaskTableProps {
 }
 
 export function TaskTable({ job_id, stage, caption, of, version }: TaskTableProps) {
-  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const read = useInfiniteQuery({
     queryKey: ["heat tasks", job_id, stage, of, version],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
@@ -75,9 +72,9 @@ export function TaskTable({ job_id, stage, caption, of, version }: TaskTableProp
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
   });
-  if (error !== null) return <ProblemNote error={error} />;
-  if (isPending) return <Skeleton lines={3} />;
-  const rows = data.pages.flatMap(({ tasks }) => tasks);
+  if (read.error !== null) return <ProblemNote error={read.error} />;
+  if (read.isPending) return <Skeleton lines={3} />;
+  const rows = read.data.pages.flatMap(({ tasks }) => tasks);
   return (
     <div className="stack">
       <Table
@@ -88,11 +85,7 @@ export function TaskTable({ job_id, stage, caption, of, version }: TaskTableProp
         caption={caption}
       />
       {rows.length === 0 && <p className="muted">None.</p>}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <More of={read}>Show more</More>
     </div>
   );
 }

@@ -7,20 +7,10 @@ import { curlLine } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useEvents, useLive } from "../../live/live.js";
 import { useQueryState } from "../../routes.js";
-import {
-  absoluteTime,
-  Button,
-  CliAndCurl,
-  JsonOf,
-  ProblemNote,
-  Safe,
-  ShapeIcon,
-  Skeleton,
-  Time,
-} from "../../ui/index.js";
+import { absoluteTime, CliAndCurl, JsonOf, More, ProblemNote, Skeleton } from "../../ui/index.js";
 import { families, storyOf } from "./event_story.js";
 import type { Job, JobEvent } from "./records.js";
-import "./events.css";
+import { StoryLine } from "./story_line.js";
 
 const PAGE = 50;
 type Page = Reply<"events">;
@@ -85,13 +75,9 @@ export function EventsTab({ job }: { job: Job }) {
           ))}
         </ol>
       )}
-      {query.hasNextPage && (
-        <div>
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show what happened before
-          </Button>
-        </div>
-      )}
+      <div>
+        <More of={query}>Show what happened before</More>
+      </div>
       <CliAndCurl
         cli={`fanfold events ${job.job_id.slice(0, 12)}`}
         curl={curlLine(pageBase(), {
@@ -120,40 +106,27 @@ function useFresh(job_id: string, kind: string): readonly JobEvent[] {
 }
 
 function Event({ event, stage }: { event: JobEvent; stage: string | null }) {
-  const { text, sign, rest } = storyOf(event, stage);
+  const { rest, ...told } = storyOf(event, stage);
   const more = Object.keys(rest).length;
+  const clock = (
+    <>
+      <span title={absoluteTime(new Date(event.at))}>{clockOf(event.at)}</span> ·{" "}
+    </>
+  );
   return (
-    <li data-kind={event.kind}>
-      <ShapeIcon status={sign} />
-      <div className="grow">
-        <p>
-          <Safe text={text} limit={500} />
-        </p>
-        {event.reason !== null && event.reason !== "" && (
-          <blockquote>
-            <Safe text={event.reason} limit={1_000} />
-          </blockquote>
-        )}
-        <p className="small muted">
-          <Time at={event.at} /> · <span title={absoluteTime(new Date(event.at))}>{clock(event.at)}</span> ·{" "}
-          <Safe text={event.actor} limit={80} /> ·{" "}
-          <code>
-            <Safe text={event.kind} />
-          </code>
-        </p>
-        {more > 0 && (
-          <details className="small">
-            <summary className="muted">
-              {count(more)} more {more === 1 ? "thing" : "things"}
-            </summary>
-            <JsonOf value={rest} name={`event-${event.event_id}`} />
-          </details>
-        )}
-      </div>
-    </li>
+    <StoryLine event={event} {...told} clock={clock}>
+      {more > 0 && (
+        <details className="small">
+          <summary className="muted">
+            {count(more)} more {more === 1 ? "thing" : "things"}
+          </summary>
+          <JsonOf value={rest} name={`event-${event.event_id}`} />
+        </details>
+      )}
+    </StoryLine>
   );
 }
 
-function clock(at: string): string {
+function clockOf(at: string): string {
   return new Date(at).toLocaleTimeString(undefined, { timeStyle: "medium" });
 }

@@ -1,9 +1,6 @@
-// What an operator does about a job as a whole: each asks what it would touch before it does anything.
-import { Link } from "wouter";
 import { submitCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
-import { to } from "../../routes.js";
-import { Safe, VerbDialog } from "../../ui/index.js";
+import { JobLink, Safe, VerbDialog } from "../../ui/index.js";
 import type { Job } from "./records.js";
 import { CancelTold, PauseTold, RepairTold } from "./verb_told.js";
 
@@ -103,7 +100,7 @@ export function ForceDialog({ job, onClose }: { job: Job; onClose(): void }) {
       dry_run={false}
       tell={({ job_id, run }) => (
         <p>
-          Run {run} was submitted: <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>
+          Run {run} was submitted: <JobLink id={job_id} />
         </p>
       )}
       commands={() => submitCommands(pageBase(), job_type, run)}

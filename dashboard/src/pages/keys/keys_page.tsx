@@ -60,7 +60,6 @@ function Keys() {
           rowClass={({ status }) => (status === "revoked" || status === "expired" ? "key-over" : undefined)}
           columns={[
             {
-              id: "name",
               title: "Name",
               cell: (key) => (
                 <div className="key-name">
@@ -75,7 +74,6 @@ function Keys() {
               ),
             },
             {
-              id: "scopes",
               title: "May",
               cell: ({ scopes, operator }) => (
                 <span>
@@ -86,7 +84,6 @@ function Keys() {
               ),
             },
             {
-              id: "status",
               title: "State",
               cell: (key) => (
                 <div>
@@ -103,19 +100,16 @@ function Keys() {
               ),
             },
             {
-              id: "expires",
               title: "Expires",
               cell: ({ expires_at }) =>
                 expires_at === null ? <span className="muted">never</span> : <Time at={expires_at} />,
             },
             {
-              id: "used",
               title: "Last used",
               cell: ({ last_used_at }) =>
                 last_used_at === null ? <span className="muted">never</span> : <Time at={last_used_at} />,
             },
             {
-              id: "made",
               title: "Made",
               minor: true,
               cell: ({ created_at, created_by }) => (
@@ -125,7 +119,6 @@ function Keys() {
               ),
             },
             {
-              id: "do",
               title: "",
               cell: (key) => <KeyButtons key_record={key} onDo={setDoing} />,
             },

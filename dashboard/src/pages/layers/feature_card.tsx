@@ -1,6 +1,8 @@
 // What is known of the feature that was clicked.
+
 import type { ApiProblem } from "../../api/call.js";
 import { Button, Safe } from "../../ui/index.js";
+import { CloseCard } from "../map/map_card.js";
 import type { LayerFeature } from "./features.js";
 import { valueText } from "./rejects_tab.js";
 
@@ -19,10 +21,7 @@ export function FeatureCard({ id, feature, error, onClose, onZoom }: Props) {
   const all = Object.entries(feature?.properties ?? {});
   return (
     <section className="map-card pinned" aria-label={`Feature ${id}`}>
-      <button type="button" className="button icon small-button map-card-close" onClick={onClose}>
-        <span aria-hidden="true">×</span>
-        <span className="sr-only">Close</span>
-      </button>
+      <CloseCard onClose={onClose} />
       <p>
         <strong>Feature {id}</strong>
       </p>

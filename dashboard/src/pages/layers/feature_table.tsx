@@ -1,5 +1,5 @@
 // The features as a table, a page at a time: sorted by a column, the chosen one marked.
-import { Button, Count, Empty, Safe, Skeleton, Table } from "../../ui/index.js";
+import { Button, Count, Empty, More, Safe, Skeleton, Table } from "../../ui/index.js";
 import type { useFeatures } from "./features.js";
 import type { WholeLayer } from "./layer_page.js";
 import { valueText } from "./rejects_tab.js";
@@ -68,11 +68,7 @@ export function FeatureTable({ layer, found, sort, chosen, is_filtered, matched,
           ]}
         />
       </div>
-      {found.hasNextPage && (
-        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          More features
-        </Button>
-      )}
+      <More of={found}>More features</More>
     </section>
   );
 }

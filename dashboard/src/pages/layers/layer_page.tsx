@@ -124,14 +124,12 @@ function ColumnsTab({ layer }: { layer: WholeLayer }) {
         rows={layer.columns}
         rowKey={({ name }) => name}
         columns={[
-          { id: "name", title: "Name", cell: ({ name }) => <code>{name}</code> },
+          { title: "Name", cell: ({ name }) => <code>{name}</code> },
           {
-            id: "type",
             title: "Type",
             cell: ({ type, pg_type }) => (type === pg_type ? type : `${type} (${pg_type})`),
           },
           {
-            id: "source",
             title: "In the source",
             cell: ({ source_name, name }) =>
               source_name === undefined || source_name === name ? (
@@ -141,7 +139,6 @@ function ColumnsTab({ layer }: { layer: WholeLayer }) {
               ),
           },
           {
-            id: "role",
             title: "Used as",
             cell: ({ name }) => (name === layer.time_column ? "time" : name === layer.style?.column ? "colour" : "–"),
             minor: true,

@@ -20,8 +20,7 @@ import {
   Table,
   Time,
 } from "../../ui/index.js";
-import { LazyMap } from "../map/lazy_map.js";
-import { around, polygonOf, withSurroundings } from "../map/shapes.js";
+import { ExtentsMap } from "../map/extents_map.js";
 import { useSettled } from "./settled.js";
 
 export type LayerRecord = Reply<"layers.list">["layers"][number];
@@ -89,31 +88,10 @@ function Layers() {
 
 function Found({ layers }: { layers: readonly LayerRecord[] }) {
   const [, navigate] = useLocation();
-  const places = useMemo(
-    () =>
-      layers.flatMap((layer, id) => {
-        const box = footprintBox(layer.extent);
-        return box === null ? [] : [{ id, box, geometry: polygonOf(box) }];
-      }),
-    [layers],
-  );
-  const fit = useMemo(() => {
-    const all = around(places.map(({ box }) => box));
-    return all === null ? null : { box: withSurroundings(all), again: 0 };
-  }, [places]);
+  const boxes = useMemo(() => layers.map(({ extent }) => footprintBox(extent)), [layers]);
   return (
     <>
-      {places.length > 0 && (
-        <LazyMap
-          label="Extents of the layers"
-          items={places}
-          fit={fit}
-          onPick={(hit) => {
-            const layer = layers[hit?.ids[0] ?? -1];
-            if (layer !== undefined) navigate(to.layer(layer.name));
-          }}
-        />
-      )}
+      <ExtentsMap label="Extents of the layers" boxes={boxes} onPick={(at) => navigate(to.layer(layers[at]!.name))} />
       <Table
         caption="Layers"
         rows={layers}
@@ -121,7 +99,6 @@ function Found({ layers }: { layers: readonly LayerRecord[] }) {
         href={({ name }) => to.layer(name)}
         columns={[
           {
-            id: "layer",
             title: "Layer",
             cell: (layer) => (
               <div>
@@ -135,22 +112,20 @@ function Found({ layers }: { layers: readonly LayerRecord[] }) {
             ),
           },
           {
-            id: "features",
             title: "Features",
             align: "right",
             cell: ({ feature_count }) => <Count n={feature_count} />,
           },
-          { id: "rejected", title: "Rejected", align: "right", cell: (layer) => <Rejected layer={layer} /> },
-          { id: "geometry", title: "Geometry", cell: ({ geometry_type }) => geometry_type ?? "none" },
-          { id: "crs", title: "CRS", cell: ({ srid }) => (srid === null ? "–" : `EPSG:${srid}`), minor: true },
+          { title: "Rejected", align: "right", cell: (layer) => <Rejected layer={layer} /> },
+          { title: "Geometry", cell: ({ geometry_type }) => geometry_type ?? "none" },
+          { title: "CRS", cell: ({ srid }) => (srid === null ? "–" : `EPSG:${srid}`), minor: true },
           {
-            id: "version",
             title: "Version",
             align: "right",
             cell: ({ version }) => <Count n={version} />,
             minor: true,
           },
-          { id: "changed", title: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { title: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

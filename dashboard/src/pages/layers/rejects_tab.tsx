@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { type ApiProblem, call, type Reply } from "../../api/call.js";
 import { to, useQueryState } from "../../routes.js";
-import { Button, CommandLine, Count, Empty, ProblemNote, Safe, Select, Skeleton, Table } from "../../ui/index.js";
+import { CommandLine, Count, Empty, More, ProblemNote, Safe, Select, Skeleton, Table } from "../../ui/index.js";
 
 type Page = Reply<"layers.rejects">;
 
@@ -74,10 +74,9 @@ export function RejectsTab({ name, made_by }: { name: string; made_by: string | 
             rows={rejects}
             rowKey={(one) => `${one.job_id} ${one.layer} ${one.chunk} ${one.row_number}`}
             columns={[
-              { id: "row", title: "Row", align: "right", cell: ({ row_number }) => <Count n={row_number} /> },
-              { id: "code", title: "Reason", cell: (one) => <Safe text={one.code.replaceAll("_", " ")} limit={63} /> },
+              { title: "Row", align: "right", cell: ({ row_number }) => <Count n={row_number} /> },
+              { title: "Reason", cell: (one) => <Safe text={one.code.replaceAll("_", " ")} limit={63} /> },
               {
-                id: "why",
                 title: "What is wrong",
                 cell: ({ reason }) => (
                   <span className="layers-reason">
@@ -85,21 +84,16 @@ export function RejectsTab({ name, made_by }: { name: string; made_by: string | 
                   </span>
                 ),
               },
-              { id: "values", title: "Its values", cell: ({ properties }) => <Values properties={properties} /> },
-              { id: "source", title: "Source", cell: ({ source }) => <Safe text={source} limit={120} />, minor: true },
+              { title: "Its values", cell: ({ properties }) => <Values properties={properties} /> },
+              { title: "Source", cell: ({ source }) => <Safe text={source} limit={120} />, minor: true },
               {
-                id: "job",
                 title: "Job",
                 cell: ({ job_id }) => <Link href={to.job(job_id)}>{job_id.slice(0, 8)}</Link>,
                 minor: true,
               },
             ]}
           />
-          {found.hasNextPage && (
-            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              More rejects
-            </Button>
-          )}
+          <More of={found}>More rejects</More>
           <CommandLine
             text={`fanfold layers rejects ${name}${code === "" ? "" : ` --code ${code}`} --json`}
             label="CLI"

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { type ApiProblem, call, type Reply } from "../../api/call.js";
 import { to } from "../../routes.js";
-import { Button, Count, ProblemNote, Safe, Skeleton, Table, Time } from "../../ui/index.js";
+import { Count, More, ProblemNote, Safe, Skeleton, Table, Time } from "../../ui/index.js";
 
 type Page = Reply<"layers.versions">;
 type Version = Page["versions"][number];
@@ -30,7 +30,6 @@ export function VersionsTab({ name }: { name: string }) {
         rowKey={({ version }) => String(version)}
         columns={[
           {
-            id: "version",
             title: "Version",
             cell: ({ version, retired_at, mode }) => (
               <>
@@ -39,17 +38,15 @@ export function VersionsTab({ name }: { name: string }) {
               </>
             ),
           },
-          { id: "mode", title: "By", cell: ({ mode }) => mode },
+          { title: "By", cell: ({ mode }) => mode },
           {
-            id: "features",
             title: "Features",
             align: "right",
             cell: ({ feature_count }) => <Count n={feature_count} />,
           },
-          { id: "rejected", title: "Rejected", align: "right", cell: (one) => <Rejected name={name} version={one} /> },
-          { id: "columns", title: "Columns", cell: (one) => <Changes version={one} /> },
+          { title: "Rejected", align: "right", cell: (one) => <Rejected name={name} version={one} /> },
+          { title: "Columns", cell: (one) => <Changes version={one} /> },
           {
-            id: "job",
             title: "Job",
             cell: ({ job_id }) =>
               job_id === null ? (
@@ -58,14 +55,10 @@ export function VersionsTab({ name }: { name: string }) {
                 <Link href={to.job(job_id)}>{job_id.slice(0, 8)}</Link>
               ),
           },
-          { id: "made", title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+          { title: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
-      {found.hasNextPage && (
-        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          Older versions
-        </Button>
-      )}
+      <More of={found}>Older versions</More>
     </>
   );
 }

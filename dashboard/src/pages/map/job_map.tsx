@@ -14,6 +14,7 @@ import type { Area } from "./drawn_area.js";
 import { BinCard, ItemCard, TaskCard } from "./hit_card.js";
 import { useItems, useMapItems } from "./items.js";
 import { LazyMap } from "./lazy_map.js";
+import { MapCard } from "./map_card.js";
 import { MapTools } from "./map_tools.js";
 import { usePictureOnMap } from "./picture_on_map.js";
 import { around, type Hit, missing_states, ordinalIn, withSurroundings } from "./shapes.js";
@@ -155,23 +156,13 @@ export function JobMap({ job, stage, onNowhere }: JobMapProps) {
           onDraw={(area) => void select(area)}
         >
           {shown !== null && (
-            <div className={pinned === null ? "map-card" : "map-card pinned"} style={cardPlace(shown)}>
-              {pinned !== null && (
-                <button
-                  type="button"
-                  className="button icon small-button map-card-close"
-                  onClick={() => setPinned(null)}
-                >
-                  <span aria-hidden="true">×</span>
-                  <span className="sr-only">Close</span>
-                </button>
-              )}
+            <MapCard at={shown} onClose={pinned && (() => setPinned(null))}>
               {shown.kind === "boxes" && <TaskCard ids={shown.ids} footprints={data} is_pinned={pinned !== null} />}
               {shown.kind === "bins" && <BinCard bin={data.bins.find(({ id }) => id === shown.ids[0])} />}
               {shown.kind === "items" && (
                 <ItemCard items={shown.ids.flatMap((id) => items[id] ?? [])} is_pinned={pinned !== null} />
               )}
-            </div>
+            </MapCard>
           )}
         </LazyMap>
       )}
@@ -242,9 +233,4 @@ function selectedExtent(boxes: readonly { id: number; box: Bounds }[], selected:
 
 function extentOfItems(items: ReturnType<typeof useMapItems>): Bounds | null {
   return around(items.map(({ box }) => box));
-}
-
-/** Beside the pointer, on the side where there is room. */
-function cardPlace({ x, y }: Hit): Record<string, string> {
-  return { "--x": `${Math.round(x)}px`, "--y": `${Math.round(y)}px` };
 }

@@ -5,7 +5,7 @@ import { footprint_states } from "../../../../src/core/shown/footprints.js";
 import type { Bounds } from "../../../../src/geo/raster.js";
 import { to } from "../../routes.js";
 import { task_look } from "../../status.js";
-import { Button, Count, ProblemNote, Safe, StatusBadge, Table } from "../../ui/index.js";
+import { Count, More, ProblemNote, Safe, StatusBadge, Table } from "../../ui/index.js";
 import { howMany, placeOf, type StacItem, titleOf, type useItems, whenOf } from "./items.js";
 import { canDraw } from "./lazy_map.js";
 import { boxText, from_best } from "./shapes.js";
@@ -53,14 +53,13 @@ export function TasksTold({ footprints, selected }: { footprints: Footprints; se
             href={({ id }) => to.task(`${stage_id}-${id}`)}
             columns={[
               {
-                id: "task",
                 title: "Task",
                 cell: ({ id }) => <Link href={to.task(`${stage_id}-${id}`)}>{id.toLocaleString("en-US")}</Link>,
               },
-              { id: "state", title: "State", cell: ({ id }) => <StatusBadge status={states.get(id) ?? "queued"} /> },
-              { id: "attempt", title: "Attempt", cell: ({ id }) => attempts.get(id) ?? 1, align: "right", minor: true },
-              { id: "selected", title: "Selected", cell: ({ id }) => (selected.has(id) ? "yes" : ""), minor: true },
-              { id: "where", title: "Where", cell: ({ box }) => <span className="number">{boxText(box)}</span> },
+              { title: "State", cell: ({ id }) => <StatusBadge status={states.get(id) ?? "queued"} /> },
+              { title: "Attempt", cell: ({ id }) => attempts.get(id) ?? 1, align: "right", minor: true },
+              { title: "Selected", cell: ({ id }) => (selected.has(id) ? "yes" : ""), minor: true },
+              { title: "Where", cell: ({ box }) => <span className="number">{boxText(box)}</span> },
             ]}
           />
         </details>
@@ -89,11 +88,7 @@ export function ItemsTold({
           {howMany(items.length, found.hasNextPage, undefined)}
           {nowhere > 0 && `, ${nowhere.toLocaleString("en-US")} of them without a place`}.
         </span>
-        {found.hasNextPage && (
-          <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            Show more
-          </Button>
-        )}
+        <More of={found}>Show more</More>
       </p>
       <details open={!canDraw()}>
         <summary>{items.length > MOST_LISTED ? `The first ${MOST_LISTED} as a list` : "As a list"}</summary>
@@ -104,7 +99,6 @@ export function ItemsTold({
           href={({ collection, id }) => to.catalog(collection, id)}
           columns={[
             {
-              id: "item",
               title: "Item",
               cell: (item) => (
                 <Link href={to.catalog(item.collection, item.id)}>
@@ -113,14 +107,12 @@ export function ItemsTold({
               ),
             },
             {
-              id: "collection",
               title: "Collection",
               cell: ({ collection }) => <Safe text={collection} limit={60} />,
               minor: true,
             },
-            { id: "when", title: "When", cell: (item) => whenOf(item) ?? "–" },
+            { title: "When", cell: (item) => whenOf(item) ?? "–" },
             {
-              id: "where",
               title: "Where",
               cell: (item) => {
                 const place = placeOf(item);

@@ -98,16 +98,14 @@ function columns(
   now: number,
 ): Column<Queue>[] {
   return [
-    { id: "type", title: "Queue", cell: (queue) => <Name queue={queue} now={now} /> },
-    { id: "depth", title: "Tasks", cell: (queue) => <DepthCell queue={queue} /> },
+    { title: "Queue", cell: (queue) => <Name queue={queue} now={now} /> },
+    { title: "Tasks", cell: (queue) => <DepthCell queue={queue} /> },
     {
-      id: "oldest",
       title: "Oldest waits",
       cell: (queue) => <Oldest queue={queue} now={now} />,
     },
-    { id: "history", title: "History", cell: (queue) => <Charts queue={queue} /> },
+    { title: "History", cell: (queue) => <Charts queue={queue} /> },
     {
-      id: "verb",
       title: <span className="sr-only">Do</span>,
       cell: ({ task_type, paused }) =>
         isPlanning(task_type) ? null : (

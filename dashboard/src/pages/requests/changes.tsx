@@ -80,7 +80,6 @@ function Figures({ rows, has_before }: { rows: readonly Compared[]; has_before: 
       rowClass={({ differs }) => (differs === true ? "differs" : undefined)}
       columns={[
         {
-          id: "what",
           title: "What",
           cell: ({ name, differs }) => (
             <span className="compared-name">
@@ -92,7 +91,6 @@ function Figures({ rows, has_before }: { rows: readonly Compared[]; has_before: 
         ...(has_before
           ? [
               {
-                id: "before",
                 title: "Before",
                 cell: ({ before }: Compared) => (
                   <span className="number muted">
@@ -103,7 +101,6 @@ function Figures({ rows, has_before }: { rows: readonly Compared[]; has_before: 
             ]
           : []),
         {
-          id: "now",
           title: "Now",
           cell: ({ now, differs, by }) => (
             <span className="number">

@@ -1,16 +1,14 @@
 // The story of a request: what happened, who did it and why; newest first.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { Link } from "wouter";
 import { call, type Reply } from "../../api/call.js";
 import { verbCommands } from "../../api/commands.js";
 import { useThrottled } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { useEvents } from "../../live/live.js";
-import { to } from "../../routes.js";
-import { Button, CliAndCurl, ProblemNote, Safe, ShapeIcon, Skeleton, Time } from "../../ui/index.js";
-import "../job/events.css";
-import type { Request, RequestEvent } from "./records.js";
+import { CliAndCurl, JobLink, More, ProblemNote, Skeleton } from "../../ui/index.js";
+import { StoryLine } from "../job/story_line.js";
+import type { Request } from "./records.js";
 import { storyOf } from "./story.js";
 
 const PAGE = 50;
@@ -46,49 +44,26 @@ export function RequestEvents({ request }: { request: Request }) {
       ) : (
         <ol className="job-story">
           {events.map((event) => (
-            <Event key={event.event_id} event={event} />
+            <StoryLine
+              key={event.event_id}
+              event={event}
+              {...storyOf(event)}
+              about={
+                event.job_id !== null && (
+                  <>
+                    {" "}
+                    · <JobLink id={event.job_id} />
+                  </>
+                )
+              }
+            />
           ))}
         </ol>
       )}
-      {query.hasNextPage && (
-        <div>
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show what happened before
-          </Button>
-        </div>
-      )}
+      <div>
+        <More of={query}>Show what happened before</More>
+      </div>
       <CliAndCurl curl={curl} />
     </section>
-  );
-}
-
-function Event({ event }: { event: RequestEvent }) {
-  const { text, sign } = storyOf(event);
-  return (
-    <li data-kind={event.kind}>
-      <ShapeIcon status={sign} />
-      <div className="grow">
-        <p>
-          <Safe text={text} limit={500} />
-        </p>
-        {event.reason !== null && event.reason !== "" && (
-          <blockquote>
-            <Safe text={event.reason} limit={1_000} />
-          </blockquote>
-        )}
-        <p className="small muted">
-          <Time at={event.at} /> · <Safe text={event.actor} limit={80} /> ·{" "}
-          <code>
-            <Safe text={event.kind} />
-          </code>
-          {event.job_id !== null && (
-            <>
-              {" "}
-              · <Link href={to.job(event.job_id)}>{event.job_id.slice(0, 12)}</Link>
-            </>
-          )}
-        </p>
-      </div>
-    </li>
   );
 }

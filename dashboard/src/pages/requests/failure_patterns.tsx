@@ -29,13 +29,12 @@ export function FailurePatterns() {
         rows={data.patterns}
         rowKey={({ data_type, job, pattern }) => `${data_type} ${job} ${pattern}`}
         columns={[
-          { id: "requests", title: "Requests", align: "right", cell: ({ requests }) => count(requests) },
-          { id: "type", title: "Data type", cell: ({ data_type }) => <Safe text={data_type} /> },
-          { id: "job", title: "Job", cell: ({ job }) => <Safe text={job} limit={60} /> },
-          { id: "pattern", title: "What", cell: ({ pattern }) => <Safe text={pattern} limit={300} /> },
-          { id: "last", title: "Last", align: "right", cell: ({ last_at }) => <Time at={last_at} /> },
+          { title: "Requests", align: "right", cell: ({ requests }) => count(requests) },
+          { title: "Data type", cell: ({ data_type }) => <Safe text={data_type} /> },
+          { title: "Job", cell: ({ job }) => <Safe text={job} limit={60} /> },
+          { title: "What", cell: ({ pattern }) => <Safe text={pattern} limit={300} /> },
+          { title: "Last", align: "right", cell: ({ last_at }) => <Time at={last_at} /> },
           {
-            id: "example",
             title: "Newest",
             cell: ({ latest: { request_id } }) =>
               typeof request_id === "string" && (

@@ -1,12 +1,10 @@
 // What a reviewer decides about a release, and taking down what was made of it: each asks what it would do before it does anything.
 
 import { useState } from "react";
-import { Link } from "wouter";
 import { count } from "../../../../src/core/shown/figures.js";
 import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
-import { to } from "../../routes.js";
-import { Safe, Select, Skeleton, VerbDialog } from "../../ui/index.js";
+import { JobLink, Safe, Select, Skeleton, VerbDialog } from "../../ui/index.js";
 import { bytesText } from "../catalog/files.js";
 import { Changes } from "./changes.js";
 import type { Request, Unpublished } from "./records.js";
@@ -98,7 +96,7 @@ function DecidedTold({ told, past }: { told: Decided; past: string }) {
           {jobs.slice(0, 5).map((job_id, at) => (
             <span key={job_id}>
               {at > 0 && ", "}
-              <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>
+              <JobLink id={job_id} />
             </span>
           ))}
           {jobs.length > 5 && ` and ${count(jobs.length - 5)} more`}.
@@ -188,7 +186,7 @@ function UnpublishTold({ told }: { told: Unpublished }) {
             {jobs.map((job_id, at) => (
               <span key={job_id}>
                 {at > 0 && ", "}
-                <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>
+                <JobLink id={job_id} />
               </span>
             ))}
             .

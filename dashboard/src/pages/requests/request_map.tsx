@@ -8,6 +8,7 @@ import { stagesInTurn } from "../job/stages_in_turn.js";
 import { ItemCard } from "../map/hit_card.js";
 import { type StacItem, useItems, useMapItems } from "../map/items.js";
 import { LazyMap } from "../map/lazy_map.js";
+import { MapCard } from "../map/map_card.js";
 import "../map/map.css";
 import { usePictureOnMap } from "../map/picture_on_map.js";
 import { around, type Hit } from "../map/shapes.js";
@@ -88,22 +89,9 @@ function Items({ items, found }: { items: readonly StacItem[]; found: ReturnType
           }}
         >
           {shown !== null && (
-            <div
-              className={pinned === null ? "map-card" : "map-card pinned"}
-              style={{ "--x": `${Math.round(shown.x)}px`, "--y": `${Math.round(shown.y)}px` } as Record<string, string>}
-            >
-              {pinned !== null && (
-                <button
-                  type="button"
-                  className="button icon small-button map-card-close"
-                  onClick={() => setPinned(null)}
-                >
-                  <span aria-hidden="true">×</span>
-                  <span className="sr-only">Close</span>
-                </button>
-              )}
+            <MapCard at={shown} onClose={pinned && (() => setPinned(null))}>
               <ItemCard items={shown.ids.flatMap((id) => items[id] ?? [])} is_pinned={pinned !== null} />
-            </div>
+            </MapCard>
           )}
         </LazyMap>
       )}

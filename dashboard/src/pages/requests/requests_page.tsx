@@ -191,9 +191,8 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
       rowKey={({ request_id }) => request_id}
       href={({ request_id }) => to.request(request_id)}
       columns={[
-        { id: "status", title: "Status", cell: (request) => <StatusOf request={request} /> },
+        { title: "Status", cell: (request) => <StatusOf request={request} /> },
         {
-          id: "request",
           title: "Request",
           cell: ({ request_id, dataset_id, resource_id, version_id, run }) => (
             <div>
@@ -206,7 +205,6 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
           ),
         },
         {
-          id: "type",
           title: "Data type",
           cell: ({ data_type }) => (
             <span className="nowrap">
@@ -214,9 +212,8 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
             </span>
           ),
         },
-        { id: "jobs", title: "Jobs", cell: (request) => <JobDots request={request} /> },
+        { title: "Jobs", cell: (request) => <JobDots request={request} /> },
         {
-          id: "client",
           title: "Client",
           minor: true,
           cell: ({ metadata: { client_id }, created_by }) => (
@@ -225,7 +222,7 @@ function Rows({ requests }: { requests: readonly RequestSummary[] }) {
             </span>
           ),
         },
-        { id: "created", title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Created", align: "right", cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
     />
   );

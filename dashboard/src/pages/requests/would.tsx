@@ -32,11 +32,10 @@ export function Would({ told }: { told: WouldRequest }) {
         rows={jobs}
         rowKey={({ name }) => name}
         columns={[
-          { id: "sequence", title: "", cell: ({ sequence }) => <span className="muted">{sequence}</span> },
-          { id: "name", title: "Job", cell: ({ name }) => <Safe text={name} /> },
-          { id: "type", title: "Type", cell: ({ job_type }) => <Safe text={job_type} /> },
+          { title: "", cell: ({ sequence }) => <span className="muted">{sequence}</span> },
+          { title: "Job", cell: ({ name }) => <Safe text={name} /> },
+          { title: "Type", cell: ({ job_type }) => <Safe text={job_type} /> },
           {
-            id: "notes",
             title: "Notes",
             cell: ({ gate, conditional, importance }) => (
               <Safe

@@ -10,6 +10,7 @@ import {
   Button,
   Card,
   Empty,
+  JobLink,
   JsonOf,
   Page,
   ProblemNote,
@@ -172,22 +173,13 @@ function Ticks({ name }: { name: string }) {
         rows={data.ticks}
         rowKey={({ tick_at }) => tick_at}
         columns={[
-          { id: "at", title: "Time", cell: ({ tick_at }) => <Time at={tick_at} /> },
-          { id: "outcome", title: "Outcome", cell: ({ outcome }) => <StatusBadge {...tick_looks[outcome]} /> },
+          { title: "Time", cell: ({ tick_at }) => <Time at={tick_at} /> },
+          { title: "Outcome", cell: ({ outcome }) => <StatusBadge {...tick_looks[outcome]} /> },
           {
-            id: "job",
             title: "Job",
-            cell: ({ job_id }) =>
-              job_id === null ? (
-                <span className="muted">–</span>
-              ) : (
-                <Link href={to.job(job_id)} className="nowrap">
-                  {job_id.slice(0, 12)}
-                </Link>
-              ),
+            cell: ({ job_id }) => <JobLink id={job_id} />,
           },
           {
-            id: "notes",
             title: "Notes",
             cell: ({ missed, by_hand, actor, reason }) => (
               <Safe

@@ -56,7 +56,6 @@ function Schedules() {
           href={({ name }) => to.schedules(name)}
           columns={[
             {
-              id: "name",
               title: "Name",
               cell: ({ name, description, job_type }) => (
                 <div className="schedule-name">
@@ -68,7 +67,6 @@ function Schedules() {
               ),
             },
             {
-              id: "when",
               title: "When",
               cell: ({ words, cron }) => (
                 <div className="schedule-name">
@@ -77,9 +75,8 @@ function Schedules() {
                 </div>
               ),
             },
-            { id: "state", title: "State", cell: (schedule) => <ScheduleState schedule={schedule} /> },
+            { title: "State", cell: (schedule) => <ScheduleState schedule={schedule} /> },
             {
-              id: "next",
               title: "Next times",
               cell: ({ fires, time_zone, paused_at }) => (
                 <NextTimes
@@ -89,7 +86,7 @@ function Schedules() {
                 />
               ),
             },
-            { id: "history", title: "Last times", cell: ({ recent }) => <HistoryStrip ticks={recent ?? []} /> },
+            { title: "Last times", cell: ({ recent }) => <HistoryStrip ticks={recent ?? []} /> },
           ]}
         />
       )}

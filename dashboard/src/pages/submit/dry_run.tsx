@@ -1,8 +1,5 @@
-// What a dry run told: what would become of the submit, and of each stage how many tasks.
-import { Link } from "wouter";
 import type { WouldSubmit } from "../../../../src/core/api/jobs.js";
-import { to } from "../../routes.js";
-import { Count, durationText, JsonOf, Safe, StatusBadge, Table, Time } from "../../ui/index.js";
+import { Count, durationText, JobLink, JsonOf, Safe, StatusBadge, Table, Time } from "../../ui/index.js";
 
 export function DryRun({ told }: { told: WouldSubmit }) {
   const unknown = told.stages.filter(({ tasks }) => tasks === null).length;
@@ -19,7 +16,6 @@ export function DryRun({ told }: { told: WouldSubmit }) {
             rowKey={({ number }) => String(number)}
             columns={[
               {
-                id: "stage",
                 title: "Stage",
                 cell: ({ number, name }) => (
                   <>
@@ -28,13 +24,11 @@ export function DryRun({ told }: { told: WouldSubmit }) {
                 ),
               },
               {
-                id: "tasks",
                 title: "Tasks",
                 align: "right",
                 cell: ({ tasks }) => (tasks === null ? <span className="muted">?</span> : <Count n={tasks} />),
               },
               {
-                id: "notes",
                 title: "Notes",
                 cell: (stage) => <Safe text={notesOf(stage).join(" · ")} />,
               },
@@ -79,8 +73,7 @@ function WouldSentence({ told }: { told: WouldSubmit }) {
         {exists !== null && (
           <>
             {" "}
-            The run before is <Link href={to.job(exists.job_id)}>{exists.job_id.slice(0, 12)}</Link>:{" "}
-            <StatusBadge status={exists.status} />.
+            The run before is <JobLink id={exists.job_id} />: <StatusBadge status={exists.status} />.
           </>
         )}
       </p>
@@ -88,8 +81,7 @@ function WouldSentence({ told }: { told: WouldSubmit }) {
   }
   return (
     <p>
-      <strong>{would === "resume" ? "It would go on" : "It exists already"}</strong>:{" "}
-      <Link href={to.job(job_id)}>{job_id.slice(0, 12)}</Link>{" "}
+      <strong>{would === "resume" ? "It would go on" : "It exists already"}</strong>: <JobLink id={job_id} />{" "}
       {exists !== null && <StatusBadge status={exists.status} />}
       {exists !== null && (
         <>

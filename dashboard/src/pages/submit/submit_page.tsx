@@ -1,6 +1,6 @@
 // Submit a job: choose its type, fill in the form its parameters make, look what would happen, send it.
 import { useEffect, useMemo, useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import type { WouldSubmit } from "../../../../src/core/api/jobs.js";
 import { ApiProblem, callText, request } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
@@ -11,7 +11,18 @@ import { starterOf } from "../../form/choices.js";
 import { SchemaForm } from "../../form/schema_form.js";
 import { isRecord, readValue, type Value } from "../../form/values.js";
 import { to, useQueryState } from "../../routes.js";
-import { announce, Button, Card, CommandLine, Page, ProblemNote, Safe, Skeleton, StatusBadge } from "../../ui/index.js";
+import {
+  announce,
+  Button,
+  Card,
+  CommandLine,
+  JobLink,
+  Page,
+  ProblemNote,
+  Safe,
+  Skeleton,
+  StatusBadge,
+} from "../../ui/index.js";
 import { BlueprintList, type BlueprintRecord, StageChips } from "./blueprint_list.js";
 import { DryRun } from "./dry_run.js";
 import { option_names, options_schema, optionsOfJob } from "./options.js";
@@ -172,8 +183,8 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
       <div className="stack">
         {start.job_id !== null && (
           <div className="note">
-            Filled in from job <Link href={to.job(start.job_id)}>{start.job_id.slice(0, 12)}</Link>. The same parameters
-            are the same job: change them, or choose mode force for one more run.
+            Filled in from job <JobLink id={start.job_id} />. The same parameters are the same job: change them, or
+            choose mode force for one more run.
           </div>
         )}
         <Card title="Parameters">
@@ -233,8 +244,8 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
           )}
           {submitted !== null && (
             <div className="note warn" role="status" data-exists>
-              It exists already: <Link href={to.job(submitted.job_id)}>{submitted.job_id.slice(0, 12)}</Link>{" "}
-              <StatusBadge status={submitted.status} />. Nothing was started.
+              It exists already: <JobLink id={submitted.job_id} /> <StatusBadge status={submitted.status} />. Nothing
+              was started.
               <div className="row">
                 <Button
                   className="small-button"

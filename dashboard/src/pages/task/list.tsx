@@ -28,7 +28,6 @@ const PAGE_ROWS = 50;
 
 const columns: Column<Row>[] = [
   {
-    id: "task",
     title: "Task",
     cell: ({ task_id, index }) => (
       <Link href={to.task(task_id)}>
@@ -42,9 +41,8 @@ const columns: Column<Row>[] = [
       </Link>
     ),
   },
-  { id: "status", title: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
   {
-    id: "type",
     title: "Type",
     cell: ({ task_type }) => (
       <code>
@@ -52,12 +50,11 @@ const columns: Column<Row>[] = [
       </code>
     ),
   },
-  { id: "attempt", title: "Attempt", align: "right", minor: true, cell: ({ attempt }) => attempt ?? "–" },
-  { id: "ran", title: "Ran", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
-  { id: "created", title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-  { id: "ended", title: "Ended", minor: true, cell: ({ finished_at }) => <Time at={finished_at} /> },
+  { title: "Attempt", align: "right", minor: true, cell: ({ attempt }) => attempt ?? "–" },
+  { title: "Ran", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
+  { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: "Ended", minor: true, cell: ({ finished_at }) => <Time at={finished_at} /> },
   {
-    id: "error",
     title: "Error",
     minor: true,
     cell: ({ error }) => (error === null ? null : <Safe text={error.message} limit={120} />),

@@ -13,7 +13,6 @@ type TaskRow = Extract<Row, { kind: "task" }>;
 
 const step_columns: Column<Step>[] = [
   {
-    id: "stage",
     title: "Stage",
     cell: ({ number, stage }) => (
       <>
@@ -22,7 +21,6 @@ const step_columns: Column<Step>[] = [
     ),
   },
   {
-    id: "task",
     title: "Task",
     cell: ({ task_id, index }) => (
       <Link href={to.task(task_id)}>
@@ -30,19 +28,18 @@ const step_columns: Column<Step>[] = [
       </Link>
     ),
   },
-  { id: "waited", title: "Waited", align: "right", cell: ({ waiting_ms }) => durationWords(waiting_ms) },
-  { id: "failed", title: "Failed", align: "right", cell: ({ failures }) => count(failures) },
-  { id: "lost", title: "Lost", align: "right", cell: ({ lost_ms, retry_ms }) => durationWords(lost_ms + retry_ms) },
-  { id: "ran", title: "Ran", align: "right", cell: ({ running_ms }) => durationWords(running_ms) },
+  { title: "Waited", align: "right", cell: ({ waiting_ms }) => durationWords(waiting_ms) },
+  { title: "Failed", align: "right", cell: ({ failures }) => count(failures) },
+  { title: "Lost", align: "right", cell: ({ lost_ms, retry_ms }) => durationWords(lost_ms + retry_ms) },
+  { title: "Ran", align: "right", cell: ({ running_ms }) => durationWords(running_ms) },
 ];
 
 const sum = (bars: readonly Bar[], ...kinds: Bar["kind"][]) =>
   bars.filter(({ kind }) => kinds.includes(kind)).reduce((all, { from, to: end }) => all + end - from, 0);
 
 const task_columns: Column<TaskRow>[] = [
-  { id: "stage", title: "Stage", cell: ({ stage }) => <Safe text={stage.name} /> },
+  { title: "Stage", cell: ({ stage }) => <Safe text={stage.name} /> },
   {
-    id: "task",
     title: "Task",
     cell: ({ task_id, label }) => (
       <Link href={to.task(task_id)}>
@@ -50,17 +47,15 @@ const task_columns: Column<TaskRow>[] = [
       </Link>
     ),
   },
-  { id: "status", title: "Status", cell: ({ task }) => <StatusBadge status={task.status} /> },
+  { title: "Status", cell: ({ task }) => <StatusBadge status={task.status} /> },
   {
-    id: "runs",
     title: "Runs",
     align: "right",
     cell: ({ task }) => count(task.runs.filter(({ outcome }) => outcome !== "skipped").length),
   },
-  { id: "waited", title: "Waited", align: "right", cell: ({ bars }) => durationWords(sum(bars, "waiting")) },
-  { id: "gaps", title: "Retry gaps", align: "right", cell: ({ bars }) => durationWords(sum(bars, "retry_gap")) },
+  { title: "Waited", align: "right", cell: ({ bars }) => durationWords(sum(bars, "waiting")) },
+  { title: "Retry gaps", align: "right", cell: ({ bars }) => durationWords(sum(bars, "retry_gap")) },
   {
-    id: "ran",
     title: "Ran",
     align: "right",
     cell: ({ bars }) => durationWords(sum(bars, "running", "completed", "failed")),

@@ -2,7 +2,19 @@
 import { Link } from "wouter";
 import { useGet } from "../../api/hooks.js";
 import { to, useQueryState } from "../../routes.js";
-import { Button, Empty, Input, ProblemNote, Safe, Select, Skeleton, StatusBadge, Table, Time } from "../../ui/index.js";
+import {
+  Button,
+  Empty,
+  Input,
+  JobLink,
+  ProblemNote,
+  Safe,
+  Select,
+  Skeleton,
+  StatusBadge,
+  Table,
+  Time,
+} from "../../ui/index.js";
 import { DeliveryDialog } from "./delivery_dialog.js";
 import { type Delivery, type DeliveryStatus, look, looks } from "./delivery_looks.js";
 
@@ -54,9 +66,8 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
           rows={data.deliveries}
           rowKey={({ delivery_id }) => delivery_id}
           columns={[
-            { id: "state", title: "State", cell: (one) => <StatusBadge {...look(one)} /> },
+            { title: "State", cell: (one) => <StatusBadge {...look(one)} /> },
             {
-              id: "event",
               title: "Event",
               cell: ({ event_type }) => (
                 <span className="nowrap">
@@ -65,21 +76,12 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
               ),
             },
             {
-              id: "job",
               title: "Job",
-              cell: ({ job_id: about }) =>
-                about === null ? (
-                  <span className="muted">–</span>
-                ) : (
-                  <Link href={to.job(about)} className="nowrap">
-                    {about.slice(0, 12)}
-                  </Link>
-                ),
+              cell: ({ job_id: about }) => <JobLink id={about} />,
             },
             ...(endpoint_id === null
               ? [
                   {
-                    id: "to",
                     title: "To",
                     cell: ({ endpoint_id: whom, url }: Delivery) =>
                       whom === null ? (
@@ -93,7 +95,6 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
                 ]
               : []),
             {
-              id: "answer",
               title: "Answer",
               cell: ({ last_status, last_error, reason }) =>
                 (last_status !== null || last_error !== null || reason !== null) && (
@@ -103,9 +104,8 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
                   </span>
                 ),
             },
-            { id: "tries", title: "Tries", align: "right", cell: ({ attempts }) => attempts },
+            { title: "Tries", align: "right", cell: ({ attempts }) => attempts },
             {
-              id: "when",
               title: "When",
               cell: ({ created_at, next_at }) => (
                 <span>
@@ -125,7 +125,6 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
               ),
             },
             {
-              id: "do",
               title: "",
               cell: ({ delivery_id }) => (
                 <Button className="small-button" onClick={() => set({ delivery: delivery_id })}>

@@ -1,13 +1,12 @@
 // One delivery with every try, and what can be done about it.
 import { useState } from "react";
-import { Link } from "wouter";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
-import { to } from "../../routes.js";
 import {
   Button,
   Dialog,
   Duration,
+  JobLink,
   Json,
   ProblemNote,
   Safe,
@@ -39,15 +38,8 @@ export function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; 
             <code>{data.delivery_id}</code>
           </div>
           <p className="muted">
-            <Safe text={data.event_type} /> of{" "}
-            {data.job_id === null ? (
-              "no job"
-            ) : (
-              <Link href={to.job(data.job_id)} className="nowrap">
-                {data.job_id.slice(0, 12)}
-              </Link>
-            )}
-            , made <Time at={data.created_at} />
+            <Safe text={data.event_type} /> of {data.job_id === null ? "no job" : <JobLink id={data.job_id} />}, made{" "}
+            <Time at={data.created_at} />
             {data.next_at !== null && new Date(data.next_at).getTime() > Date.now() && (
               <>
                 , tried next <Time at={data.next_at} />
@@ -69,16 +61,14 @@ export function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; 
               rows={data.tries}
               rowKey={({ at, series }) => `${series} ${at}`}
               columns={[
-                { id: "at", title: "When", cell: ({ at }) => <Time at={at} /> },
-                { id: "series", title: "Series", align: "right", cell: ({ series }) => series },
+                { title: "When", cell: ({ at }) => <Time at={at} /> },
+                { title: "Series", align: "right", cell: ({ series }) => series },
                 {
-                  id: "status",
                   title: "Answer",
                   cell: ({ status }) => (status === null ? <span className="muted">none</span> : <code>{status}</code>),
                 },
-                { id: "took", title: "Took", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
+                { title: "Took", align: "right", cell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
                 {
-                  id: "said",
                   title: "What it said",
                   cell: ({ error: wrong, body }) => (
                     <span>

@@ -56,7 +56,6 @@ function Endpoints() {
             href={({ endpoint_id }) => to.webhooks(endpoint_id)}
             columns={[
               {
-                id: "url",
                 title: "Address",
                 cell: ({ endpoint_id, url, description }) => (
                   <div className="endpoint-url">
@@ -69,10 +68,9 @@ function Endpoints() {
                   </div>
                 ),
               },
-              { id: "events", title: "Hears of", cell: ({ events }) => <Heard events={events} /> },
-              { id: "state", title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
+              { title: "Hears of", cell: ({ events }) => <Heard events={events} /> },
+              { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
               {
-                id: "made",
                 title: "Made",
                 minor: true,
                 cell: ({ created_at }) => <Time at={created_at} />,

@@ -87,12 +87,10 @@ function Versions({ versions }: { versions: { version: string; workers: number }
 
 const columns: Column<GoneWorker>[] = [
   {
-    id: "worker",
     title: "Worker",
     cell: (one) => <Safe text={nameOf(one)} />,
   },
   {
-    id: "what",
     title: "What happened",
     cell: (one) => (
       <span className="row">
@@ -103,8 +101,8 @@ const columns: Column<GoneWorker>[] = [
       </span>
     ),
   },
-  { id: "started", title: "Started", cell: (one) => <Time at={one.started_at} />, minor: true },
-  { id: "version", title: "Version", cell: (one) => <Safe text={one.version ?? "–"} />, minor: true },
+  { title: "Started", cell: (one) => <Time at={one.started_at} />, minor: true },
+  { title: "Version", cell: (one) => <Safe text={one.version ?? "–"} />, minor: true },
 ];
 
 function Gone({ gone }: { gone: readonly GoneWorker[] }) {
