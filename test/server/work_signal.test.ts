@@ -19,7 +19,13 @@ test("after a LISTEN that failed it listens again a few seconds later, and rings
   expect(listen).toHaveBeenCalledTimes(2);
   const woken = work_signal.wait(new Set(["t.only"]), work_signal.now(), 60_000, new AbortController().signal);
   await db.sql`select pg_notify('fanfold_ready', ${notifyPayload("t.only")})`;
-  await woken;
+  expect(await woken).toBe("t.only");
   expect(work_signal.now()).toBe(1);
+  // Of two that were heard, neither is the one.
+  await db.sql`select pg_notify('fanfold_ready', ${notifyPayload("t.other")})`;
+  await vi.waitFor(() => expect(work_signal.now()).toBe(2));
+  const both = new Set(["t.only", "t.other"]);
+  expect(await work_signal.wait(both, 0, 60_000, new AbortController().signal)).toBeNull();
+  expect(await work_signal.wait(both, 1, 60_000, new AbortController().signal)).toBe("t.other");
   await work_signal.stop();
 });

@@ -1,7 +1,8 @@
 // Workers that have no database: what they may do over HTTP, and that a tenant's worker never reaches beyond its tenant.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { worker_commands } from "../../src/engine/work/commands.js";
+import { WorkSignal } from "../../src/server/stream/work_signal.js";
 import { type Answered, type CallOptions, openService, type TestService } from "./service.js";
 
 let service: TestService;
@@ -249,6 +250,48 @@ describe("a worker without a database", () => {
     expect(await beatAfter(60)).toHaveLength(1);
     expect(await beatAfter(600)).toHaveLength(0);
     await service.engine.forTenant("planned").cancelJob(job_id);
+  });
+
+  test("waits for a hint after one look where it was idle, and then looks at the one type that came", async () => {
+    const waits = vi.spyOn(WorkSignal.prototype, "wait");
+    const idles = vi.spyOn(worker_commands, "set_idle");
+    const looks = vi.spyOn(worker_commands, "claim_for");
+    const hinted = vi.spyOn(worker_commands, "claim_hinted");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const worker = await HttpWorker.register("hinted", ["t.lone", "t.do"]);
+    const engine = service.engine.forTenant("hinted");
+    const looks_before: number[] = [];
+    // On a busy machine the look of every second may be quicker than the hint.
+    for (let round = 0; round < 20 && (round < 3 || hinted.mock.calls.length === 0); round++) {
+      for (const spy of [waits, looks]) spy.mockClear();
+      const claim = worker.claim(10, 20);
+      await vi.waitFor(() => expect(waits).toHaveBeenCalled());
+      looks_before.push(looks.mock.invocationCallOrder.filter((at) => at < waits.mock.invocationCallOrder[0]!).length);
+      const { task_id } = await engine.enqueue("t.lone", { round });
+      const { tasks, stages } = await claim;
+      expect(tasks).toMatchObject([{ task_id, parameters: { round } }]);
+      expect(stages).toMatchObject([{ task_type: "t.lone" }]);
+      expect((await worker.say("finish", { tasks: [{ task_id, claim_id: tasks[0].claim_id }] })).status).toBe(200);
+    }
+    expect(looks_before.slice(0, 3)).toEqual([2, 1, 1]);
+    expect(idles).toHaveBeenCalledTimes(1);
+    expect(hinted).toHaveBeenCalledWith(expect.anything(), "t.lone", expect.objectContaining({ worker_id: worker.id }));
+  });
+
+  test("bounds a type: what it is told of is claimed with that bound", async () => {
+    const hinted = vi.spyOn(worker_commands, "claim_hinted");
+    onTestFinished(() => void vi.restoreAllMocks());
+    const worker = await HttpWorker.register("bounded", ["t.lone"]);
+    await service.engine.forTenant("bounded").enqueueMany(
+      "t.lone",
+      Array.from({ length: 3 }, (_, n) => ({ parameters: { n } })),
+    );
+    const { work } = service.engine.forTenant("bounded");
+    const wanted = { limit: 10, per_type: { "t.lone": 1 }, known_stages: [] };
+    expect((await work.claimHinted(worker.id, "t.lone", wanted)).tasks).toHaveLength(1);
+    expect(hinted).not.toHaveBeenCalled();
+    expect((await work.claimHinted(worker.id, "t.lone", { limit: 10, known_stages: [] })).tasks).toHaveLength(2);
+    expect(hinted).toHaveBeenCalledTimes(1);
   });
 
   test("is told everything that is wrong with what it sends", async () => {

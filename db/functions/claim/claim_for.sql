@@ -1,6 +1,6 @@
 -- A claim for a worker that speaks over HTTP, of the session's tenant: one call, one transaction. Planning that is data comes first and alone,
--- for the server that asks: {plan: claim}. Otherwise {plan: null, replies: [as claim answers]}: of each type in `per_type` no more than it says,
--- of all together no more than `limit`.
+-- for the server that asks: {plan: claim}. Otherwise {plan: null, replies: [as claim answers], idle}: of each type in `per_type` no more than it
+-- says, of all together no more than `limit`. `idle`: it was written idle before, so that what comes after this look is told of.
 -- request: {worker_id, limit, per_type?: {type: most}, known?, turns?}. A worker that gets all it asked for is no longer idle: it comes again by itself.
 create or replace function app.claim_for(request json)
 returns json
@@ -56,6 +56,6 @@ begin
   if v_worker.idle and v_left <= 0 then
     update app.workers w set idle = false where w.worker_id = v_worker.worker_id;
   end if;
-  return json_build_object('plan', null, 'replies', array_to_json(v_replies), 'turns', v_turns);
+  return json_build_object('plan', null, 'idle', v_worker.idle, 'replies', array_to_json(v_replies), 'turns', v_turns);
 end $$;
 grant execute on function app.claim_for(json) to fanfold_worker, fanfold_admin;

@@ -89,6 +89,8 @@ export interface ClaimForRequest {
 export interface ClaimForReply {
   /** A stage whose plan is data: the server that asks carries it out, and asks again. */
   plan: ClaimedBatch | null;
+  /** It was written idle before this look: whatever is enqueued after it is told of. */
+  idle?: boolean;
   replies?: ClaimReply[];
   turns?: Record<string, number>;
 }

@@ -9,7 +9,7 @@ import type { Zones } from "../../storage/zones.js";
 import type { Database } from "../database/database.js";
 import { toldFailure } from "../database/lost_connection.js";
 import type { Assets } from "../verbs/assets.js";
-import { type ClaimedBatch, worker_commands as commands, type FailedItem } from "./commands.js";
+import { type ClaimedBatch, type ClaimReply, worker_commands as commands, type FailedItem } from "./commands.js";
 import type { EffectParts } from "./remote_effects.js";
 import { RemoteFiles } from "./remote_files.js";
 import { type RemoteFinish, RemoteFinisher } from "./remote_finisher.js";
@@ -57,14 +57,21 @@ export interface RemoteClaim {
   stages: WorkStage[];
 }
 
+export interface RemoteLook {
+  claim: RemoteClaim;
+  /** It found nothing, and what comes after it is told of: whoever hears hints may wait now. */
+  may_wait: boolean;
+}
+
 export class RemoteWork {
   readonly results: RemoteResults;
   readonly plans: RemotePlans;
   readonly files: RemoteFiles;
   readonly #finisher: RemoteFinisher;
   readonly #session: TenantSession;
-  /** By worker: where the turns of the tenant's jobs go on. */
+  /** By worker: where the turns of the tenant's jobs go on, and what it registered for. */
   readonly #turns = new Map<string, Record<string, number>>();
+  readonly #types = new Map<string, ReadonlySet<string>>();
 
   constructor(
     db: Database,
@@ -119,8 +126,12 @@ export class RemoteWork {
     return { lost: reply.lost, abort };
   }
 
+  async claim(worker_id: string, wanted: RemoteWanted): Promise<RemoteClaim> {
+    return (await this.look(worker_id, wanted)).claim;
+  }
+
   /** Carries out plans that are data first: without a worker on the database nobody else would. */
-  async claim(worker_id: string, { limit, per_type, known_stages }: RemoteWanted): Promise<RemoteClaim> {
+  async look(worker_id: string, { limit, per_type, known_stages }: RemoteWanted): Promise<RemoteLook> {
     for (;;) {
       const turns = this.#turns.get(worker_id) ?? {};
       const request = { worker_id, limit, per_type, known: known_stages, turns };
@@ -129,20 +140,21 @@ export class RemoteWork {
         await this.#plan(worker_id, reply.plan);
         continue;
       }
-      this.#remember(worker_id, reply.turns ?? {});
-      const replies = reply.replies ?? [];
-      const tasks = replies.flatMap(({ claims }) => claims.flatMap(tasksOf));
-      return { tasks, stages: replies.flatMap(({ stages }) => stages) };
+      remember(this.#turns, worker_id, reply.turns ?? {});
+      const claim = claimOf(reply.replies ?? []);
+      return { claim, may_wait: claim.tasks.length === 0 && reply.idle === true };
     }
   }
 
-  #remember(worker_id: string, turns: Record<string, number>): void {
-    this.#turns.delete(worker_id);
-    this.#turns.set(worker_id, turns);
-    for (const [oldest] of this.#turns) {
-      if (this.#turns.size <= WORKERS_REMEMBERED) break;
-      this.#turns.delete(oldest);
-    }
+  /** As claim, of the one type that an idle worker was told of. A whole look is for what the worker bounds, and for plans. */
+  async claimHinted(worker_id: string, type: string, wanted: RemoteWanted): Promise<RemoteClaim> {
+    const { limit, per_type, known_stages: known } = wanted;
+    if (type.startsWith(PLANS) || per_type?.[type] !== undefined) return this.claim(worker_id, wanted);
+    const turns = this.#turns.get(worker_id) ?? {};
+    const request = { worker_id, types: [type], limit, after_tenant: null, known, turns };
+    const reply = await this.#session.run((db) => commands.claim_hinted(db, type, request));
+    if (reply.turns !== undefined) remember(this.#turns, worker_id, { ...turns, ...reply.turns });
+    return claimOf([reply]);
   }
 
   async #plan(worker_id: string, claim: ClaimedBatch): Promise<void> {
@@ -166,7 +178,11 @@ export class RemoteWork {
 
   /** What hints are for it. */
   async typesOf(worker_id: string): Promise<ReadonlySet<string>> {
-    return new Set((await this.#session.run((db) => known(db, worker_id))).types);
+    const there = this.#types.get(worker_id);
+    if (there !== undefined) return there;
+    const types = new Set((await this.#session.run((db) => known(db, worker_id))).types);
+    remember(this.#types, worker_id, types);
+    return types;
   }
 
   setIdle(worker_id: string, idle: boolean): Promise<null> {
@@ -200,6 +216,21 @@ export class RemoteWork {
 
   stop(worker_id: string): Promise<{ released: number }> {
     return this.#session.run((db) => commands.stop_worker(db, { worker_id }));
+  }
+}
+
+function claimOf(replies: readonly ClaimReply[]): RemoteClaim {
+  const tasks = replies.flatMap(({ claims }) => claims.flatMap(tasksOf));
+  return { tasks, stages: replies.flatMap(({ stages }) => stages) };
+}
+
+/** Of the workers that were heard of last. */
+function remember<T>(all: Map<string, T>, worker_id: string, value: T): void {
+  all.delete(worker_id);
+  all.set(worker_id, value);
+  for (const [oldest] of all) {
+    if (all.size <= WORKERS_REMEMBERED) break;
+    all.delete(oldest);
   }
 }
 

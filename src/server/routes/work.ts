@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { protocol_document, protocol_version } from "../../core/api/work/protocol.js";
 import { work_api } from "../../core/api/work.js";
-import type { RemoteWork } from "../../engine/work/remote_work.js";
+import type { RemoteLook, RemoteWork } from "../../engine/work/remote_work.js";
 import { sendZoneFile } from "../files/worker_files.js";
 import { type Call, routes } from "../http/route.js";
 import { sendFile } from "./assets.js";
@@ -64,7 +64,7 @@ async function finish({ engine, params, body, signal, service }: Call<typeof wor
 
 type Claimed = Awaited<ReturnType<RemoteWork["claim"]>>;
 
-/** Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. */
+/** Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. One that was idle waits at once. */
 async function claim(call: Call<typeof work_api.claim>): Promise<Claimed> {
   const { signal, service, place, body } = call;
   if (body.wait_s > 0) place.wait();
@@ -83,21 +83,33 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
   const { worker_id } = params;
   const { work } = engine;
   const until = performance.now() + body.wait_s * 1000;
-  let types: ReadonlySet<string> | null = null;
+  let hint: string | null = null;
+  let is_idle = false;
   for (;;) {
+    const heard = service.work_signal.hears;
     const before = service.work_signal.now();
-    const found = await work.claim(worker_id, body);
+    const hinted = hint;
+    const looked: RemoteLook =
+      hinted === null
+        ? await work.look(worker_id, body)
+        : { claim: await work.claimHinted(worker_id, hinted, body), may_wait: false };
+    const found = looked.claim;
+    hint = null;
     if (found.tasks.length > 0) {
       if (signal.aborted) await giveBack(work, worker_id, found);
       return found;
     }
     const left_ms = until - performance.now();
     if (left_ms <= 0 || over.aborted) return found;
-    if (types !== null) await service.work_signal.wait(types, before, Math.min(left_ms, LOOK_MS), over);
-    else {
+    // Another worker that was woken was quicker: a look at everything decides whether to wait.
+    if (hinted !== null) continue;
+    if (is_idle || (heard && looked.may_wait)) {
+      const types = await work.typesOf(worker_id);
+      hint = await service.work_signal.wait(types, before, Math.min(left_ms, LOOK_MS), over);
+    } else {
       await service.work_signal.listen();
       await work.setIdle(worker_id, true);
-      types = await work.typesOf(worker_id);
+      is_idle = true;
     }
   }
 }
