@@ -52,8 +52,10 @@ function inherited(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(FANFOLD_|DATABASE_URL$)/.test(name)));
 }
 
-/** Every lease of this suite: the shortest there is. */
+/** Leases that shall end: the shortest there is. */
 export const LEASE_S = 5;
+/** Where a lease must not end, however busy the machine is. */
+export const LONG_LEASE_S = 60;
 
 export async function until<T>(
   what: string,
@@ -227,6 +229,8 @@ export class RemoteHouse {
     const { server } = this;
     if (server === null) return;
     this.server = null;
+    // It may have ended by itself, when it could not begin.
+    if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = new Promise((resolve) => server.once("close", resolve));
     server.kill("SIGKILL");
     await gone;
@@ -274,12 +278,12 @@ export class RemoteScene {
     readonly effects: string,
   ) {}
 
-  worker(kind: string): RemoteProcess {
+  worker(kind: string, lease_s = LEASE_S): RemoteProcess {
     const worker = new RemoteProcess(worker_commands[kind]!, {
       FANFOLD_URL: this.way.url,
       FANFOLD_KEY: this.key,
       FANFOLD_SLOTS: "4",
-      FANFOLD_LEASE_S: String(LEASE_S),
+      FANFOLD_LEASE_S: String(lease_s),
       FANFOLD_EFFECTS: this.effects,
     });
     this.house.workers.push(worker);
