@@ -16,7 +16,10 @@ const bbox = z.object({
   crs: z.string().max(300).default("http://www.opengis.net/def/crs/OGC/1.3/CRS84").meta({ format: "uri" }),
 });
 
-/** The first is a text: test suites look at the first input, and at the output of the same name. */
+/**
+ * The first is a text: test suites look at the first input, and at the output of the same name. The first object is one of any fields: they send
+ * it fields of their own.
+ */
 export const echo_fields = {
   text: z.string().max(100_000).optional().describe("A text"),
   number: z.number().optional().describe("A number"),
@@ -26,8 +29,8 @@ export const echo_fields = {
     .union([z.number(), z.string().max(100)])
     .optional()
     .describe("A number, or a text that says it"),
-  box: bbox.optional().describe("A bounding box"),
   object: z.record(z.string().max(200), z.unknown()).optional().describe("An object of any fields"),
+  box: bbox.optional().describe("A bounding box"),
   bytes: base64.optional().describe("Bytes, as base64"),
 };
 

@@ -26,7 +26,7 @@ describe.skipIf(why !== null)(`OWSLib's client of OGC API Processes${why === nul
     });
     expect(told).toMatchObject({
       listed: ["echo"],
-      inputs: ["text", "number", "flag", "list", "measure", "box", "object", "bytes", "pause"],
+      inputs: ["text", "number", "flag", "list", "measure", "object", "box", "bytes", "pause"],
       conforms: expect.arrayContaining(["http://www.opengis.net/spec/ogcapi-processes-1/1.0/conf/core"]),
       waited: { text: "by OWSLib", list: ["a"] },
       status: "successful",

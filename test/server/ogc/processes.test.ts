@@ -17,8 +17,8 @@ const everything = {
   flag: true,
   list: ["a", "b"],
   measure: 7,
-  box: { bbox: [7, 51.9, 7.1, 52], crs: "http://www.opengis.net/def/crs/OGC/1.3/CRS84" },
   object: { value: { deep: [1, { a: null }] } },
+  box: { bbox: [7, 51.9, 7.1, 52], crs: "http://www.opengis.net/def/crs/OGC/1.3/CRS84" },
   bytes: Buffer.from("bytes").toString("base64"),
 };
 
@@ -114,7 +114,7 @@ describe("OGC API Processes", () => {
       inputs: {
         text: { minOccurs: 0, maxOccurs: 1, schema: { type: "string", maxLength: 100_000 } },
         list: { schema: { type: "array", items: { type: "string" } } },
-        measure: { schema: { anyOf: [{ type: "number" }, { type: "string" }] } },
+        measure: { schema: { oneOf: [{ type: "number" }, { type: "string" }] } },
         box: { schema: { type: "object", required: ["bbox"], properties: { bbox: { type: "array", minItems: 4 } } } },
         bytes: { schema: { type: "string", contentEncoding: "base64", contentMediaType: "application/octet-stream" } },
       },
@@ -144,6 +144,28 @@ describe("OGC API Processes", () => {
       status: "successful",
       progress: 100,
     });
+  });
+
+  test("a list of one comes without brackets too, and a value in the wrapping of drafts", async () => {
+    const inputs = {
+      list: "one",
+      object: { value: "kept" },
+      bytes: { value: everything.bytes, format: { encoding: "base64" } },
+    };
+    const { status, body } = await execute("echo", { inputs, response: "document" });
+    expect([status, body.list, body.object.value, body.bytes.value]).toEqual([
+      200,
+      ["one"],
+      { value: "kept" },
+      everything.bytes,
+    ]);
+    const wrong = { list: 5, bytes: { value: everything.bytes, format: { mediaType: "image/png" } } };
+    const refused = await execute("echo", { inputs: wrong });
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "application/json; charset=utf-8"]);
+    expect(refused.body.problems.map(({ path }: Loose) => path).sort()).toEqual([
+      "inputs.bytes.mediaType",
+      "inputs.list",
+    ]);
   });
 
   test("one output by value is sent as what it is, and by reference as a link to it", async () => {

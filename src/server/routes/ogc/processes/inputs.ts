@@ -83,17 +83,23 @@ function referenceOf(input: string, value: unknown, schema: JsonSchema, problems
   return { input, href: String(href), takes_text: typesOf(schema).every((type) => type === "string") };
 }
 
-const qualified = new Set(["value", "mediaType", "encoding", "schema", "type"]);
+const qualified = new Set(["value", "mediaType", "encoding", "schema", "type", "format"]);
 
-/** The value itself, without what OGC wraps around it: {"value": …, "mediaType": …}. */
+/**
+ * The value itself, without what OGC wraps around it: {"value": …, "mediaType": …}, or {"value": …, "format": {"mediaType": …}} as drafts had it.
+ * A list of one may come without its brackets: the standard writes an input that may occur several times so.
+ */
 function plain(value: unknown, schema: JsonSchema, path: string, problems: Problem[]): unknown {
   if (Array.isArray(value) && isObject(schema.items))
     return value.map((one, at) => plain(one, schema.items as JsonSchema, `${path}[${at}]`, problems));
+  if (schema.type === "array" && isObject(schema.items) && isOne(value, schema.items))
+    return [plain(value, schema.items, `${path}[0]`, problems)];
   if (!isObject(value) || !("value" in value) || declares(schema, "value")) return value;
   if (!Object.keys(value).every((name) => qualified.has(name))) return value;
   const types = typesOf(schema);
   if (types.includes("object") && !types.includes(typeOf(value.value))) return value;
-  const media_type = value.mediaType ?? value.type;
+  const format = isObject(value.format) ? value.format : {};
+  const media_type = value.mediaType ?? value.type ?? format.mediaType;
   if (
     media_type !== undefined &&
     typeof schema.contentMediaType === "string" &&
@@ -106,6 +112,12 @@ function plain(value: unknown, schema: JsonSchema, path: string, problems: Probl
     });
   }
   return plain(value.value, schema, path, problems);
+}
+
+/** One of the list's values by itself, and nothing that is wrapped. */
+function isOne(value: unknown, items: JsonSchema): boolean {
+  const types = typesOf(items).map((type) => (type === "integer" ? "number" : type));
+  return types.includes(typeOf(value)) && !(isObject(value) && ("value" in value || "href" in value));
 }
 
 function declares(schema: JsonSchema, name: string): boolean {

@@ -35,6 +35,7 @@ export function asSchema30(schema: unknown, root: unknown = schema, depth = 0): 
   for (const name of kept) if (given[name] !== undefined) made[name] = given[name];
   const inner = (one: unknown) => asSchema30(one, root, depth + 1);
   writeType(made, given);
+  if (Array.isArray(made.required) && made.required.length === 0) delete made.required;
   if (given.const !== undefined) made.enum = [given.const];
   writeBound(made, given, "exclusiveMinimum", "minimum");
   writeBound(made, given, "exclusiveMaximum", "maximum");
@@ -75,7 +76,11 @@ function writeType(made: Schema, { type }: Schema): void {
   const types = type.filter((one) => one !== "null");
   delete made.type;
   if (types.length === 1) made.type = types[0];
-  else if (types.length > 1) made.anyOf = types.map((one) => ({ type: one }));
+  else if (types.length > 1)
+    writeOneOf(
+      made,
+      types.map((one) => ({ type: one })),
+    );
   if (types.length < type.length) made.nullable = true;
 }
 
@@ -96,7 +101,15 @@ function writeAlternatives(
   const others = list.filter((one) => !(isSchema(one) && one.type === "null"));
   if (others.length < list.length) made.nullable = true;
   if (others.length === 1 && name !== "allOf") Object.assign(made, { ...inner(others[0]), ...described(made) });
+  else if (others.length > 0 && name === "anyOf") writeOneOf(made, others.map(inner));
   else if (others.length > 0) made[name] = others.map(inner);
+}
+
+/** Where no value can be two of them, "any" is "one": the word by which clients know a value of mixed type. */
+function writeOneOf(made: Schema, alternatives: Schema[]): void {
+  const types = alternatives.map(({ type }) => (type === "integer" ? "number" : type));
+  const is_one = types.every((type) => typeof type === "string") && new Set(types).size === types.length;
+  made[is_one ? "oneOf" : "anyOf"] = alternatives;
 }
 
 function described({ title, description, nullable, default: usual }: Schema): Schema {
