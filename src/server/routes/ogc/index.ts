@@ -114,7 +114,9 @@ export function ogcRoutes(): Route[] {
           title: set.title,
           uri: set.uri,
           crs: set.crs,
-          links: [{ rel: "self", href: ogc.links.set(set.id), type: "application/json", title: "Its definition" }],
+          links: ["self", "item"].map((rel) => {
+            return { rel, href: ogc.links.set(set.id), type: "application/json", title: "Its definition" };
+          }),
         })),
       };
       return told(ogc, call.query.f, answer, () => page(ogc, "Tile matrix sets", "tileMatrixSets", answer));

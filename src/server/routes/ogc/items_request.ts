@@ -133,6 +133,20 @@ function readWord(text: string | undefined, name: string, words: readonly string
 /** Beyond this Web Mercator has no degrees any more, and a box would come around the world. */
 const mercator_edge = 20_037_508.342_789_244;
 
+/**
+ * By the last digit that positions are told with: a box of such positions has the features they were told of, although they are rounded, and a
+ * caller transforms them a little otherwise than the database.
+ */
+function widened(box: number[], crs: Crs): number[] {
+  const by = 10 ** -digitsOf(crs);
+  const half = box.length / 2;
+  const ends = crs.degrees ? [180, 90] : crs.srid === 3857 ? [mercator_edge, mercator_edge] : [];
+  return box.map((one, at) => {
+    const end = ends[at % half] ?? Number.POSITIVE_INFINITY;
+    return Math.min(Math.max(at < half ? one - by : one + by, -end), end);
+  });
+}
+
 function readBox(query: Query, layer: Layer, problems: Problem[]): FeatureChoice {
   const crs = readCrs(query["bbox-crs"], "bbox-crs", layer, problems);
   if (query.bbox === undefined) return {};
@@ -152,10 +166,7 @@ function readBox(query: Query, layer: Layer, problems: Problem[]): FeatureChoice
     problems.push({ path: "query.bbox", problem, fix: `${fix} (with heights: 6 numbers)` });
     return {};
   }
-  const numbers = box as number[];
-  const kept =
-    crs.srid === 3857 ? numbers.map((one) => Math.min(Math.max(one, -mercator_edge), mercator_edge)) : numbers;
-  return { bbox: bboxGeometry(kept), bbox_srid: crs.srid };
+  return { bbox: bboxGeometry(widened(box as number[], crs)), bbox_srid: crs.srid };
 }
 
 function readSpan(text: string, problems: Problem[]): [string | null, string | null] | undefined {

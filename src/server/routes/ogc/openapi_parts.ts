@@ -65,8 +65,9 @@ export function get({ id, tag, summary, parameters, answers, statuses = {} }: Op
   };
 }
 
+/** 3.0 knows no empty list of what is required, and strict readers refuse a whole document for one. */
 export const object = (required: string[], properties: Record<string, Json>): Json => ({
   type: "object",
-  required,
+  ...(required.length === 0 ? {} : { required }),
   properties,
 });
