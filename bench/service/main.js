@@ -25,7 +25,7 @@ npm run bench -- pooler   [--samples n] [--json]              how long a task wa
 npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
 npm run bench -- vector   [--n tiles] [--json]                raster tiles beside titiler, CPU for each
 npm run bench -- h3       [--json]                            cells and pixels a CPU second, without the service
-npm run bench -- raster   [--n tiles] [--samples n] [--json]  rasters beside a shell loop and a Python script that do the same
+npm run bench -- raster   [--n tiles] [--samples n] [--only tiles,wasm,large] [--json] beside a shell loop and a Python script that do the same
 `;
 
 const measures = { http, fairness, stac, ui, pooler, requests, python, vector, raster };
@@ -52,6 +52,7 @@ export async function serviceBench([name = "", ...rest]) {
         n: count("--n", values.n),
         callers: count("--callers", values.callers),
         samples: count("--samples", values.samples),
+        only: values.only?.split(",").filter(Boolean),
       });
       const errors = server.logged_errors();
       if (values.json) process.stdout.write(`${JSON.stringify({ ...found, server_errors: errors }, null, 2)}\n`);
@@ -93,6 +94,7 @@ function readArgs(args) {
         n: { type: "string" },
         callers: { type: "string" },
         samples: { type: "string" },
+        only: { type: "string" },
         json: { type: "boolean" },
       },
     });

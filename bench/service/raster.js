@@ -12,9 +12,11 @@ import { tenantPrefix } from "../../dist/core/places/store.js";
 import { openServer } from "../../dist/engine/database/server_database.js";
 import { migrate } from "../../dist/engine/schema/migrate.js";
 import { syntheticScene, writeGeoTiff } from "../../dist/index.js";
+import { UsageError } from "../options.js";
 import { median } from "../statistics.js";
 
 const HERE = fileURLToPath(new URL("../raster", import.meta.url));
+const WORKER = fileURLToPath(new URL("raster_worker.js", import.meta.url));
 const SIDE = 512;
 const LARGE = 8192;
 
@@ -23,50 +25,74 @@ const LARGE = 8192;
  * @typedef {{ name: string, runs: Used[] }} Side
  */
 
-/** @param {import("./place.js").Place} place @param {{ n?: number, samples?: number }} options `n` tiles, `samples` rounds
+const PARTS = ["tiles", "wasm", "large"];
+/** WASM is compared with programs on fewer tiles. */
+const WASM_TILES = 24;
+
+/** @param {import("./place.js").Place} place
+ * @param {{ n?: number | undefined, samples?: number | undefined, only?: string[] | undefined }} options `n` tiles, `samples` rounds, `only` these parts
  * @returns {Promise<import("./main.js").Found>} */
-export async function raster({ server, say }, { n = 234, samples = 3 }) {
+export async function raster({ server, say }, { n = 234, samples = 3, only = PARTS }) {
+  const unknown = only.filter((part) => !PARTS.includes(part));
+  if (unknown.length > 0) throw new UsageError(`--only: there is no ${unknown.join(", ")}: ${PARTS.join(", ")}`);
   if (spawnSync("gdalwarp", ["--version"]).status !== 0)
     throw new Error("there is no GDAL here: apt-get install gdal-bin");
   const dir = mkdtempSync(join(tmpdir(), "fanfold-bench-raster-"));
   const peers = environment(say);
   try {
-    const bench = { server, say, dir, python: typeof peers === "string" ? null : peers.python };
+    const bench = { server, say, dir, samples, python: typeof peers === "string" ? null : peers.python };
     const notes = typeof peers === "string" ? [`Without the Python peers: ${peers}`] : [];
-    const sources = tiles(dir, n, say);
-    /** @type {import("./main.js").Found["rows"]} */
     const rows = [];
-    const ours = await rounds(bench, "Fanfold", samples, (at) =>
-      fanfold(bench, `tiles${at}`, sources, "source", "auto"),
-    );
-    const cold = await rounds(bench, "Fanfold, GDAL's programs", samples, (at) =>
-      fanfold(bench, `cold${at}`, sources, "source", "gdal"),
-    );
-    rows.push(...lines(`${n} tiles of ${SIDE}²`, ours), ...lines(`${n} tiles`, cold));
-    if (bench.python !== null) {
-      const loop = await rounds(bench, "shell loop", samples, () => shellLoop(bench, sources, "source"));
-      const script = await rounds(bench, "Python script", samples, () => pythonScript(bench, sources, "source"));
-      for (const peer of [loop, script]) rows.push(...lines(`${n} tiles`, peer), ...ratios(ours, peer, 2, 1.2));
-    }
-    const large = [largeSource(dir, say)];
-    const whole = await rounds(bench, "Fanfold, to EPSG:3857", samples, (at) =>
-      fanfold(bench, `large${at}`, large, "EPSG:3857", "auto"),
-    );
-    const warp = await rounds(bench, "gdalwarp -of COG", samples, () => gdalwarp(bench, large[0] ?? ""));
-    rows.push(...lines(`${LARGE}² × 4`, whole), ...lines(`${LARGE}² × 4`, warp), ...ratios(whole, warp, 1.3, null));
-    return { title: `Rasters, ${n} tiles of ${SIDE}² at 2 slots, medians of ${samples}`, rows, notes };
+    if (only.includes("tiles")) rows.push(...(await tilesPart(bench, n)));
+    if (only.includes("wasm")) rows.push(...(await wasmPart(bench)));
+    if (only.includes("large")) rows.push(...(await largePart(bench)));
+    return { title: `Rasters at 2 slots, medians of ${samples}; CPU without Postgres`, rows, notes };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/** @typedef {{ server: import("../server.js").Server, say: (line: string) => void, dir: string, python: string | null }} Bench */
+/** @param {Bench} bench @param {number} n */
+async function tilesPart(bench, n) {
+  const sources = tiles(bench.dir, n, bench.say);
+  const ours = await rounds(bench, "Fanfold", () => fanfold(bench, sources, "source", "auto"));
+  const cold = await rounds(bench, "Fanfold, GDAL's programs", () => fanfold(bench, sources, "source", "gdal"));
+  const rows = [...lines(`${n} tiles of ${SIDE}²`, ours), ...lines(`${n} tiles`, cold)];
+  if (bench.python === null) return rows;
+  const loop = await rounds(bench, "shell loop", () => shellLoop(bench, sources, "source"));
+  const script = await rounds(bench, "Python script", () => pythonScript(bench, sources, "source"));
+  for (const peer of [loop, script]) rows.push(...lines(`${n} tiles`, peer), ...ratios(ours, peer, 2, 1.2));
+  return rows;
+}
 
-/** @param {Bench} bench @param {string} name @param {number} times @param {(at: number) => Promise<Used>} run @returns {Promise<Side>} */
-async function rounds({ say }, name, times, run) {
+/** @param {Bench} bench */
+async function wasmPart(bench) {
+  const sources = tiles(bench.dir, WASM_TILES, bench.say);
+  const wasm = await rounds(bench, "Fanfold, WASM", () => fanfold(bench, sources, "source", "wasm"));
+  const native = await rounds(bench, "Fanfold, GDAL's programs", () => fanfold(bench, sources, "source", "gdal"));
+  return [
+    ...lines(`${WASM_TILES} tiles`, wasm),
+    ...lines(`${WASM_TILES} tiles`, native),
+    ...ratios(wasm, native, 4, null),
+  ];
+}
+
+/** @param {Bench} bench */
+async function largePart(bench) {
+  const large = largeSource(bench.dir, bench.say);
+  const whole = await rounds(bench, "Fanfold, to EPSG:3857", () => fanfold(bench, [large], "EPSG:3857", "auto"));
+  const warp = await rounds(bench, "gdalwarp -of COG", () => gdalwarp(bench, large));
+  const what = `${LARGE}² × 4`;
+  return [...lines(what, whole), ...lines(what, warp), ...ratios(whole, warp, 1.3, null)];
+}
+
+/** @typedef {{ server: import("../server.js").Server, say: (line: string) => void, dir: string, samples: number, python: string | null }} Bench */
+
+/** @param {Bench} bench @param {string} name @param {() => Promise<Used>} run @returns {Promise<Side>} */
+async function rounds({ say, samples }, name, run) {
   const runs = [];
-  for (let at = 0; at < times; at++) {
-    const used = await run(at);
+  for (let at = 0; at < samples; at++) {
+    const used = await run();
     say(`${name}: ${used.wall_s.toFixed(1)} s, ${used.cpu_s.toFixed(1)} CPU s, ${Math.round(used.peak_mb)} MB`);
     runs.push(used);
   }
@@ -98,9 +124,11 @@ function ratios(ours, peer, cpu, wall) {
   ];
 }
 
-/** @param {Bench} bench @param {string} database @param {string[]} sources @param {string} target_crs @param {"auto" | "gdal" | "wasm"} engine
- * @returns {Promise<Used>} */
-async function fanfold({ server, dir }, database, sources, target_crs, engine) {
+let jobs = 0;
+/** In a database and a folder of its own, made before the clock runs. @param {Bench} bench @param {string[]} sources
+ * @param {string} target_crs @param {"auto" | "gdal" | "wasm"} engine @returns {Promise<Used>} */
+async function fanfold({ server, dir }, sources, target_crs, engine) {
+  const database = `fanfold${jobs++}`;
   await server.admin.unsafe(`create database ${database}`);
   const database_url = server.url(database);
   const db = openServer(database_url, { max: 1 });
@@ -111,18 +139,18 @@ async function fanfold({ server, dir }, database, sources, target_crs, engine) {
   const bronze = join(storage_dir, "zones", "bronze", tenantPrefix("default"));
   mkdirSync(bronze, { recursive: true });
   for (const [at, source] of sources.entries()) writeFileSync(join(bronze, `t${at}.tif`), readFileSync(source));
-  const { startProcess } = await import("./place.js");
-  const scratch_dir = join(storage_dir, "scratch");
-  const settings = { database_url, storage_dir, slots: 2, raster_engine: engine, scratch_dir };
-  const worker = await startProcess("raster_worker", settings, () => {});
   const list = sources.map((_, at) => `bronze:t${at}.tif`);
   const parameters = { sources: { list }, collection: "bench", target_crs, homogeneity: "warn" };
+  const told = join(storage_dir, "told.json");
+  const job = { type: "process_raster_collection", parameters };
+  const scratch_dir = join(storage_dir, "scratch");
+  const settings = { database_url, storage_dir, scratch_dir, slots: 2, engine, job, told };
   try {
-    const used = await worker.ask({ type: "process_raster_collection", parameters });
-    if (used.status !== "completed") throw new Error(`the job ended as ${used.status}: ${JSON.stringify(used.error)}`);
-    return used;
+    const used = await timed([process.execPath, WORKER, JSON.stringify(settings)]);
+    const { status, error, wall_s } = JSON.parse(readFileSync(told, "utf8"));
+    if (status !== "completed") throw new Error(`the job ended as ${status}: ${JSON.stringify(error)}`);
+    return { ...used, wall_s };
   } finally {
-    await worker.stop();
     rmSync(storage_dir, { recursive: true, force: true });
   }
 }
