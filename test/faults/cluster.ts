@@ -100,6 +100,11 @@ export class Cluster {
     await this.start();
   }
 
+  /** The server's first process, parent of all others. */
+  get pid(): number {
+    return Number.parseInt(readFileSync(join(this.installed.data_dir, "postmaster.pid"), "utf8"), 10);
+  }
+
   /** kill -9 of a backend: the postmaster takes all others down with it and recovers. */
   killBackend(pid: number): void {
     process.kill(pid, "SIGKILL");

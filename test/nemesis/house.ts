@@ -3,6 +3,7 @@
 // that is asked of it afterwards goes through HTTP and the command line.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { migrate } from "../../src/engine/schema/migrate.js";
 import { build, type Spawned, spawnFanfold } from "../cli/built_program.js";
 import { type Cluster, type ClusterDatabase, quietPort, startCluster } from "../faults/cluster.js";
 import { TcpProxy } from "../faults/proxy.js";
@@ -67,12 +68,13 @@ export class House {
     return [this.server, ...this.workers];
   }
 
-  /** `receiver_port`: where webhooks may be sent to. */
-  static async open(dir: string, receiver_port: number): Promise<House> {
+  /** `receiver_port`: where webhooks may be sent to. `catalog`: with the catalogue, where the server can have it. */
+  static async open(dir: string, receiver_port: number, { catalog = false } = {}): Promise<House> {
     await build();
     const cluster = await startCluster();
     const database = await cluster.freshDatabase();
     const { db, name } = database;
+    if (catalog) await migrate(db, { catalog: "auto" });
     for (const login of ["nemesis_server", "nemesis_evil"])
       await db.script(`create role ${login} login in role fanfold_api, fanfold_worker`);
     await db.sql`select app.map_role('nemesis_server', null), app.create_tenant('good'), app.create_tenant('evil')`;
