@@ -26,6 +26,8 @@ import { WorkSignal } from "./stream/work_signal.js";
 const LONG_CALLS = 4;
 /** Together with those, fewer than the connections a server has. */
 const ENQUEUES = 5;
+/** They share connections, so these may be more; what they cost is mostly the time of this process. */
+const SHORT_CALLS = 8;
 const never = new AbortController().signal;
 
 export interface ServiceOptions {
@@ -62,6 +64,8 @@ export class Service {
   readonly long_calls = new TenantQueue(LONG_CALLS);
   /** Of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
   readonly enqueues = new TenantQueue(ENQUEUES);
+  /** What is answered in a few milliseconds. While others call, a tenant has as much of it as one caller who asks again at once. */
+  readonly short_calls = new TenantQueue(SHORT_CALLS, { share: 1 });
   /** Those that travel together have several callers: nobody's leaving ends it. */
   readonly submits = new GatheredSubmits((tenant, work, bytes) => this.long_calls.within(tenant, never, work, bytes));
   /** Of the addresses of files that are handed out. */

@@ -92,10 +92,15 @@ function passedOn(endpoint: SqlEndpoint): Answering<Endpoint> {
   };
 }
 
-/** A tenant has only so many long calls at a time, so that it does not keep the others from the database. */
+/** A tenant has only so many calls at a time, fewer long ones, so that it does not keep the others from the database and from this process. */
 export function inTurn({ endpoint, answer }: Route): Route {
+  const turns = endpoint.long ? "long_calls" : "short_calls";
   return {
     endpoint,
-    answer: (call) => call.service.long_calls.within(call.engine.tenant, call.signal, () => answer(call)),
+    answer: (call) => {
+      // Held until something happens: that is no work.
+      if ((call.query as { wait?: unknown }).wait === true) return answer(call);
+      return call.service[turns].within(call.engine.tenant, call.signal, () => answer(call));
+    },
   };
 }

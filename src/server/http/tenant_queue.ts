@@ -1,12 +1,12 @@
-// So many calls of one tenant at a time, the others in the order they came: for what may keep a connection to the database busy for
-// long. The server has few, and they are everybody's. While several tenants call, one that uses more than its share of the time is slowed
-// down to it: the database and this process have few processors, whatever the number of connections.
+// So many calls of one tenant at a time, the others in the order they came: connections to the database are few, and everybody's, and so
+// is the time of this process. While several tenants call, one that uses more than its share of the time is slowed down to it: the
+// database and this process have few processors, whatever the number of connections.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FanfoldError, OverLimit, Unavailable } from "../../core/errors/errors.js";
 
 /** Those ahead may take as long as a statement may, one after the other: nobody waits for all of them. */
 const LONGEST_MS = 20_000;
-/** A tenant's share of one connection's time while others call as well. */
+/** A tenant's share of one connection's time while others call as well, where none is said. */
 const SHARE = 1 / 4;
 /** What a tenant may use at once before it is slowed down. */
 const BURST_MS = 200;
@@ -31,6 +31,8 @@ const resting = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { sign
 
 export interface TenantQueueOptions {
   longest_ms?: number;
+  /** Of one connection's time. */
+  share?: number;
   /** For tests: a clock, and how to wait by it. */
   now?: () => number;
   rest?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -39,6 +41,7 @@ export interface TenantQueueOptions {
 export class TenantQueue {
   readonly #tenants = new Map<string, OfTenant>();
   readonly #longest_ms: number;
+  readonly #share: number;
   readonly #now: () => number;
   readonly #rest: (ms: number, signal: AbortSignal) => Promise<unknown>;
   /** Who called last, and when the last of the others did. */
@@ -46,10 +49,11 @@ export class TenantQueue {
 
   constructor(
     private readonly most: number,
-    { longest_ms = LONGEST_MS, now = () => performance.now(), rest = resting }: TenantQueueOptions = {},
+    { longest_ms = LONGEST_MS, share = SHARE, now = () => performance.now(), rest = resting }: TenantQueueOptions = {},
   ) {
     this.#rest = rest;
     this.#longest_ms = longest_ms;
+    this.#share = share;
     this.#now = now;
   }
 
@@ -97,7 +101,7 @@ export class TenantQueue {
 
   #settle(own: OfTenant): void {
     const now = this.#now();
-    own.used_ms = Math.max(0, own.used_ms - (now - own.at) * SHARE);
+    own.used_ms = Math.max(0, own.used_ms - (now - own.at) * this.#share);
     own.at = now;
   }
 
@@ -125,7 +129,7 @@ export class TenantQueue {
   async #rested(tenant: string, own: OfTenant, signal: AbortSignal): Promise<void> {
     for (let left = LONGEST_REST_MS; left > 0; ) {
       this.#settle(own);
-      const rest = Math.min((own.used_ms - BURST_MS) / SHARE, left);
+      const rest = Math.min((own.used_ms - BURST_MS) / this.#share, left);
       if (rest < 1 || !this.#isShared(tenant)) return;
       left -= rest;
       await this.#rest(rest, signal).catch(() => {
@@ -156,7 +160,7 @@ export class TenantQueue {
   }
 
   #tooLong(): OverLimit {
-    const words = `a tenant may have ${this.most} long calls under way at a time, and those ahead of this one are not over`;
+    const words = `a tenant may have ${this.most} such calls under way at a time, and those ahead of this one are not over`;
     return new OverLimit(words, { hint: "send fewer at once, or ask for less at a time", retry_after_s: 5 });
   }
 }

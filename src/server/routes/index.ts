@@ -1,5 +1,6 @@
 // Every route there is.
 import { audit_api } from "../../core/api/audit.js";
+import { task_details_api } from "../../core/api/task_details.js";
 import { views_api } from "../../core/api/views.js";
 import { workers_api } from "../../core/api/workers.js";
 import { inTurn, type Route, routes } from "../http/route.js";
@@ -37,6 +38,12 @@ import { vitalsRoutes } from "./vitals.js";
 import { webhooksRoutes } from "./webhooks.js";
 import { workRoutes } from "./work.js";
 
+/** Files are sent for as long as their reader takes; what changes something and is not long has turns of its own. */
+function isShort({ endpoint }: Route): boolean {
+  const { method, scope, media_type } = endpoint;
+  return method === "GET" && scope !== null && media_type === "application/json" && endpoint !== task_details_api.value;
+}
+
 export function allRoutes(): Route[] {
   const described = [
     ...healthRoutes(),
@@ -71,7 +78,7 @@ export function allRoutes(): Route[] {
     ...routes(audit_api, {}),
     ...tenantsRoutes(),
     ...metricsRoutes(),
-  ].map((route) => (route.endpoint.long ? inTurn(route) : route));
+  ].map((route) => (route.endpoint.long || isShort(route) ? inTurn(route) : route));
   // Those of the catalogue, of the layers and of tiles have their turns already.
   described.push(...stacRoutes(), ...ogcRoutes(), ...tilesRoutes());
   return [...described, ...documentsRoutes(described)];

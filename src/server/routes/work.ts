@@ -89,10 +89,11 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
     const heard = service.work_signal.hears;
     const before = service.work_signal.now();
     const hinted = hint;
-    const looked: RemoteLook =
+    const looked: RemoteLook = await service.short_calls.within(engine.tenant, signal, async () =>
       hinted === null
         ? await work.look(worker_id, body)
-        : { claim: await work.claimHinted(worker_id, hinted, body), may_wait: false };
+        : { claim: await work.claimHinted(worker_id, hinted, body), may_wait: false },
+    );
     const found = looked.claim;
     hint = null;
     if (found.tasks.length > 0) {
