@@ -8,22 +8,17 @@ import { readSchema } from "./schema.js";
 import { useForm, useProblem } from "./state.js";
 import { isRecord, sameValue, type Value, writeValue } from "./values.js";
 
-/** A frame around fields that belong together, with a way to leave the whole out. */
-export function Group({
-  label,
-  help,
-  problem,
-  actions,
-  children,
-  is_open,
-}: {
+interface GroupProps {
   label: ReactNode;
   help: ReactNode;
   problem: string | null;
   actions?: ReactNode;
   children?: ReactNode;
   is_open: boolean;
-}) {
+}
+
+/** A frame around fields that belong together, with a way to leave the whole out. */
+export function Group({ label, help, problem, actions, children, is_open }: GroupProps) {
   return (
     <fieldset className="form-group" data-open={is_open} aria-invalid={problem === null ? undefined : true}>
       <legend>{label}</legend>

@@ -78,17 +78,14 @@ function FormSide({ schema, value }: { schema: Schema; value: Value }) {
   return <FieldOf schema={schema ?? {}} path={[]} label="Parameters" required value={value} depth={0} />;
 }
 
-function JsonSide({
-  value,
-  onChange,
-  problems,
-  label,
-}: {
+interface JsonSideProps {
   value: Value;
   onChange(value: Value): void;
   problems: readonly Problem[];
   label: string;
-}) {
+}
+
+function JsonSide({ value, onChange, problems, label }: JsonSideProps) {
   const written = writeValue(value, 2);
   const [typed, setTyped] = useState(written);
   const wrong = useMemo(() => wrongWith(typed), [typed]);

@@ -2,17 +2,14 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { IconButton } from "./button.js";
 
-export function Dialog({
-  title,
-  onClose,
-  children,
-  wide = false,
-}: {
+interface DialogProps {
   title: ReactNode;
   onClose(): void;
   children: ReactNode;
   wide?: boolean;
-}) {
+}
+
+export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {

@@ -265,17 +265,14 @@ export function download(text: string | Blob, name: string, type: string): void 
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-export function DownloadLink({
-  text,
-  name,
-  type,
-  label,
-}: {
+interface DownloadLinkProps {
   text: string | (() => string);
   name: string;
   type: string;
   label?: string;
-}) {
+}
+
+export function DownloadLink({ text, name, type, label }: DownloadLinkProps) {
   return (
     <button
       type="button"

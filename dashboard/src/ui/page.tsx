@@ -13,19 +13,15 @@ export interface Crumb {
   text: string;
 }
 
-export function Page({
-  title,
-  heading,
-  crumbs = [],
-  actions,
-  children,
-}: {
+interface PageProps {
   title: string;
   heading?: ReactNode;
   crumbs?: readonly Crumb[];
   actions?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+export function Page({ title, heading, crumbs = [], actions, children }: PageProps) {
   useDocumentTitle(title);
   return (
     <div className="page">
@@ -48,17 +44,14 @@ export function Page({
   );
 }
 
-export function Card({
-  title,
-  actions,
-  children,
-  className,
-}: {
+interface CardProps {
   title?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   className?: string;
-}) {
+}
+
+export function Card({ title, actions, children, className }: CardProps) {
   return (
     <section className={className === undefined ? "card" : `card ${className}`}>
       {(title !== undefined || actions !== undefined) && (

@@ -37,16 +37,14 @@ export interface BarPart {
   n: number;
 }
 
-/** Parts of a whole, in the order given; what has tasks is never too thin to be seen. */
-export function StackedBar({
-  parts,
-  total,
-  label,
-}: {
+interface StackedBarProps {
   parts: readonly BarPart[];
   total: number | null;
   label?: string;
-}) {
+}
+
+/** Parts of a whole, in the order given; what has tasks is never too thin to be seen. */
+export function StackedBar({ parts, total, label }: StackedBarProps) {
   const shown = parts.filter(({ n }) => n > 0);
   const sum = shown.reduce((all, { n }) => all + n, 0);
   const whole = Math.max(total ?? sum, sum, 1);
@@ -71,18 +69,15 @@ export function StackedBar({
   );
 }
 
-/** A small line of values, oldest first; the newest is named. */
-export function Sparkline({
-  values,
-  label,
-  colour = "--accent",
-  height = 28,
-}: {
+interface SparklineProps {
   values: readonly number[];
   label: string;
   colour?: string;
   height?: number;
-}) {
+}
+
+/** A small line of values, oldest first; the newest is named. */
+export function Sparkline({ values, label, colour = "--accent", height = 28 }: SparklineProps) {
   const width = 120;
   const most = Math.max(...values, 1e-9);
   const step = values.length > 1 ? width / (values.length - 1) : width;

@@ -153,12 +153,12 @@ function Release({ release }: { release: ListedRelease }) {
   );
 }
 
-/** All of them, newest first; a decision that was made at the gate of a request is the one the release itself tells. */
-function Decisions({
-  release: { decisions, reviewer, reason, decided_at, approval, clearance },
-}: {
+interface DecisionsProps {
   release: ListedRelease;
-}) {
+}
+
+/** All of them, newest first; a decision that was made at the gate of a request is the one the release itself tells. */
+function Decisions({ release: { decisions, reviewer, reason, decided_at, approval, clearance } }: DecisionsProps) {
   const told = decisions.map((one) => ({ ...decisionText(one), by: one.by, at: one.at, reason: one.reason }));
   if (decided_at !== null && !told.some(({ at }) => at === decided_at)) {
     const own = decisionText({ decision: approval, by: "", at: decided_at, reason: null, clearance, revision: null });

@@ -115,11 +115,11 @@ function DeadRows({ vitals: { database } }: { vitals: Vitals }) {
   );
 }
 
-function ThisServer({
-  vitals: { version, node, uptime_s, rss_bytes, pool, schema, jobs, workers },
-}: {
+interface ThisServerProps {
   vitals: Vitals;
-}) {
+}
+
+function ThisServer({ vitals: { version, node, uptime_s, rss_bytes, pool, schema, jobs, workers } }: ThisServerProps) {
   const facts: [string, React.ReactNode][] = [
     ["Version", `Fanfold ${version}, Node ${node}`],
     ["Up for", <Duration key="up" ms={uptime_s * 1000} />],

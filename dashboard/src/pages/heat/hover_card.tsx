@@ -53,17 +53,14 @@ export function HoverCard({ cells, pointed, is_bin }: { cells: Cells; pointed: P
   );
 }
 
-function One({
-  cells,
-  cell,
-  ordinal,
-  task,
-}: {
+interface OneProps {
   cells: Cells;
   cell: number;
   ordinal: number;
   task: HeatTask | undefined;
-}) {
+}
+
+function One({ cells, cell, ordinal, task }: OneProps) {
   const status = cell_statuses[cells.status_codes[cell] as number] as string;
   const ms = task?.duration_ms ?? durationOf(cells.duration_classes[cell] as number, cells.steps_per_doubling);
   const attempt = task?.attempt ?? (cells.attempts[cell] || null);

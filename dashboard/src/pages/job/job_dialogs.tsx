@@ -39,19 +39,15 @@ export function JobVerbDialog({ verb, job_id, onClose }: { verb: JobVerbName; jo
   }
 }
 
-export function DecideDialog({
-  verb,
-  job_id,
-  stage,
-  message,
-  onClose,
-}: {
+interface DecideDialogProps {
   verb: "approve" | "reject";
   job_id: string;
   stage: string | undefined;
   message?: string | undefined;
   onClose(): void;
-}) {
+}
+
+export function DecideDialog({ verb, job_id, stage, message, onClose }: DecideDialogProps) {
   const named = stage === undefined ? "the stage that waits" : `stage ${stage}`;
   return (
     <VerbDialog

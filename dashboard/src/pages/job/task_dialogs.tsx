@@ -5,18 +5,15 @@ import type { Job } from "./records.js";
 import { whyNotThisStage } from "./verb_rules.js";
 import { RepairTold } from "./verb_told.js";
 
-/** With `choose`, which stage is asked for; what is told is that of the one chosen. */
-export function RetryStageDialog({
-  job,
-  stage: first,
-  choose = false,
-  onClose,
-}: {
+interface RetryStageDialogProps {
   job: Job;
   stage: string;
   choose?: boolean;
   onClose(): void;
-}) {
+}
+
+/** With `choose`, which stage is asked for; what is told is that of the one chosen. */
+export function RetryStageDialog({ job, stage: first, choose = false, onClose }: RetryStageDialogProps) {
   const [stage, setStage] = useState(first);
   const stages = job.stages.filter((one) => whyNotThisStage(job, one) === null);
   return (
@@ -36,17 +33,14 @@ export function RetryStageDialog({
   );
 }
 
-export function RetryStage({
-  job_id,
-  stage,
-  children,
-  onClose,
-}: {
+interface RetryStageProps {
   job_id: string;
   stage: string;
   children?: ReactNode;
   onClose(): void;
-}) {
+}
+
+export function RetryStage({ job_id, stage, children, onClose }: RetryStageProps) {
   return (
     <VerbDialog
       does="retry_stage"
@@ -61,15 +55,13 @@ export function RetryStage({
   );
 }
 
-export function RetryGroupDialog({
-  job_id,
-  signature,
-  onClose,
-}: {
+interface RetryGroupDialogProps {
   job_id: string;
   signature: string;
   onClose(): void;
-}) {
+}
+
+export function RetryGroupDialog({ job_id, signature, onClose }: RetryGroupDialogProps) {
   return (
     <VerbDialog
       does="retry_group"
@@ -84,15 +76,13 @@ export function RetryGroupDialog({
   );
 }
 
-export function TaskVerbDialog({
-  verb,
-  task_id,
-  onClose,
-}: {
+interface TaskVerbDialogProps {
   verb: "retry" | "skip";
   task_id: string;
   onClose(): void;
-}) {
+}
+
+export function TaskVerbDialog({ verb, task_id, onClose }: TaskVerbDialogProps) {
   return (
     <VerbDialog
       does={`tasks.${verb}`}

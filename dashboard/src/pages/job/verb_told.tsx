@@ -60,13 +60,12 @@ export function CancelTold({ told }: { told: Reply<"cancel"> }) {
   );
 }
 
-export function PauseTold({
-  told,
-  verb,
-}: {
+interface PauseToldProps {
   told: { dry_run: boolean; changed: boolean; queued: number };
   verb: "pause" | "continue";
-}) {
+}
+
+export function PauseTold({ told, verb }: PauseToldProps) {
   const { dry_run, changed, queued } = told;
   if (!dry_run && !changed) return <p>Nothing changed: it was {verb === "pause" ? "paused already" : "not paused"}.</p>;
   const would = dry_run ? "would " : "";

@@ -37,14 +37,7 @@ const actions: Record<BulkAction, { verb: string; done: string; about: string; d
   },
 };
 
-export function BulkBar({
-  selected,
-  all,
-  matching,
-  onAll,
-  onClear,
-  onAct,
-}: {
+interface BulkBarProps {
   selected: number;
   /** All that fit the filter are meant. */
   all: boolean;
@@ -53,7 +46,9 @@ export function BulkBar({
   onAll(): void;
   onClear(): void;
   onAct(action: BulkAction): void;
-}) {
+}
+
+export function BulkBar({ selected, all, matching, onAll, onClear, onAct }: BulkBarProps) {
   const forbidden = useForbidden("operate");
   return (
     <section className="bulk-bar" aria-label="Selected jobs">

@@ -15,15 +15,13 @@ const conditions: Record<JobCondition, { label: string; status: string; title: s
   approval: { label: "needs approval", status: "waiting_approval", title: "A stage waits for a person" },
 };
 
-export function Chips({
-  terms,
-  counts,
-  onChange,
-}: {
+interface ChipsProps {
   terms: JobTerms;
   counts: Counts | undefined;
   onChange(terms: JobTerms): void;
-}) {
+}
+
+export function Chips({ terms, counts, onChange }: ChipsProps) {
   const toggled = <One,>(list: readonly One[], one: One) =>
     list.includes(one) ? list.filter((other) => other !== one) : [...list, one];
   return (
@@ -65,21 +63,16 @@ function countText({ counts, at_least }: Counts, status: JobStatus): string {
   return `${counts[status].toLocaleString("en-US")}${at_least.includes(status) ? "+" : ""}`;
 }
 
-function Chip({
-  status,
-  label,
-  pressed,
-  count,
-  title,
-  onClick,
-}: {
+interface ChipProps {
   status: string;
   label: string;
   pressed: boolean;
   count?: string;
   title?: string | undefined;
   onClick(): void;
-}) {
+}
+
+function Chip({ status, label, pressed, count, title, onClick }: ChipProps) {
   return (
     <button
       type="button"

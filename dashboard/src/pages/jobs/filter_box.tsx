@@ -8,16 +8,14 @@ import { type Completion, complete } from "./completion.js";
 
 const PAUSE_MS = 350;
 
-export function FilterBox({
-  text,
-  problems,
-  onChange,
-}: {
+interface FilterBoxProps {
   text: string;
   problems: readonly FilterProblem[];
   /** `typing`: not yet meant as a step one could go back to. */
   onChange(text: string, how: { typing: boolean }): void;
-}) {
+}
+
+export function FilterBox({ text, problems, onChange }: FilterBoxProps) {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const [draft, setDraft] = useState(text);

@@ -17,18 +17,15 @@ import {
 } from "../../ui/index.js";
 import { type ListedJob, liveProgress, standing } from "./rows.js";
 
-export function JobTable({
-  rows,
-  selected,
-  onSelect,
-  onLabel,
-}: {
+interface JobTableProps {
   rows: readonly ListedJob[];
   selected: ReadonlySet<string>;
   onSelect(job_ids: readonly string[], on: boolean): void;
   /** A label that was clicked becomes part of the filter. */
   onLabel(key: string, value: string): void;
-}) {
+}
+
+export function JobTable({ rows, selected, onSelect, onLabel }: JobTableProps) {
   useKeys([
     {
       keys: "x",
@@ -91,15 +88,13 @@ export function JobTable({
   );
 }
 
-function SelectPage({
-  rows,
-  selected,
-  onSelect,
-}: {
+interface SelectPageProps {
   rows: readonly ListedJob[];
   selected: ReadonlySet<string>;
   onSelect(job_ids: readonly string[], on: boolean): void;
-}) {
+}
+
+function SelectPage({ rows, selected, onSelect }: SelectPageProps) {
   const box = useRef<HTMLInputElement>(null);
   const n = rows.filter(({ job_id }) => selected.has(job_id)).length;
   useEffect(() => {
@@ -160,13 +155,12 @@ function Progress({ job }: { job: ListedJob }) {
 
 const SHOWN_LABELS = 3;
 
-function Labels({
-  labels,
-  onLabel,
-}: {
+interface LabelsProps {
   labels: Record<string, string>;
   onLabel(key: string, value: string): void;
-}): ReactNode {
+}
+
+function Labels({ labels, onLabel }: LabelsProps): ReactNode {
   const all = Object.entries(labels);
   return (
     <span className="job-labels">

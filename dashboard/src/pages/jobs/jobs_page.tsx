@@ -201,19 +201,15 @@ function useSteadyRows(key: string, page: Listed | undefined, is_old: boolean) {
   return { rows: held.rows, fresh: is_old ? 0 : held.fresh, show, box };
 }
 
-function Nothing({
-  page,
-  filtered,
-  on_first,
-  onClear,
-  onOlder,
-}: {
+interface NothingProps {
   page: Listed | undefined;
   filtered: boolean;
   on_first: boolean;
   onClear(): void;
   onOlder(): void;
-}) {
+}
+
+function Nothing({ page, filtered, on_first, onClear, onOlder }: NothingProps) {
   if (page?.next != null) {
     return (
       <Empty title="None so far">
@@ -254,15 +250,7 @@ function Nothing({
   );
 }
 
-function Pager({
-  page,
-  rows,
-  matching,
-  has_newer,
-  onOlder,
-  onNewer,
-  onNewest,
-}: {
+interface PagerProps {
   page: Listed | undefined;
   rows: readonly ListedJob[];
   matching: string | null;
@@ -270,7 +258,9 @@ function Pager({
   onOlder(): void;
   onNewer(): void;
   onNewest(): void;
-}) {
+}
+
+function Pager({ page, rows, matching, has_newer, onOlder, onNewer, onNewest }: PagerProps) {
   if (page === undefined || (!has_newer && page.next === null && rows.length === 0)) return null;
   const is_short = page.looked_back_to !== null && rows.length > 0;
   return (

@@ -151,21 +151,16 @@ export function StylePanel({ layer, style, choice, is_chosen, onChoice, sampled 
   );
 }
 
-function Slider({
-  label,
-  value,
-  from,
-  to,
-  step,
-  onValue,
-}: {
+interface SliderProps {
   label: string;
   value: number;
   from: number;
   to: number;
   step: number;
   onValue(value: string): void;
-}) {
+}
+
+function Slider({ label, value, from, to, step, onValue }: SliderProps) {
   return (
     <Field label={label}>
       {(ids) => (

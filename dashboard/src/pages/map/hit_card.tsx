@@ -9,15 +9,13 @@ import type { Footprints } from "./use_footprints.js";
 
 const MOST_SHOWN = 5;
 
-export function TaskCard({
-  ids,
-  footprints,
-  is_pinned,
-}: {
+interface TaskCardProps {
   ids: number[];
   footprints: Footprints;
   is_pinned: boolean;
-}) {
+}
+
+export function TaskCard({ ids, footprints, is_pinned }: TaskCardProps) {
   const rank = (id: number) => from_best.indexOf(footprints.states.get(id) ?? "queued");
   const shown = ids.toSorted((a, b) => rank(b) - rank(a) || a - b).slice(0, MOST_SHOWN);
   const box = footprints.boxes.find(({ id }) => id === shown[0])?.box;

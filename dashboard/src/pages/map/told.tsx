@@ -68,15 +68,13 @@ export function TasksTold({ footprints, selected }: { footprints: Footprints; se
   );
 }
 
-export function ItemsTold({
-  items,
-  found,
-  empty,
-}: {
+interface ItemsToldProps {
   items: readonly StacItem[];
   found: ReturnType<typeof useItems>;
   empty: string;
-}) {
+}
+
+export function ItemsTold({ items, found, empty }: ItemsToldProps) {
   const nowhere = items.filter((item) => placeOf(item) === null).length;
   if (found.error !== null) return <ProblemNote error={found.error} />;
   if (found.data === undefined) return null;

@@ -4,15 +4,13 @@ import { VerbDialog } from "../../ui/index.js";
 
 type Paused = Reply<"pause_type">;
 
-export function PauseDialog({
-  verb,
-  task_type,
-  onClose,
-}: {
+interface PauseDialogProps {
   verb: "pause" | "continue";
   task_type: string;
   onClose(): void;
-}) {
+}
+
+export function PauseDialog({ verb, task_type, onClose }: PauseDialogProps) {
   const pauses = verb === "pause";
   return (
     <VerbDialog

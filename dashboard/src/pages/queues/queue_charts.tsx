@@ -45,17 +45,14 @@ export function Charts({ queue: { history, per_minute } }: { queue: Queue }) {
   );
 }
 
-function Chart({
-  title,
-  values,
-  colour,
-  figures,
-}: {
+interface ChartProps {
   title: string;
   values: readonly number[];
   colour: string;
   figures: ReactNode;
-}) {
+}
+
+function Chart({ title, values, colour, figures }: ChartProps) {
   return (
     <figure className="queue-chart" title={title}>
       <Sparkline values={values} label={title} colour={colour} height={26} />

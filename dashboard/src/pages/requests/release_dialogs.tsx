@@ -106,16 +106,14 @@ function DecidedTold({ told, past }: { told: Decided; past: string }) {
   );
 }
 
-/** A gate of a request whose release nobody reviews. */
-export function DecideGateDialog({
-  verb,
-  request,
-  onClose,
-}: {
+interface DecideGateDialogProps {
   verb: "approve" | "reject";
   request: Request;
   onClose(): void;
-}) {
+}
+
+/** A gate of a request whose release nobody reviews. */
+export function DecideGateDialog({ verb, request, onClose }: DecideGateDialogProps) {
   const approved = verb === "approve";
   // What it was opened for: once it is decided, nothing waits any more.
   const [{ request_id, jobs, waits_for_approval }] = useState(request);

@@ -26,15 +26,13 @@ export function CancelDialog({ request: { request_id }, onClose }: { request: Re
   );
 }
 
-export function ResubmitDialog({
-  request: { request_id, jobs, run },
-  mode,
-  onClose,
-}: {
+interface ResubmitDialogProps {
   request: Request;
   mode: "resume" | "force";
   onClose(): void;
-}) {
+}
+
+export function ResubmitDialog({ request: { request_id, jobs, run }, mode, onClose }: ResubmitDialogProps) {
   const force = mode === "force";
   const kept = jobs.filter(({ status }) => status === "completed").map(({ name }) => name);
   const again = jobs.filter(({ status }) => status !== "completed").map(({ name }) => name);

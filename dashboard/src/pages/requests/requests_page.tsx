@@ -89,13 +89,12 @@ export function RequestsPage() {
 
 const statuses = ["pending", "processing", "completed", "partial_success", "failed", "cancelled"];
 
-function Filters({
-  query,
-  onChange,
-}: {
+interface FiltersProps {
   query: typeof no_filters;
   onChange(change: Partial<typeof no_filters>): void;
-}) {
+}
+
+function Filters({ query, onChange }: FiltersProps) {
   const { data } = useGet("recipes.list");
   const types = [...new Set([...(data?.recipes.map(({ data_type }) => data_type) ?? []), query.data_type])].filter(
     (one) => one !== "",
@@ -143,18 +142,15 @@ function Filters({
   );
 }
 
-/** A whole name: it counts when it is written to its end. */
-function Written({
-  label,
-  placeholder,
-  value,
-  onWritten,
-}: {
+interface WrittenProps {
   label: string;
   placeholder: string;
   value: string;
   onWritten(value: string): void;
-}) {
+}
+
+/** A whole name: it counts when it is written to its end. */
+function Written({ label, placeholder, value, onWritten }: WrittenProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   const done = () => {

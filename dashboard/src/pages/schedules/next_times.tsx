@@ -19,16 +19,14 @@ export function inZone(at: string, time_zone: string): string {
   }
 }
 
-/** The first is shown, the others are behind it. */
-export function NextTimes({
-  times,
-  time_zone,
-  is_paused,
-}: {
+interface NextTimesProps {
   times: readonly string[];
   time_zone: string;
   is_paused: boolean;
-}) {
+}
+
+/** The first is shown, the others are behind it. */
+export function NextTimes({ times, time_zone, is_paused }: NextTimesProps) {
   const [first] = times;
   if (first === undefined) return <span className="muted">{is_paused ? "paused" : "none"}</span>;
   return (

@@ -89,17 +89,14 @@ export function Attempts({ task }: { task: Task }) {
   );
 }
 
-function OneAttempt({
-  attempt,
-  job_id,
-  max,
-  again,
-}: {
+interface OneAttemptProps {
   attempt: Attempt;
   job_id: string | null;
   max: number | null;
   again: boolean;
-}) {
+}
+
+function OneAttempt({ attempt, job_id, max, again }: OneAttemptProps) {
   const { outcome, category, code, message, signature, detail, duration_ms, started_at, ended_at, worker } = attempt;
   const { retry_at, gives_up_at } = attempt;
   const { word, status, tells } = outcomes[outcome];
@@ -194,15 +191,13 @@ function OneAttempt({
   );
 }
 
-function Running({
-  running,
-  max,
-  timeout_s,
-}: {
+interface RunningProps {
   running: NonNullable<Task["running"]>;
   max: number | null;
   timeout_s: number | null;
-}) {
+}
+
+function Running({ running, max, timeout_s }: RunningProps) {
   const now = useNow();
   const since = running.started_at ?? running.claimed_at;
   const progress = running.progress as { done?: number; total?: number; share?: number; message?: string } | null;

@@ -68,19 +68,15 @@ export function LineageCard({ task }: { task: Task }) {
   );
 }
 
-function Side({
-  title,
-  links,
-  words,
-  job_id,
-  none,
-}: {
+interface SideProps {
   title: string;
   links: readonly LinkedStage[];
   words: Record<LinkedStage["how"], (link: LinkedStage) => string>;
   job_id: string;
   none: string;
-}) {
+}
+
+function Side({ title, links, words, job_id, none }: SideProps) {
   return (
     <section className="stack">
       <h3>{title}</h3>

@@ -14,19 +14,15 @@ export interface Hovered {
 
 const CARD_WIDTH = 270;
 
-export function HoverCard({
-  hovered: { row, bar, x, y },
-  timeline,
-  width,
-  height,
-  now,
-}: {
+interface HoverCardProps {
   hovered: Hovered;
   timeline: Timeline;
   width: number;
   height: number;
   now: number;
-}) {
+}
+
+export function HoverCard({ hovered: { row, bar, x, y }, timeline, width, height, now }: HoverCardProps) {
   if (bar === null && row.kind !== "stage" && row.kind !== "density") return null;
   const left = Math.max(4, Math.min(x + 14, width - CARD_WIDTH - 8));
   const below = y < height / 2;

@@ -106,15 +106,13 @@ export function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; 
   );
 }
 
-function DeliveryVerb({
-  verb,
-  delivery_id,
-  onClose,
-}: {
+interface DeliveryVerbProps {
   verb: "replay" | "discard";
   delivery_id: string;
   onClose(): void;
-}) {
+}
+
+function DeliveryVerb({ verb, delivery_id, onClose }: DeliveryVerbProps) {
   return (
     <VerbDialog
       does={`deliveries.${verb}`}

@@ -10,15 +10,13 @@ import type { Endpoint } from "./webhooks_page.js";
 
 export type EndpointDoing = "change" | "rotate" | "ping" | "enable" | "disable" | "delete" | "replay";
 
-export function EndpointDialog({
-  doing,
-  endpoint,
-  onClose,
-}: {
+interface EndpointDialogProps {
   doing: EndpointDoing;
   endpoint: Endpoint;
   onClose(): void;
-}) {
+}
+
+export function EndpointDialog({ doing, endpoint, onClose }: EndpointDialogProps) {
   switch (doing) {
     case "change":
       return <WebhookForm endpoint={endpoint} onClose={onClose} />;

@@ -2,14 +2,7 @@
 import { Count } from "../../ui/index.js";
 import "./meter.css";
 
-export function Meter({
-  label,
-  value,
-  most,
-  unit = "",
-  more,
-  tight = false,
-}: {
+interface MeterProps {
   label: string;
   value: number;
   most: number;
@@ -18,7 +11,9 @@ export function Meter({
   more?: string | undefined;
   /** To be full is a warning. */
   tight?: boolean;
-}) {
+}
+
+export function Meter({ label, value, most, unit = "", more, tight = false }: MeterProps) {
   const share = most === 0 ? 0 : Math.min(1, value / most);
   const words = `${value.toLocaleString("en-US")} of ${most.toLocaleString("en-US")}${unit}`;
   return (
