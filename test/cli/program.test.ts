@@ -108,7 +108,7 @@ describe("mistakes of usage end with 2, before any database is asked", () => {
     ["a skip without a reason", ["skip", "17-0"], 'fanfold skip 17-0 --reason "…"'],
     ["a skip with an empty reason", ["skip", "17-0", "--reason", " "], "for a reason"],
     ["a rejection without a reason", ["reject", "abcd"], 'fanfold reject abcd --reason "…"'],
-    ["a verb of nobody", ["resume", "abcd", "--by", " "], "--by names nobody"],
+    ["a verb of nobody", ["resume", "abcd", "--by", " "], "--by is empty"],
     ["a dry run that waits", ["resume", "abcd", "--dry-run", "--wait"], "has nothing to wait for"],
     ["a time-out without a wait", ["retry", "abcd", "--stage", "1", "--timeout", "5"], "only limits --wait"],
     ["--resume beside another mode", ["submit", "hello_world", "--resume", "--mode", "force"], "is --mode resume"],

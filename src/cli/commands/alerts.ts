@@ -11,7 +11,7 @@ export function addAlerts(cli: Cli): void {
     .summary("list what the janitor raised the alarm about")
     .description(
       "Lists alerts, newest first: missed deadlines, tasks that overran, states that should be impossible. " +
-        "The same alert about the same thing is told once an hour.",
+        "The same alert about the same thing is repeated at most once an hour.",
     )
     .option("--limit <number>", "rows of a page, 1 to 1000 (default 20)")
     .examples("fanfold alerts", "fanfold alerts --limit 100 --json | jq '.alerts[].alert'")

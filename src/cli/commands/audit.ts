@@ -57,7 +57,7 @@ export function addAudit(cli: Cli): void {
 
 function* auditLines(deeds: ReplyOf<typeof audit_api.list>["deeds"], width: number): Generator<string> {
   if (deeds.length === 0) {
-    yield "nobody did anything";
+    yield "no entries";
     return;
   }
   const rows = deeds.map(({ at, kind, actor, key_name, job_id, stage, reason, data }) => ({

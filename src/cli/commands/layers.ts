@@ -163,7 +163,7 @@ function addStyle(cli: Cli, layers: CliCommand): void {
     .argument("<layer>", layer_words)
     .argument("[pairs...]", "key=value: kind, column, colour, classes, opacity, width; JSON values are taken as JSON")
     .option("--parameters <json>", "the style as JSON text, @file.json, or - for standard input")
-    .option("--remove", "as if nobody had said")
+    .option("--remove", "take its own style away")
     .examples(
       "fanfold layers style parcels kind=single colour='#0b5cad'",
       "fanfold layers style towns --parameters @style.json",

@@ -204,14 +204,14 @@ function addFailures(cli: Cli, requests: CliCommand): void {
   requests
     .command("failures")
     .summary("what goes wrong with requests, as patterns")
-    .option("--hours <number>", "of so many hours, 1 to 720 (default 24)")
-    .option("--limit <number>", "at most so many patterns (default 20)")
+    .option("--hours <number>", "how many hours to look back, 1 to 720 (default 24)")
+    .option("--limit <number>", "how many patterns to show at most (default 20)")
     .examples("fanfold requests failures --hours 168")
     .action(async (flags: { hours?: string; limit?: string }) => {
       const problems: Problem[] = [];
       const hours = wholeNumber("--hours", flags.hours, 1, 720, problems) ?? 24;
       const limit = wholeNumber("--limit", flags.limit, 1, 200, problems) ?? 20;
-      if (problems.length > 0) throw usage("these failures cannot be told", { problems });
+      if (problems.length > 0) throw usage("these failures cannot be listed", { problems });
       await answering(cli, ({ engine }) => engine.requests.failures({ hours, limit }), failureLines);
     });
 }

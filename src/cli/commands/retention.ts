@@ -43,7 +43,7 @@ export function addRetention(cli: Cli): void {
       .option("--status <status>", "only those that ended so: completed, failed, …")
       .option("--everybody", "the rule of all tenants that have none of their own");
   rule("set")
-    .summary("keep it for so long")
+    .summary("set how long it is kept")
     .option("--keep <age>", "30d, 12h, 2y, or forever")
     .option("--newest <n>", "of jobs: only the newest of each type")
     .examples("fanfold retention set jobs --status failed --keep 1y")

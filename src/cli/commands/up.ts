@@ -57,7 +57,8 @@ export function addHttpOptions(command: CliCommand): CliCommand {
 }
 
 export function addWaitOption(command: CliCommand): CliCommand {
-  const words = "wait so long for a database that is away (default: FANFOLD_WAIT_FOR_DATABASE_S or 60; 0: not at all)";
+  const words =
+    "seconds to wait for a database that is away (default: FANFOLD_WAIT_FOR_DATABASE_S or 60; 0: not at all)";
   return command.option("--wait-for-database <seconds>", words);
 }
 

@@ -76,7 +76,7 @@ export function wordLines(heading: string, words: readonly string[], width: numb
     const fits = [...line].length + 1 + [...text].length <= width || line.trim() === "" || line === heading;
     if (fits) line += line.endsWith(" ") ? text : ` ${text}`;
     else if (lines.length === most_lines - 1) {
-      const more = ` and ${count(words.length - at)} more (--json tells all)`;
+      const more = ` and ${count(words.length - at)} more (--json shows all)`;
       return [...lines, truncate(line, width - more.length) + more];
     } else {
       lines.push(truncate(line, width));

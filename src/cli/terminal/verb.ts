@@ -11,7 +11,7 @@ export interface VerbFlags {
 
 export function verbOptions(cli: Cli, { reason, dryRun, by }: VerbFlags): Required<VerbOptions> {
   if (by !== undefined && by.trim() === "") {
-    throw usage("--by names nobody", { next: "give a name, or leave --by out" });
+    throw usage("--by is empty", { next: "give a name, or leave --by out" });
   }
   return { reason: reason ?? null, dry_run: dryRun ?? false, actor: by ?? cli.io.user() };
 }

@@ -80,7 +80,7 @@ export const blueprints_api = {
   save: endpoint("PUT /api/blueprints/{job_type}", {
     summary: "Save a job type as data",
     description:
-      "The declaration of defineJob as JSON: `parameters` is a JSON Schema, plans and conditions are data. All problems are told " +
+      "The declaration of defineJob as JSON: `parameters` is a JSON Schema, plans and conditions are data. All problems are reported " +
       "at once. Jobs that exist keep the blueprint they were submitted with.",
     scope: "admin",
     body: declaration,

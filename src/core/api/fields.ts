@@ -6,7 +6,7 @@ import { retry_limits } from "../declare/retry.js";
 /** A whole id, or the beginning of one that is unambiguous. */
 export const job_id = z
   .string()
-  .regex(/^[0-9a-f]{4,64}$/, "is not a job's id: at least 4 characters of 0-9 and a-f, as submit told it")
+  .regex(/^[0-9a-f]{4,64}$/, "is not a job's id: at least 4 characters of 0-9 and a-f, as submit returned it")
   .describe("The job's id, or at least its first 4 characters where that is unambiguous");
 export const task_id = z
   .string()

@@ -59,7 +59,7 @@ export const groups_api = {
     summary: "Open a group before its first job",
     description:
       "A group also opens by itself when a job names it first. It ends once it is sealed and all its jobs have ended; with " +
-      "`expected` it is sealed with the last of so many jobs.",
+      "`expected` it is sealed when that many jobs have joined.",
     body: z
       .strictObject({
         name: shownName(200).nullable().optional(),

@@ -72,7 +72,7 @@ export const job_bulk_api = {
         .strictObject({
           task_type: task_type.optional(),
           job_type: job_type.optional().describe("Only tasks of jobs of this type"),
-          signature: z.string().min(1).max(64).optional().describe("The error group, as errors and failures tell it"),
+          signature: z.string().min(1).max(64).optional().describe("The error group, as errors and failures show it"),
           failed_after: moment.optional(),
           failed_before: moment.optional(),
         })

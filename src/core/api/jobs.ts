@@ -123,7 +123,7 @@ const would_submit = z
 
 const by_content =
   "Submitting is idempotent by content: the same type and parameters are the same job, however often they are sent, and " +
-  "`created` tells whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
+  "`created` says whether this call made it. There is no idempotency key to invent; `mode: force` asks for one more run.";
 
 const looked_at = {
   tag: "jobs",

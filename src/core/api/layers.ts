@@ -21,19 +21,24 @@ export const layer_style = z
       .enum(["single", "categories", "steps"])
       .describe("One colour, a colour for each value, or a colour from each number on"),
     column: z.string().min(1).max(63).nullable().default(null).describe("By which column; null for one colour"),
-    colour: colour.describe("Of all, or of what no class is for"),
+    colour: colour.describe("The colour of all features, or of those that no class covers"),
     classes: z
       .array(z.strictObject({ value: z.union([z.string().max(200), z.number(), z.boolean()]), colour }))
       .max(50)
       .default([])
       .describe("categories: a value. steps: a number, ascending; what is below the first has the colour of all"),
     opacity: z.number().min(0).max(1).default(0.7),
-    width: z.number().min(0.25).max(20).default(1.5).describe("Of lines and of points' radius, in pixels"),
+    width: z.number().min(0.25).max(20).default(1.5).describe("The width of lines and the radius of points, in pixels"),
   })
   .superRefine(({ kind, column, classes }, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
     if ((kind === "single") !== (column === null))
-      wrong(["column"], kind === "single" ? "is for categories and steps" : "is missing: by which are they told apart");
+      wrong(
+        ["column"],
+        kind === "single"
+          ? "is for categories and steps"
+          : "is missing: it names the column that the classes are made by",
+      );
     if (kind === "single" && classes.length > 0) wrong(["classes"], "are for categories and steps");
     const numbers = classes.map(({ value }) => value);
     if (
@@ -64,7 +69,7 @@ const layer_record = z
     column_count: z.int(),
     job_id: z.string().nullable(),
     item_id: z.string().nullable(),
-    collection: z.string().nullable().describe("Of its STAC item"),
+    collection: z.string().nullable().describe("The collection of its STAC item"),
     release: record.nullable(),
     created_at: time,
     updated_at: time,
@@ -100,7 +105,7 @@ const version_record = z.object({
   column_count: z.int(),
   columns_added: names.describe("Since the version before"),
   columns_removed: names,
-  columns_changed: names.describe("Of another type than before"),
+  columns_changed: names.describe("Columns whose type is another than before"),
   release: record.nullable(),
   job_id: z.string().nullable(),
   readable: z.boolean().describe("Its table is there: what pages in it can go on"),
@@ -185,7 +190,7 @@ export const layers_api = {
     sql: "geo.summarise_column",
     long: true,
     summary: "What a column of a layer holds: its span, tenths of its numbers, its commonest values",
-    description: "Of more than 100,000 features a part is read, and `sampled` says so.",
+    description: "Above 100,000 features only a part is read, and `sampled` says so.",
     reply: z.object({
       name: z.string(),
       type: z.string(),
@@ -195,7 +200,7 @@ export const layers_api = {
       distinct_count: z.int().nullable(),
       least: z.union([z.number(), z.string()]).nullable(),
       most: z.union([z.number(), z.string()]).nullable(),
-      tenths: z.array(z.number()).nullable().describe("Of numbers: the least, nine between, and the greatest"),
+      tenths: z.array(z.number()).nullable().describe("For numbers: the least, nine between, and the greatest"),
       values: z.array(z.object({ value: z.string(), count: z.int() })).describe("The commonest, as text; 50 at most"),
     }),
   }),
@@ -203,7 +208,7 @@ export const layers_api = {
     cli: "layers style {layer_id}",
     sql: "geo.set_layer_style",
     scope: "submit",
-    summary: "Say how a layer is drawn, for everybody; null: as if nobody had",
+    summary: "Set how a layer is drawn, for everybody; null takes the style away",
     description: "It stays when the layer is replaced. A column that a later version lacks is not drawn by.",
     body: z.strictObject({ style: layer_style.nullable(), actor }),
     reply: whole_layer,

@@ -36,7 +36,7 @@ const tags: Record<string, string> = {
   webhooks: "Who hears how jobs end, and what was sent",
   files: "Bring files into the zone bronze",
   stac: "The STAC catalogue of what jobs made: search it, open it, change it",
-  layers: "Vector layers for whoever looks after them: versions, rejects, style",
+  layers: "Vector layers for their keepers: versions, rejects, style",
   ogc: "Vector layers as OGC API Features and Tiles",
   stream: "What happens, as it happens",
   work: "For workers without access to the database",
@@ -111,7 +111,7 @@ function operationId({ method, path }: Endpoint): string {
 function operation(one: Endpoint, parts: Components, problem: Json): Json {
   const scope =
     one.scope === null
-      ? "Anybody may call it."
+      ? "It needs no key."
       : `Needs the scope \`${one.scope}\`${one.operator ? " and an operator's key" : ""}.`;
   return {
     operationId: operationId(one),

@@ -77,11 +77,11 @@ export const operations_api = {
     sql: "change_job",
     summary: "Change the priority of a job, the attempts of its tasks, or when it starts",
     description:
-      "Of a job that has not ended. Tasks in hand go on as they are. `run_at` is for a job that waits for its time; one that is past lets it " +
+      "Only for a job that has not ended. Tasks in hand go on as they are. `run_at` is for a job that waits for its time; one that is past lets it " +
       "start now.",
     body: verb.extend({
       priority: priority.optional(),
-      attempts: z.int().min(1).max(10_000).optional().describe("Of each task, at most"),
+      attempts: z.int().min(1).max(10_000).optional().describe("The most attempts of each task"),
       run_at: moment.optional().describe("Not before this time"),
     }),
     reply: z.object({
@@ -150,7 +150,7 @@ export const operations_api = {
     summary: "The failures of a job in groups, largest first",
     description:
       "In a stage with more than 20,000 failed tasks it examines the first and the last 10,000, and returns the 200 largest groups: " +
-      "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group tells how many " +
+      "where `looked_at` is less than `failed`, the counts are of what was looked at. A dry run of retry-group says how many " +
       "tasks a group has in all.",
     scope: "read",
     reply: z.object({

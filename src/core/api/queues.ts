@@ -85,7 +85,7 @@ export const queues_api = {
         .regex(/^[a-z0-9_.*,]*$/)
         .optional()
         .describe("Task types, separated by commas; raster.* is all that begin so"),
-      slots: z.coerce.number().int().min(1).max(10_000).default(8).describe("Of one worker"),
+      slots: z.coerce.number().int().min(1).max(10_000).default(8).describe("The slots of one worker"),
       everybody: flag.optional().describe("For operators: the work of all tenants"),
     }),
     reply: z.object({

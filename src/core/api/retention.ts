@@ -23,7 +23,7 @@ const keep_count = z
   .min(1)
   .max(1_000_000)
   .nullable()
-  .describe("Of jobs: so many of the newest of each type stay and no more; null: any number");
+  .describe("How many of the newest jobs of each type stay at most; null: any number");
 
 const rule = z.object({
   kind,

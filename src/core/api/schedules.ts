@@ -37,7 +37,9 @@ const options = z
     retry: retry.optional(),
   })
   .describe("Submit options of its jobs; the labels schedule and tick_at are added");
-const parameters = record.describe('Of its jobs; a string that is exactly "{{tick_at}}" becomes the time, ISO 8601');
+const parameters = record.describe(
+  'The parameters of its jobs; a string that is exactly "{{tick_at}}" becomes the time, ISO 8601',
+);
 
 const whole = {
   cron,

@@ -62,7 +62,7 @@ export const stream_api = {
     summary: "Follow what happens, as server-sent events",
     description:
       "`event:` is the kind (job.completed, stage.planned, …), `data:` its JSON, `id:` where to go on: send it as Last-Event-ID " +
-      "and nothing is lost. `event: ready` comes first, with `job_id` its data tells the job's `status` and whether it has `ended`; `event: progress` tells counts of running stages at most four times a " +
+      "and nothing is lost. `event: ready` comes first, with `job_id` its data has the job's `status` and whether it has `ended`; `event: progress` has counts of running stages at most four times a " +
       "second, `event: end` is the last one and says why. Lines that start with a colon are heartbeats.",
     headers: z.object({ "last-event-id": position }),
     query: z.strictObject({ job_id: job_id.optional(), last_event_id: position }),

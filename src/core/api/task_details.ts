@@ -9,7 +9,7 @@ export const task_values = ["parameters", "metadata", "result", "next_stage_para
 
 const line_id = z
   .string()
-  .regex(/^\d{1,18}$/, "is not one of ours: pass `older` or `newer` of the page before, unchanged")
+  .regex(/^\d{1,18}$/, "is not a valid cursor: pass `older` or `newer` of the previous page unchanged")
   .meta({ examples: ["17"] })
   .optional();
 

@@ -25,9 +25,9 @@ const look = {
   size: text(4, "Pixels a side of a tile: 256 (default) or 512"),
 };
 const signed = {
-  expires: text(20, "Of a signed address"),
-  tenant: text(200, "Of a signed address"),
-  signature: text(200, "Of a signed address"),
+  expires: text(20, "Part of a signed address"),
+  tenant: text(200, "Part of a signed address"),
+  signature: text(200, "Part of a signed address"),
 };
 const chosen = {
   datetime: text(200, "Only items of this RFC 3339 instant or interval"),
@@ -38,7 +38,11 @@ const chosen = {
 };
 
 /** Loose: what is not known is told together with whatever else is wrong. */
-const item_query = z.looseObject({ ...look, ...signed, format: text(4, "Of the tiles: png (default) or webp") });
+const item_query = z.looseObject({
+  ...look,
+  ...signed,
+  format: text(4, "The format of the tiles: png (default) or webp"),
+});
 const mosaic_query = z.looseObject({ ...item_query.shape, ...chosen });
 
 const endpoint = endpointsOf({
@@ -67,7 +71,7 @@ const record = { reply: z.looseObject({}), headers, other_answers } as const;
 export const tiles_api = {
   item_tilesets: endpoint("GET /tiles/{collection_id}/{item_id}", {
     ...record,
-    summary: "How an item's raster is cut into tiles, as OGC API Tiles tells it",
+    summary: "How an item's raster is cut into tiles, as OGC API Tiles describes it",
     query: item_query,
   }),
   item_tilejson: endpoint("GET /tiles/{collection_id}/{item_id}/tilejson.json", {

@@ -19,7 +19,7 @@ const figures = z.object({
   commits: z.number(),
   rollbacks: z.number(),
   deadlocks: z.number(),
-  dead_tuples: z.number().describe("Row versions that wait for vacuum, in all tables of ours"),
+  dead_tuples: z.number().describe("Row versions that wait for vacuum, in all tables of Fanfold"),
 });
 
 const endpoint = endpointsOf({ tag: "health", scope: "read" });
@@ -42,7 +42,7 @@ export const vitals_api = {
           open: z.int(),
           busy: z.int(),
           waiting: z.int(),
-          stuck: z.boolean().describe("Somebody waits who should have been refused by now"),
+          stuck: z.boolean().describe("A caller waits who should have been refused by now"),
         })
         .nullable()
         .describe("Connections of this server; null on the embedded database, which has one session"),
@@ -76,7 +76,7 @@ export const vitals_api = {
       last_error: z.string().nullable().describe("For operators"),
       failing: z.boolean().describe("Its last round had an error"),
       age_s,
-      late: z.boolean().describe("Nobody has done all its duties for two minutes"),
+      late: z.boolean().describe("No process has done all of its duties for two minutes"),
       actions: z.array(
         z.object({
           event_id: z.int(),

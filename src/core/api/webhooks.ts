@@ -6,7 +6,7 @@ import { actor, cursor, dry_run, job_id, limit, reason, shownLines } from "./fie
 
 const endpoint_id = z
   .string()
-  .regex(endpoint_id_pattern, "is not a webhook endpoint's id: we_…, as it was told when it was made")
+  .regex(endpoint_id_pattern, "is not a webhook endpoint's id: we_…, as creating it returned it")
   .describe("The webhook endpoint's id");
 const delivery_id = z
   .string()

@@ -154,7 +154,7 @@ async function stat(cli: Cli, ref: ZoneRef, with_checksum: boolean): Promise<voi
     else if (record === null) yield "record    none: no job has made it";
     else {
       yield `type      ${printable(record.media_type)}`;
-      yield `made by   ${record.adopted ? "somebody else; recorded by task" : "task"} ${record.task_id ?? "?"}${record.job_id === null ? "" : ` of job ${record.job_id}`}`;
+      yield `made by   ${record.adopted ? "another program; recorded by task" : "task"} ${record.task_id ?? "?"}${record.job_id === null ? "" : ` of job ${record.job_id}`}`;
       if (altered) yield "ALTERED   it is not what was recorded: run the job again that made it";
     }
   });

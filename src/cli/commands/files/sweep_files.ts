@@ -33,7 +33,7 @@ export function addFilesSweep(cli: Cli, files: CliCommand): void {
       if (hours !== undefined && hours < 1) {
         problems.push({
           path: "--older-than",
-          problem: "is less than an hour: somebody may still be writing",
+          problem: "is less than an hour: a task may still be writing",
           fix: "--older-than 1",
         });
       }

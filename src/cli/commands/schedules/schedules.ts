@@ -195,7 +195,7 @@ function addDelete(cli: Cli, schedules: CliCommand): void {
     .summary("delete a schedule and its history; its jobs stay")
     .argument("<name>", "name of the schedule")
     .verbOptions()
-    .examples('fanfold schedules delete morning --reason "nobody reads it"')
+    .examples('fanfold schedules delete morning --reason "replaced by evening"')
     .action(async (name: string, flags: VerbFlags) => {
       const options = verbOptions(cli, flags);
       await withSession(cli, async ({ engine: { schedules: all } }) => {

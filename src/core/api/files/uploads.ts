@@ -5,7 +5,7 @@ import { actor, cursor, limit, reason, time } from "../fields.js";
 
 const upload_id = z
   .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "is not an upload's id, as POST /api/files told it")
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "is not an upload's id, as POST /api/files returned it")
   .describe("The upload's id");
 const sha256 = z
   .string()
@@ -70,7 +70,7 @@ export const uploads_api = {
     description:
       "Announces a file. It is sent in parts, each with one PUT to the address that the answer has for it, in any order and " +
       "several at a time; `POST /api/files/{upload_id}/complete` then checks size and checksum and puts it in its place, where jobs " +
-      "find it as `bronze:<key>`. Until then nobody sees anything of it. After an interruption `GET /api/files/{upload_id}` tells " +
+      "find it as `bronze:<key>`. Until then no reader sees any of it. After an interruption `GET /api/files/{upload_id}` says " +
       "which parts are missing. A file that is there already stays, unless `overwrite` is true.",
     body: z.strictObject({
       key: z.string().min(1).max(1024).describe("Where it is to lie: dem/scene 1.tif"),

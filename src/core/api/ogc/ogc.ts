@@ -24,7 +24,7 @@ const formats = z.strictObject({ f });
 const chosen = {
   filter: text(12_000, "CQL2, in the language of `filter-lang`"),
   "filter-lang": text(20, "cql2-text (when left out) or cql2-json"),
-  "filter-crs": text(200, "Of geometries in the filter; CRS84 when left out"),
+  "filter-crs": text(200, "The CRS of geometries in the filter; CRS84 when left out"),
   datetime: text(200, "An RFC 3339 instant, or an interval: start/end, with .. for an open end"),
   properties: text(8_000, "Names with commas between: only these properties"),
 };
@@ -33,8 +33,8 @@ const chosen = {
 const items = z.looseObject({
   limit: text(30, `Features of a page, 1 to ${most_features_of_page}; more is taken for the most`),
   bbox: text(500, "Four numbers, or six with heights; in CRS84 west,south,east,north"),
-  "bbox-crs": text(200, "Of the box; CRS84 when left out"),
-  crs: text(200, "Of the answer; CRS84 when left out. Which there are, the collection tells"),
+  "bbox-crs": text(200, "The CRS of the box; CRS84 when left out"),
+  crs: text(200, "The CRS of the answer; CRS84 when left out. The collection lists those there are"),
   ...chosen,
   sortby: text(1_000, "Names with commas between, each after + (ascending) or -"),
   skipGeometry: text(5, "true: features without their geometry"),
@@ -44,9 +44,9 @@ const items = z.looseObject({
 });
 
 const signed = {
-  expires: text(20, "Of a signed address"),
-  tenant: text(200, "Of a signed address"),
-  signature: text(200, "Of a signed address"),
+  expires: text(20, "Part of a signed address"),
+  tenant: text(200, "Part of a signed address"),
+  signature: text(200, "Part of a signed address"),
 };
 
 const loose = z.looseObject({ links: z.array(z.unknown()).optional() });

@@ -25,7 +25,7 @@ export const recipe_record = z
     version: z.int().nullable(),
     saved_at: time.nullable(),
     saved_by: z.string().nullable(),
-    declaration: record.nullable().describe("Of a saved one: what was sent"),
+    declaration: record.nullable().describe("What was sent, if the recipe is a saved one"),
   })
   .meta({ id: "Recipe" });
 

@@ -15,7 +15,7 @@ const id = z
   .min(3)
   .max(600)
   .describe(
-    "Of a release or its request (8 characters are enough), or dataset/resource[/version], of which the newest counts",
+    "The id of a release or its request (8 characters are enough), or dataset/resource[/version]; without a version the newest counts",
   )
   .meta({ examples: ["dem/alps/2"] });
 
@@ -29,7 +29,7 @@ export const release = z
     revision: z.int().describe("How often it was made"),
     data_type: z.string(),
     request_id: z.string().describe("The request that makes it now"),
-    status: z.string().describe("Of that request"),
+    status: z.string().describe("The status of that request"),
     wants_approval: z.boolean(),
     approval: z.enum(approvals),
     clearance: z.enum(clearances),
@@ -51,7 +51,7 @@ const decided = z.object({
   after: z.enum(approvals).describe("What it is, or in a dry run would be"),
   jobs: z
     .array(z.string())
-    .describe("Of a revoked one: the jobs that take it down; in a dry run those whose files would go"),
+    .describe("The jobs that take a revoked release down; in a dry run the jobs whose files would go"),
   ...told,
 });
 
@@ -65,7 +65,7 @@ export const releases_api = {
     summary: "Resources of datasets, each with its newest and its latest release",
     query: z.strictObject({
       dataset_id: dataset_id.optional(),
-      approval: z.enum(approvals).optional().describe("Of the newest release"),
+      approval: z.enum(approvals).optional().describe("The approval of the newest release"),
       limit,
       cursor: z.string().max(2000).optional().describe("`next` of the page before, unchanged"),
     }),
@@ -112,7 +112,7 @@ export const releases_api = {
     sql: "platform.lookup",
     summary: "What there is to be had of a resource: the version that is named, or the latest",
     description:
-      "Always 200: `found` tells, and `why` says why not. `result_data` has the services of the request that made it.",
+      "Always 200: `found` says whether there is one, and `why` why not. `result_data` has the services of the request that made it.",
     query: z.strictObject({ dataset_id, resource_id, version_id: version_id.optional() }),
     reply: z.object({
       found: z.boolean(),

@@ -228,7 +228,7 @@ export const requests_api = {
     status: 202,
     other_answers: {
       200: {
-        description: "It exists and has ended; or what a dry run tells",
+        description: "It exists and has ended; or what a dry run found",
         schema: z.union([submitted_request, would_request]),
       },
     },

@@ -39,7 +39,7 @@ const side = z
       .nullable()
       .describe("West, south, east and north of all its tasks that say where they are"),
     at_least: z.boolean().describe("It has more tasks or files than were looked at"),
-    items: z.int().nullable().describe("In the catalogue now; null: there is none"),
+    items: z.int().nullable().describe("Items in the catalogue now; null: there is no catalogue"),
     items_at_least: z.boolean(),
     job_ids: z.array(z.string()),
     release: release.nullable().describe("The one it makes now; null: a later run does"),

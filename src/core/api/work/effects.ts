@@ -33,7 +33,7 @@ export const effect = z.discriminatedUnion("effect", [
   z.strictObject({ effect: z.literal("adopt"), ...asset }).describe("Records a file that was there already"),
   z
     .strictObject({ effect: z.literal("retract"), zone, key, remove_adopted: z.boolean().default(false) })
-    .describe("Nobody sees the file any more; one of ours is removed"),
+    .describe("The file is no longer visible; one that a worker published is removed"),
   z
     .strictObject({ effect: z.literal("put_items"), collection, items: z.array(record).min(1).max(1000) })
     .describe("STAC items, inserted or replaced by id"),

@@ -57,7 +57,7 @@ export const files_api = {
     long: false,
     summary: "Where to put a file of a task that is held",
     description:
-      "Answers a key of this very attempt and an address to PUT the bytes to. Nobody sees the file until a finish names it " +
+      "Answers a key of this very attempt and an address to PUT the bytes to. No reader sees the file until a finish names it " +
       "(`effects`, or `spill` of a result) and is taken; one that no finish names is removed later.",
     params: worker,
     body: z.union([new_file, new_spill]),
@@ -73,7 +73,7 @@ export const files_api = {
           .describe("Beginning with /: of this service, sent with the key. Else of a store: sent without it"),
         headers: z.record(z.string(), z.string()).describe("To be sent with it, exactly"),
         resumable: z.boolean().describe("false: one PUT of the whole file"),
-        part_bytes: z.int().nullable().describe("Of one PUT at most"),
+        part_bytes: z.int().nullable().describe("The most bytes of one PUT"),
         expires_s: z.int().nullable(),
       }),
     }),
@@ -125,7 +125,7 @@ export const upload_api = {
     summary: "Send a file, or its next part",
     description:
       "To the address that `files` gave. `Content-Range: bytes FIRST-LAST/TOTAL` says which part it is; without it the body is the whole " +
-      "file. A part begins where the one before has ended; GET of the same address tells how much has arrived.",
+      "file. A part begins where the one before has ended; GET of the same address says how much has arrived.",
     params: worker,
     query: upload_query,
     body: z.unknown().describe("The bytes"),
