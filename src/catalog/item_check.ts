@@ -9,7 +9,7 @@ import { isMoment } from "../geo/times.js";
 
 export const most_item_id_bytes = 512;
 export const most_collection_id_bytes = 256;
-/** Of one batch. */
+/** The most items of one batch. */
 const most_items = 10_000;
 const most_bytes = 64 * 1024 * 1024;
 /** As JSON.stringify writes it: a nodata value of -2^63 is a double like any other. */

@@ -24,7 +24,7 @@ export async function openCatalog(
   if (setting === "off") throw new Unavailable("the catalogue is switched off", { hint: "set FANFOLD_CATALOG=auto" });
   const facts = await knownFacts(db);
   if (facts === null || facts.stac === null) {
-    // Of a failed task only the message is kept.
+    // Only the message of a failed task is kept.
     throw new Unavailable(
       "this database has no catalogue: start the embedded one with FANFOLD_CATALOG=stac; for a server, fanfold doctor says what is missing",
       { hint: "fanfold doctor says what is missing; then run: fanfold migrate" },

@@ -62,7 +62,7 @@ function merged(a: Json, b: Json): Json {
   return a;
 }
 
-/** Of objects at any depth; nulls in arrays stay, as jsonb_strip_nulls has it. */
+/** Drops nulls from objects at any depth; nulls in arrays stay, as jsonb_strip_nulls has it. */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

@@ -20,7 +20,7 @@ export class PgstacStore implements Catalog {
     readonly version: string,
   ) {}
 
-  /** Of the releases whose tables we know. */
+  /** Whether the release is one whose tables we know. */
   get has_fast_path(): boolean {
     return /^0\.9\.\d+$/.test(this.version);
   }

@@ -9,7 +9,7 @@ export interface CallOptions<E> {
   headers?: Record<string, string>;
   /** Sending this very call twice does no more than once, though the endpoint in general cannot promise it. */
   repeatable?: boolean;
-  /** Of each try; the client's when left out. */
+  /** The most time for each try; the client's when left out. */
   timeout_ms?: number;
 }
 

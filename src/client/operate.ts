@@ -68,7 +68,7 @@ export class Operator extends WithVerbs {
     return waitForJob(this.transport, job_id, options);
   }
 
-  /** Of a job that has ended; null when its last stage was not one task. */
+  /** The result of a job that has ended; null when its last stage was not one task. */
   async result(job_id: string, options: Asking = {}): Promise<unknown> {
     const { status, headers, body } = await this.transport.answer(jobs_api.result, { params: { job_id }, ...options });
     if (status !== 202) return body.result;

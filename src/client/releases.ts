@@ -19,7 +19,7 @@ export class Releases {
     return listed(this.transport, releases_api.datasets, "datasets", options);
   }
 
-  /** Of one resource, newest first, with who decided what. */
+  /** The releases of one resource, newest first, with who decided what. */
   async of(dataset_id: string, resource_id: string, options: Asking = {}): Promise<ReleaseRecord[]> {
     const query = { dataset_id, resource_id };
     return (await this.transport.call(releases_api.releases, { query, ...options })).releases;

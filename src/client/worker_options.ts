@@ -8,7 +8,7 @@ export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" |
   handlers: readonly Handler[];
   /** Job types whose function planners and conditions this worker runs. */
   jobs?: readonly Job[];
-  /** Of these task types no more than so many at the same time. */
+  /** How many tasks of these types run at the same time at most. */
   slots_by_type?: Readonly<Record<string, number>>;
   /** Tasks that run at the same time. Default: 8. */
   slots?: number;
@@ -42,7 +42,7 @@ export interface RemoteWorkerStats {
 }
 
 export interface RemoteWorker {
-  /** Of the present registration. */
+  /** The worker's id in its present registration. */
   readonly worker_id: string;
   stats(): RemoteWorkerStats;
   /** Claims no more, waits for what runs, hands back the rest, leaves. */

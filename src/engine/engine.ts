@@ -63,7 +63,7 @@ import { RemoteWork } from "./work/remote_work.js";
 
 /** How many jobs or tasks one SQL call carries: large enough to be quick, small enough to stay a short transaction. */
 const JOBS_PER_CALL = 1_000;
-/** Of checks by a schema that was sent, for as many jobs. */
+/** The most steps of checks by a schema that was sent, for all jobs of one call. */
 const STEPS_PER_CALL = 8 * max_check_steps;
 const TASKS_PER_CALL = 5_000;
 
@@ -73,9 +73,9 @@ export class Engine {
   readonly registry: Registry;
   /** The tenant's files. */
   readonly store: Store;
-  /** Of all tenants: a worker confines it to the tenant of each task. */
+  /** The store shared by all tenants; a worker narrows it to each task's tenant. */
   readonly shared_store: Store;
-  /** Of all tenants. */
+  /** The zones shared by all tenants. */
   readonly zones: Zones;
   readonly leftovers_after_h: number;
   /** Files that tasks have made, as far as others may see them. */

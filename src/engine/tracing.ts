@@ -48,7 +48,7 @@ export function traceparentOf(span: Span): string | undefined {
 export interface Sent {
   name: string;
   attributes: Attributes;
-  /** Of whoever asks; else the span that is active here. */
+  /** The caller's trace context; else the span that is active here. */
   traceparent: string | undefined;
 }
 

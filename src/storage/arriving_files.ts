@@ -11,11 +11,11 @@ import { Measured, piece_bytes } from "./blob_store.js";
 export interface ArrivingPart {
   /** Where in the file it begins: at the end of what has arrived. */
   offset: number;
-  /** Of this part. */
+  /** The bytes of this part. */
   bytes: number;
-  /** Of the whole file. */
+  /** The bytes of the whole file. */
   total: number;
-  /** Of the whole file, where that is known: another file is not taken. */
+  /** The hash of the whole file, where it is known: another file is not taken. */
   sha256?: string | undefined;
   pieces: AsyncIterable<Uint8Array>;
 }
@@ -111,7 +111,7 @@ async function write(handle: FileHandle, source: Measured, { offset, bytes }: Ar
   let at = offset;
   for await (const piece of source) {
     if (at + piece.byteLength > offset + bytes) {
-      // Of a part that is too long nothing is kept: which bytes are wrong, nobody knows.
+      // Nothing is kept of a part that is too long: which bytes are wrong cannot be known.
       await handle.truncate(offset);
       throw new BadRequest(`the part has more than the ${bytes} bytes that were announced`);
     }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { ZoneName } from "../core/places/zones.js";
 
 export interface AttemptPlace {
-  /** Of the database that knows the task: two that share a place must not take each other's files for leftovers. */
+  /** The database that knows the task: two that share a place must not take each other's files for leftovers. */
   deployment: string;
   tenant_id: string;
   zone: ZoneName;

@@ -16,7 +16,7 @@ export interface ReadOptions {
 }
 
 export interface Reading {
-  /** Of the whole object. */
+  /** What is known of the whole object. */
   stat: BlobStat;
   pieces: AsyncIterable<Uint8Array>;
   /** It holds a file or a connection until it is read to the end or closed; closing twice is no error. */
@@ -81,10 +81,10 @@ export interface BlobStore {
 }
 
 export const max_page = 1000;
-/** Of one piece that is read or written. */
+/** The bytes of one piece that is read or written. */
 export const piece_bytes = 1024 * 1024;
 
-/** Of what is there now, by reading it. */
+/** The hash of what is there now, by reading it. */
 export async function checksum(store: BlobStore, key: string, options: ReadOptions = {}) {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -145,7 +145,7 @@ export async function* piecesOfFile(file: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(file, { highWaterMark: piece_bytes });
 }
 
-/** Of a stream that begins with the object's first byte. */
+/** Reads a part of a stream that begins with the object's first byte. */
 export async function* partOf(
   pieces: AsyncIterable<Uint8Array>,
   offset: number,

@@ -170,7 +170,7 @@ export class SourceCache {
   }
 }
 
-/** Of one tenant's sources. */
+/** Where one tenant's sources lie. */
 export function sourceFolder(dir: string, tenant_id: string): string {
   return join(dir, digest([tenant_id]).slice(0, 32));
 }

@@ -12,7 +12,7 @@ export interface Session {
   key_id: string | null;
   key_name: string | null;
   scopes: Scope[];
-  /** Of whoever runs the service. */
+  /** Whether the key is an operator's, of the people who run the service. */
   operator: boolean;
   expires_at: string | null;
   version: string;

@@ -32,7 +32,7 @@ export function Group({ label, help, problem, actions, children, is_open }: Grou
   );
 }
 
-/** Of a longer list the rest is shown as JSON. */
+/** A list with more entries shows the rest as JSON. */
 export const most_entries = 200;
 
 export function small(text: string, onClick: () => void) {

@@ -46,7 +46,7 @@ export function Json({ text, name = "value", open = 2 }: { text: string; name?: 
   );
 }
 
-/** Of a value that was parsed already, and has no large numbers. */
+/** Shows a value that was parsed already, and has no large numbers. */
 export function JsonOf({ value, name, open }: { value: unknown; name?: string; open?: number }) {
   return <Json text={JSON.stringify(value ?? null, null, 2)} name={name} open={open} />;
 }

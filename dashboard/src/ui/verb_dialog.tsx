@@ -12,7 +12,7 @@ import { Dialog } from "./dialog.js";
 import { TextArea } from "./form.js";
 import { ProblemNote, Skeleton } from "./note.js";
 
-/** Of each of several verbs: what it takes besides what the dialog gives. */
+/** For each of several verbs: what it takes besides what the dialog gives. */
 type Besides<Taken> = Taken extends unknown
   ? Omit<Taken, "reason" | "dry_run" | "actor"> & { dry_run?: boolean }
   : never;

@@ -72,7 +72,7 @@ function theOneThatWaits(status: JobRecord, verb: string): string {
       next: "say which with --stage",
     });
   }
-  // Of those decided, the last: that is the word that was given, perhaps by the same person a moment ago.
+  // The last stage that was decided: that is the word that was given, perhaps by the same person a moment ago.
   const stage = waiting[0] ?? status.stages.findLast(({ decision }) => decision !== null) ?? firstGate(status);
   if (stage) return stage.name;
   throw new NotAllowedNow(`no stage of job ${id} waits for approval`, { hint: `see its stages: fanfold status ${id}` });

@@ -23,7 +23,7 @@ const metres_per_pixel = 10;
 /** UTM zone 33 north. */
 const crs = { epsg: 32633, kind: "projected" } as const;
 const [west, north] = [500_000, 5_230_000];
-/** Of the broken file, so much arrived. */
+/** The share of the broken file that arrived. */
 const arrived = 0.6;
 
 export function* demoScenes({ scenes, size }: SceneSettings): Generator<DemoScene> {

@@ -9,7 +9,7 @@ export interface WorldStep {
   parameters: Record<string, unknown>;
 }
 
-/** Of the tiles in zone bronze. */
+/** Where the tiles lie in zone bronze. */
 export const world_prefix = "world/";
 
 const terrain = "world-terrain";

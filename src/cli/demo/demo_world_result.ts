@@ -71,7 +71,7 @@ export function worldSearchUrl(server: string): string {
   return `${server}/stac/search?collections=${world_collections.join(",")}`;
 }
 
-/** Of a catalogue: one of each item. */
+/** Stages that run once for each item of a catalogue. */
 const of_item = /^(item|file)-/;
 
 export function* worldLines(told: WorldResult): Generator<string> {

@@ -12,9 +12,9 @@ export interface WorldTile {
 
 const seed = 19;
 const nodata = -9999;
-/** Of a tile, in degrees. */
+/** The side of a tile, in degrees. */
 const side = 90;
-/** Of pixels: 0.25 degrees each. */
+/** The pixels of a side: 0.25 degrees each. */
 const size = 360;
 const step = side / size;
 const crs = { epsg: 4326, kind: "geographic" } as const;

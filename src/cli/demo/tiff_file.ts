@@ -31,7 +31,7 @@ export interface TiffParts {
 
 interface DirectoryLayout {
   offset: number;
-  /** Of values too long for their entry. */
+  /** Where values stand that are too long for their entry. */
   value_offsets: number[];
   end: number;
 }

@@ -11,7 +11,7 @@ const BAR = 24;
 export class Bar {
   #name = "";
   #done = 0;
-  /** Of the files before this one. */
+  /** Bytes of the files before this one. */
   #before = 0;
   #files = 0;
   readonly #began = performance.now();

@@ -14,9 +14,9 @@ export interface Io {
   /** The error stream is a terminal that can be drawn on. */
   live: boolean;
   colour: boolean;
-  /** Of the answer's lines; infinite where nothing is cut, in a pipe or a file. */
+  /** The width of the answer's lines; infinite where nothing is cut, in a pipe or a file. */
   width(): number;
-  /** Of the live view and of help, whichever stream is a terminal. */
+  /** The width of the live view and of help, whichever stream is a terminal. */
   screen_width(): number;
   stdin(): Promise<Uint8Array>;
   cwd: string;

@@ -25,7 +25,7 @@ export const SERVER_POOL = {
 
 export interface Serving {
   server: Server;
-  /** Of the embedded database that had none; this is the only time it is to be seen. */
+  /** The first key of an embedded database that had none; it is shown only this once. */
   first_key: string | null;
   /** Where the dashboard is; null where it was not built. */
   dashboard: string | null;

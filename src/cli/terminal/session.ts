@@ -51,7 +51,7 @@ export interface SessionOptions {
   worker_memory_mb?: number | undefined;
   host?: string | undefined;
   port?: number | undefined;
-  /** Of the engine's own pool; a server answers many at a time, and none for ever. */
+  /** Settings of the engine's own pool; a server answers many at a time, and none for ever. */
   pool?: Pick<EngineOptions, "connections" | "statement_timeout_s" | "wait_s" | "apart">;
   /** A database that is away is waited for, as long as the configuration says. */
   waits?: boolean;

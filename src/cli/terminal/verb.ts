@@ -22,7 +22,7 @@ export function reasonOf({ reason }: VerbFlags, what: string, next: string): str
   return reason;
 }
 
-/** Of several ways to name a target, exactly one. */
+/** Refuses unless exactly one of several ways to name a target is given. */
 export function exactlyOne(verb: string, given: Readonly<Record<string, string | undefined>>, next: string): void {
   const named = Object.values(given).filter((value) => value !== undefined);
   if (named.length !== 1) throw usage(`${verb} takes exactly one of ${Object.keys(given).join(", ")}`, { next });

@@ -56,7 +56,7 @@ export function renderStages(status: JobRecord, look: Look): string[] {
   ];
 }
 
-/** Of each stage whose tasks wait for another attempt the first: when it comes, until when they come, and why. */
+/** For each stage whose tasks wait for another attempt: when the first comes, until when they come, and why. */
 export function nextRetries(status: JobRecord): string[] {
   if (isTerminal(status.status)) return [];
   return status.stages.flatMap(({ name, next_retry }) => {

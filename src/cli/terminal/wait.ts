@@ -13,7 +13,7 @@ import { type Followed, follow } from "./watching.js";
 
 export interface WaitOptions {
   timeout_s?: number | undefined;
-  /** Of the verb before it: part of the one JSON document. Absent for watch, which writes a document per change. */
+  /** The reply of the verb before it: part of the one JSON document. Absent for watch, which writes a document per change. */
   reply?: object;
 }
 

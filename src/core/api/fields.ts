@@ -18,7 +18,7 @@ export const task_id = z
   .describe(
     "The task's id, such as 12-0; or <job>/<stage>/<index> with %2F between them, such as 3f2a9c%2Fgreeting%2Fgreeting-0",
   );
-/** Of the last task of a page. */
+/** The last task of a page, where the next page begins. */
 export const task_cursor = z.string().regex(/^\d{1,18}-\d{1,18}$/, "is not `next` of the page before");
 export const job_type = z.string().min(1).max(63);
 export const task_type = z.string().min(1).max(63);

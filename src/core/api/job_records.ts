@@ -44,7 +44,7 @@ const counts = {
   skipped: z.int(),
 };
 
-/** Of a job in a list, told when asked for: counted in the ledgers of its stages. */
+/** The progress of a job in a list, if asked for: counted in the ledgers of its stages. */
 const listed_progress = z
   .object({
     stages: z.int(),

@@ -24,7 +24,7 @@ import { job_query_fields } from "./job_query.js";
 import { job_record, job_status, listed_job } from "./job_records.js";
 import { job_webhooks } from "./webhooks.js";
 
-/** Of a result that lies in storage: it is read whole to be answered. The summary of the endpoint says it too. */
+/** The largest result in storage that is answered: it is read whole. The summary of the endpoint says it too. */
 export const max_result_bytes = 64 * 1024 * 1024;
 
 export const submit_options = z.strictObject({
@@ -59,7 +59,7 @@ export const submit_options = z.strictObject({
   ...dependency_options,
 });
 
-/** Of each job in a batch; the mode is the batch's. */
+/** The options of each job in a batch; the mode is the batch's. */
 const item_options = submit_options.omit({ mode: true, resume: true });
 
 const submitted = z

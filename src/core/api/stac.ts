@@ -18,7 +18,7 @@ import {
 } from "./stac_records.js";
 
 export const max_items_of_page = 1000;
-/** Of one POST: what is more comes with a job. */
+/** The most items of one POST: what is more comes with a job. */
 export const max_items_of_call = 1000;
 const items_body_limit = 16 * 1024 * 1024;
 

@@ -30,7 +30,7 @@ const secret_reference = z
   )
   .describe("The name of a secret that the workers know; its value is whsec_ and base64");
 
-/** Of one that fits neither way to name a receiver. */
+/** The problem of a receiver that fits neither way to name one. */
 function receiverProblem(given: unknown): string {
   const { url, secret } = (given ?? {}) as Record<string, unknown>;
   return url !== undefined && secret === undefined

@@ -111,7 +111,7 @@ export interface HandlerOptions<Schema extends z.ZodType | undefined = z.ZodType
   parameters?: Schema;
   /** What it returns: anything else fails the task for good, with the path of the offence. */
   result?: z.ZodType;
-  /** Of a connector: what a tenant may configure for it, by name. */
+  /** Only for a connector: what a tenant may configure for it, by name. */
   configuration?: z.ZodObject;
   timeout_s?: number;
   /** How its failed tasks are tried again, unless their stage or submit says otherwise. */

@@ -12,7 +12,7 @@ import { unknownKeys } from "./parameter_schema.js";
 import { isRecord } from "./report.js";
 import { type CheckBudget, max_check_steps, spendOn } from "./schema_work.js";
 
-/** Of canonical JSON in UTF-8. SQL holds task parameters to the same. */
+/** The most bytes of canonical JSON in UTF-8. SQL holds task parameters to the same. */
 export const max_parameter_bytes = 262_144;
 
 export interface ValidParameters {

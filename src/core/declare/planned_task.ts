@@ -4,7 +4,7 @@ import { kindOf, type Problem } from "../errors/problems.js";
 import { jsonProblems } from "../values/json_values.js";
 import { indexProblem } from "./names.js";
 
-/** Of the JSON of one task's parameters. */
+/** The most bytes of one task's parameters, as JSON. */
 export const PARAMETER_BYTES = 256 * 1024;
 
 const known_fields = new Set(["index", "parameters", "metadata", "parent", "bbox"]);
@@ -13,7 +13,7 @@ export interface CheckedTask {
   problems: Problem[];
   /** JSON text; of no use where there are problems. */
   text: string;
-  /** Of its parameters. */
+  /** The bytes of its parameters. */
   bytes: number;
 }
 

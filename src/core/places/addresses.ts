@@ -99,7 +99,7 @@ const special_ipv4: readonly Named[] = [
   ["240.0.0.0/4", "reserved or broadcast"],
 ];
 
-/** Of the global unicast block. */
+/** Ranges of the global unicast block that are special. */
 const special_ipv6: readonly Named[] = [
   ["2001::/23", "protocol assignments, Teredo among them"],
   ["2001:db8::/32", "documentation"],

@@ -226,7 +226,7 @@ export function narrowed(policy: OutboundPolicy, by: Narrowing): OutboundPolicy 
   };
 }
 
-/** Of two lists what both allow: of each, the patterns that the other covers. */
+/** What both lists allow: of each, the patterns that the other covers. */
 function narrowedHosts(
   policy: OutboundPolicy,
   asked: readonly string[] | undefined,

@@ -32,7 +32,7 @@ export const most_cells = 20_000;
 export const most_read_whole = 200_000;
 export const sample_per_cell = 4;
 
-/** Of durations: so many classes for each doubling, so a class is within 5 % of what it stands for. */
+/** Classes of durations for each doubling: a class is within 5 % of what it stands for. */
 export const steps_per_doubling = 8;
 
 /** A class of 0: no duration is known. */

@@ -29,7 +29,7 @@ type Job = VerdictRequest["jobs"][number];
 
 export interface RequestFacts {
   now_ms: number;
-  /** Of its release: pending_review, approved, rejected, revoked; null: there is none, or another request makes it. */
+  /** The approval of its release: pending_review, approved, rejected, revoked; null: there is no release, or another request makes it. */
   approval?: string | null;
   /** How many addresses of what it made it answers with. */
   services?: number;

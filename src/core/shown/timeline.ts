@@ -22,7 +22,7 @@ export interface TimelineTask {
   attempt: number | null;
   /** Since when it could run; of a stage that was opened again, since then. */
   ready: number | null;
-  /** Of one that waits: not before. */
+  /** When a task that waits may start at the earliest. */
   run_at: number | null;
   runs: readonly TimelineRun[];
 }

@@ -5,12 +5,12 @@ import { createHash } from "node:crypto";
 const token_shape = /^ffs_[A-Za-z0-9_-]{43}$/;
 const code_shape = /^ffl_[A-Za-z0-9_-]{43}$/;
 
-/** Of 32 random bytes. */
+/** A token is 32 random bytes. */
 export function sessionToken(random: Uint8Array): string {
   return `ffs_${Buffer.from(random).toString("base64url")}`;
 }
 
-/** Of 32 random bytes. */
+/** A code is 32 random bytes. */
 export function linkCode(random: Uint8Array): string {
   return `ffl_${Buffer.from(random).toString("base64url")}`;
 }

@@ -3,7 +3,7 @@
 
 export interface TraceParent {
   trace_id: string;
-  /** Of the caller's span. */
+  /** The caller's span. */
   span_id: string;
   sampled: boolean;
 }

@@ -70,7 +70,7 @@ export async function openEmbedded(data_dir: string, options: EmbeddedOptions = 
 const parsers = decoders;
 const serializers = Object.fromEntries(Object.keys(decoders).map((oid) => [oid, (text: string) => text]));
 
-/** Of the work that runs now: does it hold the session? */
+/** Whether the work that runs now holds the session. */
 const inside = new AsyncLocalStorage<{ session: EmbeddedDatabase; over: boolean }>();
 
 export class EmbeddedDatabase implements Embedded, Session {

@@ -14,7 +14,7 @@ interface Listener {
   on_listening: (() => void) | undefined;
 }
 
-/** Of one lane: whether a NOTIFY on this channel arrived there. */
+/** Whether a NOTIFY on this channel arrived at one lane. */
 interface Proof {
   channel: string;
   heard(): void;

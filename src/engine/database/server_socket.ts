@@ -3,9 +3,9 @@
 import { connect, type Socket } from "node:net";
 import { NoAnswer, unreachable } from "./server_errors.js";
 
-/** Of one host, its name's look-up included. */
+/** How long connecting to one host may take, the look-up of its name included. */
 const connect_s = 3;
-/** Of one address, where the name has several: the next is tried. */
+/** How long one address may take, where the name has several: then the next is tried. */
 const address_ms = 1_000;
 
 /** `postgres:///maps?host=/run/postgresql`: libpq's way to name a Unix socket, which postgres.js takes for a setting. */

@@ -10,7 +10,7 @@ import type { Lane } from "./server_lane.js";
 const usual_tick_ms = 500;
 /** So long may an answer take before the server is asked about it. */
 const silence_ticks = 6;
-/** Of what takes long it is asked less and less often, but at least this often. */
+/** What takes long is asked less and less often, but at least this often. */
 const longest_ticks = 30;
 /** How long that question may take, the new connection included. */
 const probe_ticks = 8;

@@ -30,13 +30,13 @@ export class ServerWay implements WayFacts {
   pooled = false;
   takes_settings = true;
   hears: boolean | null = null;
-  /** Of several hosts, the one to ask first: those before it were standbys, or did not answer. */
+  /** The host to ask first, where there are several: those before it were standbys, or did not answer. */
   first_host = 0;
   readonly address: ServerAddress;
   private prepare: boolean | "auto";
   private password: { text: Promise<string>; until: number } | null = null;
   readonly listen_url: string;
-  /** Of a Unix socket. */
+  /** The folder of a Unix socket. */
   readonly folder: string | undefined;
   private readonly log: Logger | undefined;
 

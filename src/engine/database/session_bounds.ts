@@ -30,7 +30,7 @@ export const session_bounds = {
   migrate: { statement_timeout_s: 0, lock_timeout_s: 5, idle_in_transaction_s: 300, work_mem_mb: 64 },
 } as const satisfies Record<string, SessionBounds>;
 
-/** Of a connection by its name; one that is not in the table is held to what works. */
+/** Returns the bounds of a connection by its name; one that is not in the table is held to what works. */
 export function boundsOf(name: string): SessionBounds {
   return Object.hasOwn(session_bounds, name)
     ? session_bounds[name as keyof typeof session_bounds]

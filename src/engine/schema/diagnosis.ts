@@ -218,7 +218,7 @@ export function judgeSchema(facts: SchemaFacts, kind: "server" | "embedded"): Ch
   return findings;
 }
 
-/** Of the role's sessions: those of ours say more themselves, unless a pooler takes nothing of it. */
+/** Judges the bounds of the role's sessions: Fanfold's own say more themselves, unless a pooler takes nothing of it. */
 function judgeBounds({ role, database, unset_bounds }: SchemaFacts): CheckResult {
   if (unset_bounds.length === 0) return ok("bounds", "sessions of this role are bounded in time and space");
   const names = unset_bounds.map(({ name }) => name).join(", ");
@@ -284,7 +284,7 @@ export function judgeZone(
     : fail(name, text, fix);
 }
 
-/** Of places of files that others use too: whether this machine sees the same. */
+/** Judges whether this machine sees the same files as the others that use the place. */
 export function judgeProof({ place, seen_as, state, others, why }: PlaceProof, setting: string): CheckResult {
   const name = `files ${place}`;
   if (state === "same") return ok(name, `${seen_as} is what the others see`);
@@ -321,7 +321,7 @@ export function judgeIsolation(
   return ok(name, text);
 }
 
-/** Of large results, which every task may have. */
+/** Judges where large results go, which every task may have. */
 export function judgeStorage(
   { kind, place }: { kind: string; place: string },
   trouble: ZoneTrouble | null,

@@ -51,7 +51,7 @@ const default_lock_timeout_s = 0.5;
 const patience_ms = 60_000;
 /** Somebody holds a table, or another migration runs: nothing has happened yet, so ask again. */
 const asked_again = new Set(["55P03", "40P01"]);
-/** Of two that make the schema at once, one is told that it is there. */
+/** When two processes make the schema at once, the second is told by one of these that it is there. */
 const made_by_another = new Set(["23505", "42P06", "42P07"]);
 
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<Migrated> {

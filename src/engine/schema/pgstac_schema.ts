@@ -97,7 +97,7 @@ export async function rememberRefusal(tx: Queryable, { version }: PgstacBeside, 
   await tx.script(`comment on schema stac is ${text === null ? "null" : `'${text.replaceAll("'", "''")}'`}`);
 }
 
-/** Of pgSTAC's functions, those that ours call. From 0.9.12 on nobody may who is not told so. */
+/** The functions of pgSTAC that ours call. From 0.9.12 on only a role that was granted them may. */
 const called_names = ["check_partition", "collection_base_item", "content_hydrate", "content_slim", "upsert_items"];
 
 /**
@@ -123,6 +123,6 @@ export const pgstac_grants = `
       grant pgstac_ingest to fanfold_owner;
     end if;
   exception
-    -- Of another database of this server, at this moment.
+    -- Another database of this server made it, at this moment.
     when unique_violation then null;
   end $grants$`;

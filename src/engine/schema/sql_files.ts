@@ -58,7 +58,7 @@ export async function replaceFunction(
 
 interface Overload {
   oid: number;
-  /** Of its row: another one once it was replaced. */
+  /** The version of its row: another one once it was replaced. */
   xmin: string;
   signature: string;
 }

@@ -11,7 +11,7 @@ import { FileSweep, type FileSweepParts } from "./file_sweep.js";
 const PERIOD_MS = 60_000;
 /** How often a zone is looked through. */
 const EVERY_S = 6 * 3600;
-/** Of 1,000 objects, in one go. */
+/** The most pages of 1,000 objects, in one go. */
 const PAGES = 20;
 
 export interface FileKeeperParts extends FileSweepParts {

@@ -15,7 +15,7 @@ export interface ProofParts {
   db: Queryable;
   tenant: string;
   zones: Zones;
-  /** Of all tenants. */
+  /** The store of all tenants. */
   store: Store;
 }
 
@@ -43,7 +43,7 @@ interface Place {
   keyOf(token: string): string;
 }
 
-/** Of the files that hold a token. */
+/** Where the files lie that hold a token. */
 export const proof_prefix = "same-files/";
 const PATIENCE_MS = 15_000;
 

@@ -37,7 +37,7 @@ export interface SweepOptions {
   dry_run?: boolean;
   /** Where to go on. */
   after?: string | null;
-  /** Of 1,000 objects; then it stops and says where. */
+  /** The most pages of 1,000 objects; then it stops and says where. */
   pages?: number;
   signal?: AbortSignal;
 }

@@ -116,7 +116,7 @@ export class Scheduler {
     }>(this.db.sql`select app.due_schedules(${types}::text::json, ${PAGE}::integer) as reply`);
     let stuck = false;
     const done: Round = { taken: 0, submitted: 0, failed: 0, missed: 0, left: 0, wait_s };
-    // Of ten schedulers each begins elsewhere.
+    // Each of ten schedulers begins elsewhere.
     for (const schedule of shuffled(schedules)) {
       if (this.stopped) break;
       if (this.held.has(schedule.tenant_id)) continue;

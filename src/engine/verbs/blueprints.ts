@@ -16,7 +16,7 @@ export interface BlueprintRecord extends Blueprint {
   version: number | null;
   saved_at: string | null;
   saved_by: string | null;
-  /** Of a saved one that was asked for by name: what was sent. */
+  /** What was sent, for a saved one that was asked for by name. */
   declaration: Record<string, unknown> | null;
 }
 

@@ -7,7 +7,7 @@ import type { Queryable } from "../database/database.js";
 import type { AssetRecord } from "./assets.js";
 import { asked } from "./reply.js";
 
-/** Of files that are looked at side by side: a bucket answers each in some tens of milliseconds. */
+/** How many files are looked at side by side: a bucket answers each in some tens of milliseconds. */
 const AT_ONCE = 16;
 
 export interface FileLook {

@@ -17,7 +17,7 @@ export interface Followed {
   more: boolean;
   /** Numbers up to `last` that are not there, or not yet. */
   missing: Span[];
-  /** Of those watched, what has come. */
+  /** Those of the watched that have come. */
   found: number[];
   events: FollowedEvent[];
   /** The oldest transaction that is under way, and the next one there will be. */

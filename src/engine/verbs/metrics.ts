@@ -3,7 +3,7 @@
 import type { Database } from "../database/database.js";
 import { asked } from "./reply.js";
 
-/** Of one task type or tenant: [name, due, later, age of the oldest that is due, running]. */
+/** What waits and runs of one task type or tenant: [name, due, later, age of the oldest that is due, running]. */
 export type MeasuredQueue = [name: string, due: number, later: number, oldest_s: number, running: number];
 
 export interface Measured {

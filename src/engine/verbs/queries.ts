@@ -41,7 +41,7 @@ export class Queries extends Noun {
     return asked(this.db.sql`select app.job_state(${job_id}::text, ${this.tenant}::text) as reply`);
   }
 
-  /** Of a job, or those that stand alone. */
+  /** The tasks of a job, or those that stand alone. */
   tasks({
     limit,
     ...query

@@ -45,7 +45,7 @@ export interface SubmitOptions {
   webhooks?: readonly JobWebhook[];
   /** How its failed tasks are tried again, whatever its stages say. */
   retry?: Retry;
-  /** Of single stages: their failure budget, how many tasks run at once, and how they are tried again, as far as the blueprint allows. */
+  /** Changes to single stages, as far as the blueprint allows: failure budget, tasks that run at once, how they are tried again. */
   stage_options?: Record<string, StageOptions>;
   /** Whole ids of jobs that must have ended well before anything of this one starts. */
   depends_on?: readonly string[];
@@ -131,7 +131,7 @@ export interface TaskFilter {
   job_id?: string | null;
   /** By name or number; of a job. */
   stage?: string | number | null;
-  /** Of lone tasks. */
+  /** Only for lone tasks. */
   task_type?: string | null;
   status?: string | null;
   /** Only ordinals [from, to). */

@@ -16,11 +16,11 @@ import type { Queryable } from "../database/database.js";
 import { asked } from "./reply.js";
 
 export interface UploadLimits {
-  /** Of one file. */
+  /** The most bytes of one file. */
   max_bytes: number;
-  /** Of all files that a tenant has brought and is bringing. */
+  /** The most bytes of all files that a tenant has brought and is bringing. */
   tenant_bytes: number;
-  /** Of one part; tests have smaller ones. */
+  /** The bytes of one part; tests have smaller ones. */
   part_bytes?: number;
 }
 
@@ -258,7 +258,7 @@ function partKey(upload_id: string, part: number): string {
   return `${upload_id}/${String(part).padStart(5, "0")}`;
 }
 
-/** Of a source that has another number of bytes nothing is stored. */
+/** Stores nothing of a source that has another number of bytes. */
 async function* exactly(pieces: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const piece of pieces) {

@@ -76,7 +76,7 @@ export interface ClaimReply {
   kept_out?: string[];
 }
 
-/** Of a worker over HTTP, for its tenant. */
+/** What a worker over HTTP asks for, for its tenant. */
 export interface ClaimForRequest {
   worker_id: string;
   limit: number;

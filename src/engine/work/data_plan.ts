@@ -6,7 +6,7 @@ import { DatabaseError, type Queryable } from "../database/database.js";
 import type { WorkerCommands } from "./commands.js";
 import type { LockMs } from "./task_commands.js";
 
-/** Of spilled results: they are all in memory at once, here and in the database. */
+/** The most bytes of spilled results: they are all in memory at once, here and in the database. */
 export const LOADED_BYTES = 64 * 1024 * 1024;
 
 export interface DataPlanParts {

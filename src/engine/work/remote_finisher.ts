@@ -43,7 +43,7 @@ class Undone extends Error {
   }
 }
 
-/** Of a task, as it was told. */
+/** What a worker sent about a task. */
 interface Told {
   task: FinishedTask;
   end: TaskEnd;
@@ -196,7 +196,7 @@ export class RemoteFinisher {
         return null;
       }
       const own = fromSqlError(error) ?? error;
-      // Of what passes the worker tells again: nothing has been written.
+      // The worker sends again what passes: nothing has been written.
       if (isConnectionLost(error) || isPassing(error)) throw own;
       if (is_writing) return failureOfEffects(own);
       if (isContent(error)) return { ...contract("unstorable", "the database cannot store this result") };

@@ -11,7 +11,7 @@ import { placeOf } from "./remote_task.js";
 import type { StoredItem } from "./task_commands.js";
 import type { TenantSession } from "./tenant_session.js";
 
-/** Of results that were spilled, in one page besides the others. */
+/** The most bytes of spilled results in one page, besides the others. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
 export class RemoteResults {

@@ -21,7 +21,7 @@ import { TenantSession } from "./tenant_session.js";
 const PLANS = "#plan";
 /** The worker does not know of plans that a server makes for it, and so cannot name them. Longer than reading the largest takes. */
 const PLANS_KEPT_S = 120;
-/** Of so many workers it is remembered whose turn it is. */
+/** For how many workers it is remembered whose turn it is. */
 const WORKERS_REMEMBERED = 1000;
 
 export interface RemoteRegistration {

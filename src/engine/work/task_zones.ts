@@ -17,7 +17,7 @@ export type RecordWithFinish = (work: (session: SqlSession) => Promise<unknown>)
 
 export interface TaskZonesParts {
   zones: Zones;
-  /** Of the task's tenant, on any connection: for what is done after the finish. */
+  /** The files of the task's tenant, on any connection: for what is done after the finish. */
   assets: Pick<Assets, "removeRetracted" | "deployment">;
   tenant_id: string;
   job_id: string | null;

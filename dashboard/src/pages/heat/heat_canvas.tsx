@@ -253,7 +253,7 @@ function pointedAt(grid: Grid, cell: number, ratio: number, pinned: boolean): Po
   return { cell, x: x / ratio, y: y / ratio, size: grid.pitch / ratio, width: grid.width / ratio, pinned };
 }
 
-/** Of the element, and how many device pixels there are to one of its own. */
+/** The width of the element, and how many device pixels there are to one of its own. */
 function useWidth(box: React.RefObject<HTMLDivElement | null>): { width: number; ratio: number } {
   const [found, setFound] = useState({ width: 0, ratio: 1 });
   useEffect(() => {

@@ -8,7 +8,7 @@ export interface Grid {
   rows: number;
   /** From one cell to the next. */
   pitch: number;
-  /** Of which this much is filled. */
+  /** How much of it is filled. */
   fill: number;
   width: number;
   height: number;

@@ -58,7 +58,7 @@ const stark: Record<"light" | "dark", Record<string, string>> = {
 
 export interface Colours {
   paint: Paint;
-  /** Of a cell's byte, for the legend. */
+  /** The colour of a cell's byte, for the legend. */
   css(value: number): string;
 }
 

@@ -55,7 +55,7 @@ interface TaskTableProps {
   job_id: string;
   stage: string;
   caption: string;
-  /** Of these ordinals, or all that failed. */
+  /** The tasks that are shown: these ordinals, or all that failed. */
   of: readonly Range[] | "failed";
   /** Read again when it is another. */
   version: string;

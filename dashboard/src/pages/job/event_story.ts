@@ -6,7 +6,7 @@ export interface Told {
   text: string;
   /** The status whose sign stands beside it. */
   sign: string;
-  /** Of data, what the sentence does not say. */
+  /** What the sentence leaves out of the data. */
   rest: Record<string, unknown>;
 }
 

@@ -162,7 +162,7 @@ function Notes({ stage }: { stage: Stage }) {
   );
 }
 
-/** Of what waits for another attempt, the one that is due first. */
+/** The task that is due first among those that wait for another attempt. */
 function NextRetry({ stage: { next_retry, status } }: { stage: Stage }) {
   if (next_retry === null || isTerminal(status)) return null;
   const { task_id, attempt, max_attempts, run_at, gives_up_at, error } = next_retry;

@@ -81,7 +81,7 @@ export function howMany(shown: number, has_more: boolean, matched: number | unde
     : `The first ${count(shown)} of ${count(matched)} items`;
 }
 
-/** Of an item on the map; null of one that says nowhere, or nonsense. */
+/** The place of an item on the map; null where it names none, or nonsense. */
 export function placeOf(item: StacItem): { box: Bounds; geometry: Geometry } | null {
   const box = footprintBox(item.bbox) ?? footprintBox(boxAround(item.geometry));
   if (box === null) return null;
@@ -140,7 +140,7 @@ export function titleOf(item: StacItem): string {
   return typeof title === "string" && title !== "" ? title : item.id;
 }
 
-/** Of when it is: a moment, a span, or null. */
+/** When the item is: a moment, a span, or null. */
 export function whenOf({ properties }: StacItem): string | null {
   const { datetime, start_datetime, end_datetime } = properties;
   const day = (text: unknown) => (typeof text === "string" ? text.slice(0, 16).replace("T", " ") : "…");

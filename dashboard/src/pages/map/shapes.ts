@@ -159,7 +159,7 @@ export function around(boxes: readonly Bounds[]): Bounds | null {
   return set.extent();
 }
 
-/** Of the task's id, when it is one of this stage. */
+/** The ordinal in the task's id, when the task is one of this stage. */
 export function ordinalIn(task_id: string, stage_id: number): number | null {
   const found = /^(\d+)-(\d{1,12})$/.exec(task_id);
   return found !== null && Number(found[1]) === stage_id ? Number(found[2]) : null;

@@ -73,7 +73,7 @@ function textOf(value: Value): string {
 export interface Placed {
   parameters: Problem[];
   options: Problem[];
-  /** Of neither: they stand above both. */
+  /** Problems of neither: they stand above both. */
   others: Problem[];
 }
 

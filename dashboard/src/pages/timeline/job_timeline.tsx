@@ -95,7 +95,7 @@ export function JobTimeline({ job: { job_id }, stage }: JobTimelineProps) {
   const singles = new Set(data.stages.filter(({ total }) => total === 1).map(({ stage_id }) => stage_id));
   const shown_view = view ?? whole;
   const middle = (shown_view.from + shown_view.to) / 2;
-  // Of those that are looked at: of the others one task is drawn on purpose.
+  // Only stages that are looked into: in the others one task is drawn on purpose.
   const looked_into = timeline.stages.filter(
     ({ number, name }) => only === "" || only === String(number) || only === name,
   );

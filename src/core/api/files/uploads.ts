@@ -13,7 +13,7 @@ const sha256 = z
   .meta({ examples: ["0".repeat(64)] });
 export const upload_states = ["open", "publishing", "completed"] as const;
 
-/** Of one call to this server: each part has a minute to arrive. */
+/** The most bytes of one call to this server: each part has a minute to arrive. */
 export const server_part_bytes = 8 * 1024 * 1024;
 export const store_part_bytes = 64 * 1024 * 1024;
 export const most_parts = 10_000;

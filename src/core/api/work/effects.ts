@@ -5,7 +5,7 @@ import { zone_names } from "../../places/zones.js";
 import { priority, record, task_type } from "../fields.js";
 
 export const max_effects = 100;
-/** Of all `enqueue` effects of a task together. */
+/** The most `enqueue` effects of a task, all together. */
 export const max_enqueued = 1000;
 
 const whole = z.int().min(0);

@@ -16,15 +16,15 @@ export const most_finished = 1000;
 /** Tasks and bytes of one page of a plan. */
 export const most_planned = 5000;
 export const largest_plan_page = 16 * 1024 * 1024;
-/** Of one part of a file that is sent to the server: a call must be over within a minute. */
+/** The most bytes of one part of a file that is sent to the server: a call must be over within a minute. */
 export const part_bytes = 8 * 1024 * 1024;
 export const largest_part = 64 * 1024 * 1024;
 /** What S3 takes in one PUT; Azure takes as much. */
 export const largest_signed_upload = 5_000_000_000;
 export const largest_upload = 1024 ** 4;
-/** Of a spilled result: somebody has to read it whole. */
+/** The largest spilled result: a task has to read it whole. */
 export const largest_spill = 512 * 1024 * 1024;
-/** Of a spilled result that is sent within a page; a larger one is read by its own address. */
+/** The largest spilled result that is sent within a page; a larger one is read by its own address. */
 export const largest_inline_spill = 8 * 1024 * 1024;
 
 export const protocol_limits = {

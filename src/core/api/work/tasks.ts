@@ -155,7 +155,7 @@ export const stored = z.object({
 
 const count = z.number().min(0).max(1e18);
 const by_category = z.partialRecord(z.enum(categories), count);
-/** Of one task type, since the worker registered. */
+/** Counts of one task type, since the worker registered. */
 export const type_counts = z.object({
   claimed: count.default(0),
   completed: count.default(0),
