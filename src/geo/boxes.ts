@@ -24,7 +24,7 @@ function within(value: number, most: number): number | null {
   return Math.round(Math.max(-most, Math.min(most, value)) * 1e7) / 1e7 + 0;
 }
 
-/** Of a box, in degrees of longitude. */
+/** The width of a box, in degrees of longitude. */
 export function widthOf(west: number, east: number): number {
   return east < west ? east - west + 360 : east - west;
 }
@@ -76,12 +76,12 @@ export class BoxSet {
     return [this.west[number]!, this.south[number]!, this.east[number]!, this.north[number]!];
   }
 
-  /** Of those that touch an area, in order. */
+  /** The boxes that touch an area, in order. */
   touching(area: Bounds): number[] {
     return this.order.filter((number) => touches(this.get(number)!, area));
   }
 
-  /** Of all; kept until there are more. */
+  /** The extent of all boxes; kept until there are more. */
   extent(): Bounds | null {
     const count = this.order.length;
     if (this.#extent.count !== count) this.#extent = { count, extent: this.extentOf(this.order) };

@@ -25,7 +25,7 @@ export interface Footprint {
 export interface FootprintOptions {
   /** Default false: a lake of nodata belongs to the scene. */
   keep_holes?: boolean;
-  /** Of all rings together, before edges are made dense for the projection. */
+  /** The most vertices of all rings together, before edges are made dense for the projection. */
   max_vertices?: number;
   /** More parts than this become one, around all. */
   max_parts?: number;

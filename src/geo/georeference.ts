@@ -4,7 +4,7 @@ import { tags } from "./tiff/tiff_layout.js";
 import type { RawDirectory, TiffReader } from "./tiff/tiff_reader.js";
 
 export interface Georeference {
-  /** Of the corner of the first pixel, also where the file gives its centre. May hold what is not finite. */
+  /** From the corner of the first pixel, also where the file gives its centre. May hold what is not finite. */
   transform: GeoTransform | null;
   /** Tie points without a scale: ground control points. */
   has_control_points: boolean;

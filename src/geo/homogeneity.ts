@@ -6,7 +6,7 @@ import type { Finding } from "./raster.js";
 export interface Member {
   name: string;
   band_count: number;
-  /** Of the bands, when all have the same; else all of them: "uint8,uint16". */
+  /** The type of the bands, when all have the same; else all types: "uint8,uint16". */
   data_type: string;
   /** "EPSG:32636", or the name of one without a code. */
   crs: string;
@@ -25,7 +25,7 @@ export interface Homogeneity {
 }
 
 export interface HomogeneityOptions {
-  /** Of the pixel size; default 0.2. */
+  /** How far the pixel size may differ, as a share of it; default 0.2. */
   tolerance?: number;
   /** All are reprojected to one CRS: then theirs may differ, and pixel sizes are compared within each CRS. */
   allow_crs?: boolean;

@@ -62,7 +62,7 @@ export function bboxIn({ bounds: [west, south, east, north], lon, lat }: Lattice
 
 const earth_radius = 6_378_137;
 
-/** Of a box in Web Mercator, exactly. */
+/** The box in Web Mercator, exactly. */
 export function mercatorBbox(part: Bounds): Bounds | null {
   const degrees = (radians: number) => (radians * 180) / Math.PI;
   return wgs84Bbox(

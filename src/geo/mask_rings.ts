@@ -13,7 +13,7 @@ export interface MaskPart {
   /** Closed; x to the right, y downwards, in pixels. */
   outer: Point[];
   holes: Point[][];
-  /** Of the outer ring, in pixels. */
+  /** The area of the outer ring, in pixels. */
   area: number;
 }
 

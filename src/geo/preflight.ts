@@ -18,11 +18,11 @@ export interface RasterLimits {
   /** Width times height. */
   pixels: number;
   bands: number;
-  /** Of all pixels of all bands, unpacked. */
+  /** The bytes of all pixels of all bands, unpacked. */
   unpacked_bytes: number;
   /** Unpacked size to file size; not looked at below a gigabyte unpacked. */
   unpack_ratio: number;
-  /** Of one strip or tile, unpacked. */
+  /** The bytes of one strip or tile, unpacked. */
   block_bytes: number;
 }
 

@@ -105,7 +105,7 @@ export function suggestNodata(
   statistics: readonly (BandStatistics | null)[] | null,
 ): number | "nan" | null {
   if (data_type === "float32" || data_type === "float64") return "nan";
-  // Of 64 bits, what a double holds.
+  // With 64 bits, only what a double holds.
   const wide = Number.MAX_SAFE_INTEGER;
   const lowest: Partial<Record<DataType, number>> = { int8: -128, int16: -32768, int32: -2147483648, int64: -wide };
   const highest: Partial<Record<DataType, number>> = { uint8: 255, uint16: 65535, uint32: 4294967295, uint64: wide };

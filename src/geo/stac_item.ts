@@ -35,7 +35,7 @@ export interface Provenance {
   source: string;
   source_sha256: string;
   engine: { name: string; version: string };
-  /** Of the job, as far as they shaped this item. */
+  /** The parameters of the job, as far as they shaped this item. */
   parameters: Record<string, unknown>;
   /** In words, for processing:lineage. */
   lineage?: string;
@@ -106,7 +106,7 @@ const extensions: Record<string, string> = {
   "processing:": "https://stac-extensions.github.io/processing/v1.2.0/schema.json",
 };
 
-/** Of all fields in these records and in their bands. */
+/** The extensions of all fields in these records and in their bands. */
 export function extensionsOf(records: readonly Record<string, unknown>[]): string[] {
   const fields = records.flatMap((record) => {
     const bands = Array.isArray(record.bands) ? (record.bands as Record<string, unknown>[]) : [];

@@ -25,7 +25,7 @@ export const catalog_stages: readonly StageDeclaration[] = [
   },
 ];
 
-/** Of jobs that may leave the catalogue to another job. */
+/** For jobs that may leave the catalogue to another job. */
 export const asked_catalog_stages: readonly StageDeclaration[] = catalog_stages.map((stage) => ({
   ...stage,
   when: is_asked,

@@ -217,7 +217,7 @@ function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Rout
 /** Aborted when the caller is gone. Made for those who ask: most calls are over sooner. */
 function whileHeard(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // Of the answer: the request is closed as soon as its body was read.
+  // The answer's end: the request is closed as soon as its body was read.
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort();
   });

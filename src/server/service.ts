@@ -22,7 +22,7 @@ import { EventFeed } from "./stream/feed.js";
 import { type StreamOptions, StreamPlaces, type StreamSettings, streamSettings } from "./stream/stream_settings.js";
 import { WorkSignal } from "./stream/work_signal.js";
 
-/** Of one tenant: fewer than half of the connections a server has, because each may take as long as a statement may. */
+/** The long calls of one tenant at a time: fewer than half of a server's connections, as each may take as long as a statement. */
 const LONG_CALLS = 4;
 /** Together with those, fewer than the connections a server has. */
 const ENQUEUES = 5;
@@ -60,15 +60,15 @@ export class Service {
   readonly counts = new CountedJobs();
   readonly footprints = new Footprints();
   readonly catalogs: Catalogs;
-  /** Of the catalogue, and of whatever else may take long. */
+  /** Calls of the catalogue, and others that may take long. */
   readonly long_calls = new TenantQueue(LONG_CALLS);
-  /** Of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
+  /** Submits of lone tasks: short as a rule, but one may wait for another of its key or type that is not committed. */
   readonly enqueues = new TenantQueue(ENQUEUES);
   /** What is answered in a few milliseconds. While others call, a tenant has as much of it as one caller who asks again at once. */
   readonly short_calls = new TenantQueue(SHORT_CALLS, { share: 1 });
   /** Those that travel together have several callers: nobody's leaving ends it. */
   readonly submits = new GatheredSubmits((tenant, work, bytes) => this.long_calls.within(tenant, never, work, bytes));
-  /** Of the addresses of files that are handed out. */
+  /** How the addresses of files are signed that are handed out. */
   readonly signing: SignedUrlOptions;
   /** Without a slash at its end. */
   readonly publicUrl: (request: FastifyRequest) => string;

@@ -23,7 +23,7 @@ export interface Scalar {
 export interface FilterNames {
   /** What a name stands for; "geometry" for the one there is; else what is wrong with it, and what to do. */
   field(name: string): Scalar | "geometry" | { problem: string; fix: string };
-  /** Of temporal operators: a name, or two of an interval, that stand for a time that lasts. */
+  /** For temporal operators: a name, or two of an interval, that stand for a time that lasts. */
   span(names: readonly string[]): Node | null;
   /** Are its geometries in longitude and latitude? */
   degrees: boolean;

@@ -63,7 +63,7 @@ export class Area {
     return turns > 0;
   }
 
-  /** Of these edges, those whose box comes near the place; longitudes also from the other side of the antimeridian. */
+  /** Returns those of these edges whose box comes near the place; longitudes also from the other side of the antimeridian. */
   near(candidates: Int32Array, x: number, y: number, reach: number): Int32Array {
     const { edges } = this;
     const south = y - reach;

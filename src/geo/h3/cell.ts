@@ -28,7 +28,7 @@ export function allBaseCells(): CellNumber[] {
   return Array.from({ length: base_cells }, (_, base) => baseNumber(base));
 }
 
-/** Of an index in H3's text form, which is known to be valid. */
+/** The number of an index in H3's text form, which is known to be valid. */
 export function cellNumber(index: string): CellNumber {
   const resolution = Number.parseInt(index[1]!, 16);
   const low = Number.parseInt(index.slice(2), 16);

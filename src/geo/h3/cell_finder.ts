@@ -86,7 +86,7 @@ export class CellFinder {
     this.scaled = faces.map(({ centre, u, v }) => ({ centre, u: mix(u, cos, v, sin), v: mix(u, -sin, v, cos) }));
   }
 
-  /** Of a place as a vector of length 1; `lat` and `lon`, in degrees, are asked for rarely. */
+  /** The slot of a place as a vector of length 1; `lat` and `lon`, in degrees, are asked for rarely. */
   slotAt(x: number, y: number, z: number, lat: number, lon: number): number {
     let face = this.scaled[this.face]!;
     let near = face.centre[0] * x + face.centre[1] * y + face.centre[2] * z;

@@ -37,7 +37,7 @@ function poleRing(corners: readonly Point[]): Point[] {
   return is_north ? ring : ring.reverse();
 }
 
-/** Of the line between two points, where it is at 180°. */
+/** The latitude of the line between two points where it is at 180°. */
 function latitudeAt(from: Point, to: Point): number {
   if (to[0] === from[0]) return from[1];
   return from[1] + ((180 - from[0]) / (to[0] - from[0])) * (to[1] - from[1]);

@@ -31,7 +31,7 @@ export function statisticColumns(statistics: readonly string[], prefix = ""): La
   });
 }
 
-/** Of a tally that foldTallies gave. */
+/** A statistic of a tally that foldTallies gave. */
 export function statisticText(tally: Tally, statistic: string): string {
   const sum = tally.sums[0]!;
   switch (statistic) {
@@ -75,7 +75,7 @@ export function tallyText({ count, sums, min, max, values }: Tally): string {
   return [count, JSON.stringify(sums), finite(min), finite(max), counts].join("\t");
 }
 
-/** Of nothing there is no least value; JSON has no infinity. */
+/** No rows have no least value, and JSON has no infinity. */
 function finite(value: number): string {
   return Number.isFinite(value) ? String(value) : "\\N";
 }

@@ -106,7 +106,7 @@ export class TooManyCategories extends Error {
   }
 }
 
-/** Of one value always the same bucket, so that the order in which tasks are put together does not matter. */
+/** One value always has the same bucket, so that the order in which tasks are put together does not matter. */
 function bucketOf(value: number): number {
   if (value === 0) return 0;
   const bucket = Math.ceil(Math.log(Math.abs(value)) / growth) + bucket_origin;

@@ -51,7 +51,7 @@ export function colorMapNamed(name: string): ColorMap | null {
   return is_turned ? colors.reverse() : colors;
 }
 
-/** Of six hexadecimal digits. */
+/** The colour of six hexadecimal digits. */
 export function colorOf(digits: string): Color {
   const at = (place: number) => Number.parseInt(digits.slice(place, place + 2), 16);
   return [at(0), at(2), at(4)];

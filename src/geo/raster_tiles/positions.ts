@@ -21,7 +21,7 @@ export interface Positions {
 }
 
 const largest_error = 0.125;
-/** Of the squares that are tried first, in pixels of the tile. */
+/** The side of the squares that are tried first, in pixels of the tile. */
 const first_step = 32;
 /** Where a square is nowhere at its corners and in its middle, it is taken for nowhere if it is this small. */
 const small_step = 4;
@@ -100,7 +100,7 @@ function fill([a, b, c, d]: Four, left: number, top: number, step: number, { siz
   }
 }
 
-/** Of the lines through the tile's middle, and where those say nothing, of all. */
+/** The ratio at the lines through the tile's middle, and where those say nothing, at all lines. */
 function ratioOf(size: number, { columns, rows }: Places): number {
   const last = size * size - 1;
   const diagonals = [

@@ -14,7 +14,7 @@ export interface Part {
 export interface Pixels {
   width: number;
   height: number;
-  /** Of each band that was asked for. */
+  /** The values of each band that was asked for. */
   bands: Float64Array[];
   valid: Uint8Array;
 }
@@ -47,7 +47,7 @@ export function partOf({ columns, rows }: Positions, { image, ratio_x, ratio_y }
 }
 
 export interface PlacedBlock {
-  /** Of its upper left corner, in the level. */
+  /** Where its upper left corner lies in the level. */
   column: number;
   row: number;
   width: number;
@@ -120,7 +120,7 @@ export function pixelsOf(window: Window, positions: Positions, level: Level, sam
   return taken;
 }
 
-/** Of the four around it, those that are valid, by how near they are. */
+/** Mixes those of the four pixels around it that are valid, by how near they are. */
 function between({ part, bands, valid }: Window, x: number, y: number, to: readonly Float64Array[], at: number): void {
   const left = Math.floor(x);
   const top = Math.floor(y);

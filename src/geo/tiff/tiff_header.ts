@@ -35,7 +35,7 @@ export interface TiffImageHeader {
   extra_samples: number[];
   has_color_table: boolean;
   tiled: boolean;
-  /** Of a tile, or of a strip. */
+  /** The size of a tile, or of a strip. */
   block_width: number;
   block_height: number;
   offsets: NumberList | null;

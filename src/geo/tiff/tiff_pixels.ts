@@ -36,7 +36,7 @@ export function bytesOfSample(type: SampleType): number {
 export interface BlockLayout {
   width: number;
   height: number;
-  /** Of one pixel in this block: 1 where bands lie apart. */
+  /** Samples of one pixel in this block: 1 where bands lie apart. */
   samples: number;
   data_type: SampleType;
   predictor: number;

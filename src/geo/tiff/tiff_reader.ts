@@ -13,7 +13,7 @@ export interface HeaderLimits {
   directories: number;
   /** Read altogether. */
   bytes: number;
-  /** Of one list of offsets or sizes: of a longer one only both ends are read. */
+  /** The most bytes of one list of offsets or sizes: of a longer list only both ends are read. */
   list_bytes: number;
 }
 

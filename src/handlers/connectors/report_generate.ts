@@ -78,7 +78,7 @@ export const reportGenerate = defineHandler(
       },
     };
     const { media_type, extension } = formats[format];
-    // Of this attempt only: what a dead one left behind is never taken for the report.
+    // Only this attempt's: what a dead one left behind is never taken for the report.
     const key = `${tenantPrefix(ctx.tenant_id)}reports/${ctx.task_id}-${ctx.attempt}-${randomUUID().slice(0, 8)}/${name}.${extension}`;
     const ref = await ctx.storage.putStream(key, batched(writers[format](plan)));
     const href = `/api/tasks/${ctx.task_id}/asset`;

@@ -40,7 +40,7 @@ export const webhookDeliver = defineHandler(
   "connector.webhook.deliver",
   {
     parameters: z.object({ delivery_id: z.string(), ticket: z.int() }),
-    // Of what a tenant may configure for every connector, `outbound` counts here, under the name "default".
+    // What a tenant may configure for every connector is `outbound`; here it counts under the name "default".
     configuration: z.object({}),
     timeout_s: 120,
   },

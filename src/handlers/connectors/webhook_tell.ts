@@ -9,7 +9,7 @@ import { endpoint_id_pattern } from "../../core/places/webhooks.js";
 import { answerError } from "./answers.js";
 import { NoKeys, sendSigned, type Target } from "./webhook_signed.js";
 
-/** Of ours: a receiver takes these for what became of a job. */
+/** Types of Fanfold's own messages: a receiver takes these for what became of a job. */
 const own_types = /^(job|webhook)(\.|$)/;
 
 export const webhookTell = defineHandler(

@@ -11,7 +11,7 @@ export interface Snapshot {
   version: number;
   table_name: string;
   row_count: number;
-  /** Of texts and geometries, about. */
+  /** The bytes of texts and geometries, about. */
   bytes: number;
   columns: LayerColumn[];
   time_column: string | null;

@@ -167,7 +167,7 @@ function checked(source: string, header: TiffHeader, source_crs: string | undefi
   return { source, header, image, mask, layout, transform, to_degrees, blocks_across, blocks_down, alpha };
 }
 
-/** Of any length; a zone gives a few MB at a time. */
+/** Reads any length; a zone gives a few MB at a time. */
 async function readAll(ctx: TaskContext, ref: ZoneRef, offset: number, length: number): Promise<Uint8Array> {
   if (length <= read_at_once) return ctx.zones.read(ref, offset, length);
   const whole = new Uint8Array(length);
@@ -182,7 +182,7 @@ async function readAll(ctx: TaskContext, ref: ZoneRef, offset: number, length: n
 export interface PixelBlock {
   column: number;
   row: number;
-  /** Of the raster: blocks at its edge have more. */
+  /** The size of the raster: blocks at its edge have more. */
   width: number;
   height: number;
   /** From one row to the next in the arrays. */

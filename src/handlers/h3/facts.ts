@@ -24,7 +24,7 @@ export interface CellPlan<Part> {
   parts: Part[];
   /** No more cells than these. */
   at_most: number;
-  /** Of the layer that an area is taken from. */
+  /** The version of the layer that an area is taken from. */
   within_version: number | null;
   findings: [];
   renamed: [];
@@ -37,7 +37,7 @@ export interface RasterFacts {
   crs: string | null;
   pixels: number;
   block_pixels: number;
-  /** Of one band. */
+  /** How many blocks one band has. */
   blocks: number;
   /** About so many cells have a pixel of it. */
   cells: number;
@@ -46,7 +46,7 @@ export interface RasterFacts {
 /** Blocks of one raster, from the first to before the last. */
 export interface RasterPart {
   part: number;
-  /** Of tallies: a row for each cell that this part meets. */
+  /** The file of tallies: a row for each cell that this part meets. */
   tallies: string;
   source: string;
   etag: string;

@@ -41,7 +41,7 @@ export interface ValidatedRaster extends RasterPlace {
   source: string;
   bytes: number;
   sha256: string;
-  /** Of the source. */
+  /** The size of the source, in pixels. */
   width: number;
   height: number;
   data_types: DataType[];
@@ -95,7 +95,7 @@ export interface CogFacts {
   quicklook: ZoneAsset;
   raster: RasterFacts;
   footprint: Footprint;
-  /** Of the footprint, where whoever draws results on a map looks for it. */
+  /** The box of the footprint, where maps of results look for it. */
   bbox: Bounds;
   dates: ItemDates;
   tile: { x: number; y: number } | null;
@@ -103,7 +103,7 @@ export interface CogFacts {
   /** How it was made; null of a file that was there already. */
   options: CogOptions | null;
   engine: EngineFacts;
-  /** Of the task that made it. */
+  /** The task that made it. */
   task_id: string;
   /** Rules for COGs that a registered file breaks. */
   cog_violations?: string[];

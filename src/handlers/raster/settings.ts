@@ -95,7 +95,7 @@ export const time_fields = {
   end_datetime: moment.optional().describe("last moment of that period"),
 };
 
-/** Of the item or the job that a source comes from: made by us, and only handed on. */
+/** The dates of the item or the job that a source comes from: planners fill them in and hand them on. */
 export const known_dates = z
   .object({
     datetime: z.string().nullable(),
@@ -286,5 +286,5 @@ interface CrossChecked {
  * As it is on disk: .js when built, .ts in a test.
  */
 export const raster_module = import.meta.url.replace(/settings(\.[jt]s)$/, "isolated$1");
-/** Of one task that opens a raster, the engine's cache and its child included. */
+/** The memory of one task that opens a raster, the engine's cache and its child included. */
 export const raster_memory_mb = 1536;

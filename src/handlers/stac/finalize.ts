@@ -75,7 +75,7 @@ export const stacFinalize = defineHandler(
   },
 );
 
-/** Of every source that was checked, whichever stage that was. */
+/** The warnings about every source that was checked, whichever stage that was. */
 async function warningsOf(ctx: TaskContext): Promise<Pick<Finalized, "warning_counts" | "warnings">> {
   const warning_counts: Record<string, number> = {};
   const warnings: SourceWarning[] = [];

@@ -61,7 +61,7 @@ async function recordsOf(
           select app.find_asset(${zone}::text, ${key}::text, ${ctx.tenant_id}::text) as reply`;
         const record = row?.reply ?? null;
         const is_alone = record !== null && record.job_id !== null && record.job_id === job_id;
-        // Of a file that several jobs have recorded, the record still tells the task that was first.
+        // The record of a file that several jobs have recorded still names the task that was first.
         const is_first = record !== null && record.job_id === null && record.task_id === task_id;
         const is_theirs =
           made_by.length > 0 &&

@@ -52,7 +52,7 @@ export function layerItem(given: LayerItem): StacItem {
   };
 }
 
-/** Of the table extension; `geometry`: the name of its column. */
+/** The fields of the table extension; `geometry`: the name of its column. */
 export function tableFields(columns: readonly LayerColumn[], geometry: string | null): Record<string, unknown> {
   return {
     "table:columns": [

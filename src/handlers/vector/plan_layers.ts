@@ -6,7 +6,7 @@ import type { Inspection, LoadPart, LoadPlan, MappedColumn, Target } from "./fac
 import type { VectorParameters } from "./settings.js";
 import { has_random_access } from "./source/format.js";
 
-/** Of one task, where a source can be read from the middle. */
+/** How many rows one task takes, where a source can be read from the middle. */
 const rows_of_a_part = 200_000;
 const most_columns = 1500;
 /** For a source that does not say how many rows it has. */

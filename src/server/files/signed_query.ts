@@ -43,7 +43,7 @@ export function isSignedQuery(
   return is_signed && /^\d{1,12}$/.test(expires) && Number(expires) * 1000 > now_ms;
 }
 
-/** Of an address that has a signature at all; null where a part of it could not be one. */
+/** Reads an address that has a signature at all; null where a part of it could not be one. */
 export function signedQueryOf(query: Record<string, unknown>): SignedQuery | null {
   const { expires, tenant, signature } = query;
   const is_text = [expires, tenant, signature].every((one) => typeof one === "string" && one.length <= 200);

@@ -12,9 +12,9 @@ export interface CallLimits {
   compared?: number;
 }
 
-/** Of one call; what is left twice is left once. */
+/** The place of one call; what is left twice is left once. */
 export interface CallPlace {
-  /** Of one that was let in to be compared with others: it takes a place now. Throws OverLimit where all are taken. */
+  /** For a call that was let in to be compared with others: it takes a place now. Throws OverLimit where all are taken. */
   enter(): void;
   /** From now on it waits: it gives its place to others. Throws OverLimit where too many wait already. */
   wait(): void;

@@ -24,7 +24,7 @@ export interface Call<E = Endpoint> {
   traceparent: string | undefined;
   /** Aborted when the caller is gone. */
   signal: AbortSignal;
-  /** Of this call among those of its tenant: whoever is held until something happens says so first. */
+  /** The place of this call among those of its tenant: a call that is held until something happens says so first. */
   place: CallPlace;
   /** What all calls share: the event feed, health, the signal for waiting workers. */
   service: Service;

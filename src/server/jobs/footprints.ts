@@ -49,7 +49,7 @@ interface Kept {
   boxes: BoxSet;
   planned: number;
   unusable: number;
-  /** Of results: opened already. */
+  /** The results, opened already. */
   opened: Uint8Array;
   /** Results have shown that they carry boxes; until then only a few are opened. */
   results_carry: boolean;

@@ -32,7 +32,7 @@ type InTurn = <T>(tenant: string, work: () => Promise<T>, bytes: number) => Prom
 /** The call behind a submit: what is large is not compared with others, and one without a place takes it only when it is needed. */
 interface SubmitCall {
   is_small: boolean;
-  /** Of its body. */
+  /** The bytes of its body. */
   bytes?: number;
   /** Throws OverLimit. */
   enter(): void;

@@ -36,7 +36,7 @@ function queueFamilies({ task_types, tenants }: Measured["queue"]): Family[] {
   return [
     ...of("", "task_type", task_types, "by task type"),
     ...of("tenant_", "tenant", tenants, "by tenant"),
-    // Of everything: what has no row above is zero, and an alert needs a sample even then.
+    // Sums over everything: what has no row above is zero, and an alert needs a sample even then.
     gauge("fanfold_queue_due_tasks", "Queued tasks that are due.").sample(total(task_types, 1)),
     gauge("fanfold_queue_oldest_due_seconds", "How long the longest-waiting due task of all waits.").sample(
       Math.max(0, ...task_types.map(([, , , oldest_s]) => oldest_s)),

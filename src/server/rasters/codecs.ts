@@ -18,7 +18,7 @@ export interface BlockFacts {
   bytes: number;
   photometric: number | null;
   jpeg_tables: Uint8Array | null;
-  /** Of LERC: 1 when what it has made was deflated after it, 2 when packed with zstd. */
+  /** How LERC data are packed: 1 when deflated after it, 2 when packed with zstd. */
   lerc_packing: number;
 }
 

@@ -12,7 +12,7 @@ import type { StacAsset, StacItem } from "../../geo/stac.js";
 import { type CogFile, most_part_bytes } from "./cog_file.js";
 import { type Box, type Conversion, degreesOf, Projections, projecting } from "./projections.js";
 
-/** Of the part of a level that one tile is made of. */
+/** The most pixels of the part of a level that one tile is made of. */
 export const most_part_pixels = 4_000_000;
 const projections = new Projections();
 
@@ -128,7 +128,7 @@ function tableOf(cog: CogFile): Map<number, Color> | null {
   return table === null ? null : new Map(table.entries());
 }
 
-/** Of a band that the item says nothing about: from the smallest overview, once. */
+/** Measures a band that the item says nothing about: from the smallest overview, once. */
 function measure({ cog }: Shown, band: number): Promise<Stretch> {
   const name = String(band);
   const known = measured.get(cog) ?? new Map<string, Promise<Stretch>>();
@@ -147,7 +147,7 @@ async function measureSmallest(cog: CogFile, band: number): Promise<Stretch> {
   const level = cog.levels.at(-1)!;
   const { width, height } = level.image;
   const side = Math.min(1024, width, height);
-  // Of a file without overviews the middle has to do.
+  // In a file without overviews the middle has to do.
   const part =
     width * height <= most_part_pixels / 4
       ? { left: 0, top: 0, width, height }

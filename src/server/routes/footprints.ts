@@ -39,7 +39,7 @@ function answerOf(
   since: string | undefined,
 ): Reply {
   const { job_id, stage_id, stage, status, total, planned, unusable, unread, boxes, states, attempts } = found;
-  // Of few boxes all are sent, wherever the caller looks: then moving the map asks for nothing.
+  // Few boxes are all sent, wherever the caller looks: then moving the map asks for nothing.
   const is_few = boxes.order.length <= most_boxes;
   const shown = is_few || view === null ? boxes.order : boxes.touching(view);
   const kind = shown.length <= most_boxes ? "boxes" : "bins";

@@ -133,7 +133,7 @@ export class EventFeed {
     this.#head = reply.last;
     const gaps = this.#gaps.spans;
     for (const event of reply.events) {
-      // Of several that came late, those not told yet are still missing to whoever is cut off in between.
+      // Events that came late and are not sent yet are still missing for a reader who is cut off in between.
       const untold = reply.found
         .filter((number) => number > event.event_id)
         .map((number) => [number, number + 1] as const);

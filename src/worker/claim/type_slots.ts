@@ -7,7 +7,7 @@ type Waiting = Iterable<{ claim: HeldClaim; count: number }>;
 
 export class TypeSlots {
   private readonly running = new Map<string, number>();
-  /** Of the parts that a claim is made of, which is asked first: each in turn, so that none lives on what others leave. */
+  /** Which part of a claim is asked first: each in turn, so that none lives on what others leave. */
   private turn = 0;
 
   constructor(private readonly most: Readonly<Record<string, number>> = {}) {}

@@ -63,7 +63,7 @@ export class ChildContext extends TaskContext {
     await this.ask({ what: "record", statements: sent });
   }
 
-  /** Of the attempt's span, which is the worker's. */
+  /** The context of the attempt's span, which is the worker's. */
   override get traceparent(): string | null {
     return this.order.traceparent;
   }

@@ -78,7 +78,7 @@ async function whyNoUser(): Promise<string | null> {
 /** A user of its own can have only modules that everybody may read. */
 export interface FencedModules {
   fence: Fence;
-  /** Of the modules that cannot have it. */
+  /** Fences of the modules that cannot have it. */
   others: ReadonlyMap<string, Fence>;
 }
 

@@ -21,7 +21,7 @@ export interface ForkSettings {
 }
 
 export function forkChild({ module, memory_mb, node_args, env, uid, words = [] }: ForkSettings): ChildProcess {
-  // Of two such flags the last one counts: the worker's own heap limit is not the child's.
+  // The last of two such flags counts: the worker's own heap limit is not the child's.
   const flags = [...inheritedArgs(process.execArgv), `--max-old-space-size=${memory_mb}`, ...node_args];
   const [program = "", ...args] = [...words, process.execPath, ...flags, entry, module, String(process.pid)];
   void fault("fork");

@@ -54,9 +54,9 @@ export type FromChild =
   | { t: "storing"; run: number }
   | { t: "call"; run: number; id: number; call: Call }
   | { t: "end"; run: number; end: End; rss_mb: number }
-  /** Of the running task, which ends with it. */
+  /** An error of the running task, which ends with it. */
   | { t: "escaped"; run: number; error: Escaped }
-  /** Of an earlier task of this child, or of none. */
+  /** An error of an earlier task of this child, or of no task. */
   | { t: "late"; error: Escaped };
 
 /** What a handler asks of the worker. Its transaction is held open there, between begin and commit or rollback. */
@@ -80,9 +80,9 @@ export interface PackedError {
   name: string;
   message: string;
   stack: string | undefined;
-  /** Of a database error: its SQLSTATE and what came with it. */
+  /** For a database error: its SQLSTATE and what came with it. */
   database?: DatabaseErrorFields & { code: string };
-  /** Of an error of ours: what it means, so that it means the same in the child. */
+  /** For one of Fanfold's errors: what it means, so that it means the same in the child. */
   own?: Pick<FanfoldError, "code" | "category" | "sqlstate" | "http_status" | "title" | "problems" | "hint">;
 }
 

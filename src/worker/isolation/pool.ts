@@ -15,7 +15,7 @@ import { ProcessTable } from "./process_table.js";
 const TASKS_PER_PROCESS = 1000;
 const IDLE_MS = 60_000;
 const LOOK_MS = 250;
-/** Of the time between two looks, at most this share is spent looking, however many processes the machine has. */
+/** The share of the time between two looks that is spent looking at most, however many processes the machine has. */
 const LOOK_SHARE = 1 / 20;
 /** A process that ends so many tasks in a row with more than this share of its memory does not give it back. */
 const HIGH_SHARE = 0.5;

@@ -9,7 +9,7 @@ export const PAGE_BYTES = 4 * 1024 * 1024;
 export class PlanPages {
   /** Tasks so far; the next one's ordinal. */
   total = 0;
-  /** Of the largest parameters, by which claims are bounded. */
+  /** The bytes of the largest parameters, by which claims are bounded. */
   task_bytes = 0;
   private from = 0;
   private page: string[] = [];

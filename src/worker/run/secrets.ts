@@ -32,7 +32,7 @@ export function secretVariable(tenant_id: string, name: string): string | null {
 }
 
 export class Secrets {
-  /** Of everything that was told here: for lines that belong to no task. */
+  /** All secrets that tasks were given: for lines that belong to no task. */
   known = new Redaction();
   private known_count = 0;
 

@@ -6,7 +6,7 @@ import type { VaultConfig } from "../../core/values/vault_setting.js";
 export type AskVault = (tenant_id: string, name: string) => Promise<string | null>;
 
 const patience_ms = 10_000;
-/** Of a token: it is not used in its last minutes. */
+/** How long before its end a token is no longer used. */
 const early_ms = 300_000;
 
 export function vaultSecrets(vault: VaultConfig): AskVault {

@@ -70,7 +70,7 @@ function* descendants(
   for (let resolution = from; resolution <= to; resolution++) {
     for (const cell of parents) {
       const depth = resolution - resolutionOf(cell);
-      // Of a slice, what stands above its tree is made by the first that has it below.
+      // What stands above a slice's tree is made by the first slice that has it below.
       const root = slice === null ? cell : sliceRoot(cell, slice.depth, slice.place, depth);
       if (root === null) continue;
       const found: CellNumber[] = [];

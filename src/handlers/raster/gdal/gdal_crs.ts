@@ -11,7 +11,7 @@ const max_wkt = 20_000;
 
 /** Grids are files, and a PROJ string inside a WKT can name any. */
 const names_files = /\b(EXTENSION|PARAMETERFILE)\s*\[|\b(nadgrids|geoidgrids|grids|init|file)\s*=/i;
-/** Of a BOUNDCRS: a datum shift told in numbers (TOWGS84), and no other. */
+/** The start of a BOUNDCRS's datum shift, given in numbers (TOWGS84), and of no other. */
 const shift_start = /\bABRIDGEDTRANSFORMATION\s*\[/i;
 const shift_in_numbers =
   /\bABRIDGEDTRANSFORMATION\s*\[\s*"(?:[^"]|"")*"\s*,\s*(?:VERSION\s*\[\s*"(?:[^"]|"")*"\s*\]\s*,\s*)?METHOD\s*\[\s*"(?:Geocentric translations|Position Vector transformation|Coordinate Frame rotation|Longitude rotation|Geographic2D offsets)\b/i;

@@ -8,7 +8,7 @@ export type SourceDriver = "GTiff" | "VRT";
 export interface SourceFile {
   file: string;
   driver: SourceDriver;
-  /** Of a VRT: files in other folders that its text leads to. */
+  /** For a VRT: files in other folders that its text leads to. */
   needs?: readonly string[];
 }
 

@@ -161,7 +161,7 @@ export function isInDegrees(vrt: string): boolean {
   return crsInfo(wkt).is_geographic && Math.abs(unit - Math.PI / 180) < 1e-9;
 }
 
-/** Of each band, as GDAL computed them; null for one without a valid pixel. */
+/** Reads the statistics of each band, as GDAL computed them; null for one without a valid pixel. */
 export function readStatistics(vrt: string): (BandStatistics | null)[] {
   const bands = [...vrt.matchAll(/<VRTRasterBand\b[^>]*>([\s\S]*?)<\/VRTRasterBand>/g)];
   return bands.map(([, body = ""]) => {

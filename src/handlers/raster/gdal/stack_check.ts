@@ -1,7 +1,7 @@
 // Whether several rasters can be the bands of one: everything that differs, said at once. Pure.
 import type { RasterInfo } from "../../../geo/raster.js";
 
-/** Of a pixel: what rounding in different programs can make. */
+/** How far rasters may differ, in pixels: what rounding in different programs can make. */
 const tolerance = 1e-3;
 
 export function stackProblems(

@@ -54,7 +54,7 @@ export async function loadWasm(
   const wasm = await factory({
     wasmBinary: wasm_binary,
     locateFile: (name: string) => join(folder, name),
-    // Of its own: the reader takes the whole buffer behind it.
+    // A buffer of its own: the reader takes the whole buffer behind it.
     getPreloadedPackage: () => Uint8Array.from(data).buffer,
     print: () => {},
     printErr: (line: string) => {

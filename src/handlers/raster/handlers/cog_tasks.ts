@@ -7,7 +7,7 @@ import { tileBbox } from "../place/place.js";
 
 /** A job cannot have many more tasks in a stage and still be looked at. */
 const max_tiles = 100_000;
-/** Of one COG, unpacked. */
+/** The most bytes of one COG, unpacked. */
 export const single_max_bytes = 4 * 1024 ** 3;
 
 /** Throws BadRequest when the grid would have too many tiles. */

@@ -28,7 +28,7 @@ const parameters = z.object({
   collection: stac_id,
   item_id: stac_id,
   source: zone_object,
-  /** Of the job that made it. */
+  /** The hash, as the job that made the file says it. */
   sha256: z.string().optional(),
   dates: known_dates,
   properties: z.record(z.string(), z.union([z.string(), z.number()])).optional(),

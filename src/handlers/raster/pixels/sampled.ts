@@ -58,7 +58,7 @@ function bestLevel(levels: readonly [Level, ...Level[]], width: number, height: 
   return best;
 }
 
-/** Of each pixel of the smaller one, the one its middle falls into. */
+/** For each pixel of the smaller image, the one its middle falls into. */
 function nearest(size: number, of: number): Uint32Array {
   return Uint32Array.from({ length: size }, (_, at) => Math.min(of - 1, Math.floor(((at + 0.5) * of) / size + 1e-10)));
 }

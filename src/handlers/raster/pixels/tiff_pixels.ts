@@ -8,7 +8,7 @@ import { fits } from "../gdal/gdal_options.js";
 import { type BlockShape, shapeOf, unpackedBlock } from "./decode.js";
 
 export interface Block {
-  /** Of its first pixel, in the image. */
+  /** The column of its first pixel, in the image. */
   column: number;
   row: number;
   /** Pixels within the image; rows of the block are `stride` pixels apart. */
@@ -16,7 +16,7 @@ export interface Block {
   height: number;
   stride: number;
   samples: Samples;
-  /** Of the bands: from `band` on, `step` a pixel. */
+  /** Where the bands stand: from `band` on, `step` a pixel. */
   band: number;
   step: number;
 }
@@ -26,7 +26,7 @@ export interface Level {
   shape: BlockShape;
 }
 
-/** Of one block, unpacked: larger ones (strips of a whole raster) are GDAL's. */
+/** The most bytes of one block, unpacked: larger ones (strips of a whole raster) are GDAL's. */
 const most_block_bytes = 64 * 2 ** 20;
 const header_limits = { bytes: 32 * 2 ** 20, list_bytes: 16 * 2 ** 20 };
 

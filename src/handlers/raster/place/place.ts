@@ -34,7 +34,7 @@ export async function placeOf(
   return { ...(bbox === null ? {} : { bbox }), ...(lattice === null ? {} : { lattice }) };
 }
 
-/** Of one tile; undefined where it cannot be told. */
+/** The box of one tile; undefined where it cannot be known. */
 export function tileBbox(
   { bounds }: Pick<GridTile, "bounds">,
   { bbox, lattice }: RasterPlace,

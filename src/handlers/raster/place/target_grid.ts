@@ -8,7 +8,7 @@ import type { RasterEngine } from "../gdal/engine.js";
 import { batched } from "./batched.js";
 import { boundsOnGlobe, localPixelSize } from "./local_scale.js";
 
-/** Of a grid that nobody wants: a pixel size in degrees where metres were meant, or the reverse. */
+/** The most pixels of a grid: above it a pixel size in degrees was meant as metres, or the reverse. */
 const most_pixels = 1e12;
 /** A suggested pixel may be so many times as long as those of the source; near a pole or across the antimeridian it is far more. */
 const most_coarser = 3;

@@ -4,7 +4,7 @@ import type { Finding } from "../../../geo/raster.js";
 import { type GivenDates, type ItemDates, itemDates, parseMoment } from "../../../geo/stac_dates.js";
 
 export interface KnownDates extends GivenDates {
-  /** Of the item or the job that the file comes from. */
+  /** The dates of the item or the job that the file comes from. */
   dates?: ItemDates | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface NamedSource {
   source: string;
 }
 
-/** Of one source: zone:key, or a URL. */
+/** The item's id for one source: zone:key, or a URL. */
 export function itemIdOf(source: string): string {
   return stacId(baseName(source.replace(/[?#].*$/, "").replace(/^[a-z]+:(?!\/\/)/, "")));
 }

@@ -16,7 +16,7 @@ import type { RasterEngine } from "../gdal/engine.js";
 import { fetchUrl, openUrl } from "./source_url.js";
 
 export interface SourceLimits {
-  /** Of the file; default 16 GB. */
+  /** The most bytes of the file; default 16 GB. */
   max_bytes?: number;
   /** For the whole of a download over https; default 30 minutes. */
   download_s?: number;
@@ -34,7 +34,7 @@ export interface OpenedSource {
 export interface LocalSource extends CachedFile {
   /** In ctx.scratch(); read-only. */
   path: string;
-  /** Of the store or the server, if it gave one. */
+  /** The entity tag of the store or the server, if it gave one. */
   etag: string | null;
   from_cache: boolean;
 }

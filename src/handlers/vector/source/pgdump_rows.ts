@@ -58,7 +58,7 @@ async function* batches(
   if (count + rejects.length > 0) yield taken();
 }
 
-/** Of a line that cannot be stored as it is. */
+/** What is shown of a line that cannot be stored as it is. */
 function shown(line: Buffer, header: readonly string[]): Record<string, string> {
   const fields = line.toString("latin1").replace(/\n$/, "").split("\t");
   return Object.fromEntries(

@@ -13,7 +13,7 @@ import { readDatetime } from "../stac/datetime.js";
 import { readFilter } from "../stac/filter.js";
 
 export type Query = Record<string, string | undefined>;
-/** Of one page, without how much of it is read at a time. */
+/** The query of one page, without how much of it is read at a time. */
 export type PageQuery = Omit<FeatureQuery, "rows" | "bytes">;
 
 export interface AskedItems {

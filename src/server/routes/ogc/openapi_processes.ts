@@ -12,7 +12,7 @@ const process = inPath("processID", "A process's id");
 const job = inPath("jobId", "A job's id");
 const list = { type: "array", items: text };
 
-/** Of these calls the standard wants exceptions as plain JSON. */
+/** For these calls the standard wants exceptions as plain JSON. */
 const exception = (description: string) => ({ description, content: content({ [json]: ref("processException") }) });
 
 interface Call {

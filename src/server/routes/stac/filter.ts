@@ -65,7 +65,7 @@ const operators: Record<string, Comparison> = {
   contains: like("%", "%"),
 };
 
-/** Of an address, as text. */
+/** Reads the filter of an address, as text. */
 export function queryFilterOfText(text: string, problems: Problem[]): unknown {
   const fix = 'Give properties, each with operators: {"gsd":{"lte":30}}, URL-encoded.';
   const refuse = (problem: string) => problems.push({ path: "query.query", problem, fix });

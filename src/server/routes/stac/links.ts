@@ -96,7 +96,7 @@ export interface Page {
   previous?: string | null;
 }
 
-/** Of a page that was asked for in an address: the same address with another token. */
+/** Links of a page that was asked for in an address: the same address with another token. */
 export function pageLinks(
   path: string,
   query: Record<string, string | undefined>,
@@ -115,7 +115,7 @@ export function pageLinks(
   ];
 }
 
-/** Of a page that was asked for in a body: the token on top of what was sent. */
+/** Links of a page that was asked for in a body: the token on top of what was sent. */
 export function bodyPageLinks(path: string, page: Page, type: string): StacLink[] {
   const link = (rel: string, token: string) => ({
     rel,

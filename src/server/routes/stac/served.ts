@@ -6,7 +6,7 @@ import type { StacLinks } from "./links.js";
 /** Where an asset can be fetched from; the href as it is when nobody here serves it. */
 export type AssetAddress = (href: string) => string;
 
-/** Of the tree we serve: a stored one would lead elsewhere. */
+/** Links of the tree we serve: a stored one would lead elsewhere. */
 const own_rels = new Set([
   "self",
   "root",
@@ -82,7 +82,7 @@ export function servedCollection(
   };
 }
 
-/** Of an item with a raster in a zone of ours. */
+/** Tiles of an item with a raster in one of our zones. */
 function tilesOf({ collection, id, assets }: ItemPart, links: StacLinks, address: AssetAddress): StacLink[] {
   const has_raster = Object.values(assets ?? {}).some((asset) => isRaster(asset) && address(asset.href) !== asset.href);
   return has_raster && collection !== undefined && id !== undefined ? links.tiles(collection, id) : [];

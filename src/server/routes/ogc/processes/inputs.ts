@@ -28,7 +28,7 @@ export interface ExecuteRequest {
 export interface Reference {
   input: string;
   href: string;
-  /** Of the value that is fetched: text, where the input takes no other. */
+  /** Whether a value that is fetched is text, because the input takes no other. */
   takes_text: boolean;
 }
 

@@ -40,7 +40,7 @@ export interface Run {
   error: { code?: string | undefined; message?: string | null | undefined } | null;
 }
 
-/** Of a job that was executed in another way: whatever it gave, in one document. */
+/** How a job is shown that was executed in another way: whatever it gave, in one document. */
 export const usual_execution: Execution = { response: "document", outputs: null };
 
 export async function findRun(engine: Engine, id: string, links: OgcLinks): Promise<JobRecord | RequestRecord> {
@@ -61,7 +61,7 @@ export function runOf(record: JobRecord | RequestRecord): Run {
 
 function ofJob(job: JobRecord): Run {
   const { job_id, job_type, status, created_at, started_at, finished_at, updated_at } = job;
-  // Of a job that its stages failed, they know more.
+  // Where its stages failed the job, they know more.
   const errors = [job.error, ...job.outcomes.filter((one) => one.status === "failed").map((one) => one.error)];
   const error = errors.find((one) => one?.code !== undefined) ?? job.error;
   const { progress } = jobView(job, null);
