@@ -29,13 +29,13 @@ export const file_findings = {
   virtual_dataset: {
     group: "file",
     severity: "error",
-    when: "The file is text that points at other files (VRT, GTI, WMS, any XML). Such files are never opened.",
+    when: "The file is text that points at other files (GTI, WMS, any XML), or a VRT where only rasters themselves are taken.",
     hint: "Make a GeoTIFF of it with `gdal_translate`, and give that.",
   },
   other_raster_format: {
     group: "file",
     severity: "error",
-    when: "The file is a raster or picture in another format (PNG, JPEG, JPEG 2000, netCDF, HDF5, GRIB, …).",
+    when: "The file is a picture (PNG, JPEG, …) or a raster in a format that is not read here.",
     hint: "Convert it to GeoTIFF with `gdal_translate`, and give that.",
   },
   other_file_format: {
@@ -47,7 +47,7 @@ export const file_findings = {
   names_other_files: {
     group: "file",
     severity: "error",
-    when: "The metadata in the file names other files (an OVERVIEW_FILE, arrays of coordinates), which GDAL would open.",
+    when: "The file names other files (in its metadata, by links of HDF5, as the parts of a VRT), which GDAL would open.",
     hint: "Write it anew without them: `gdal_translate -co PROFILE=GeoTIFF`.",
   },
   header_truncated: {

@@ -32,7 +32,12 @@ export function stacIds(names: readonly string[]): string[] {
 /** The last part of a key without its ending: `dem/Scene 1.tif` → `Scene 1`. */
 export function baseName(key: string): string {
   const last = key.split(/[/\\]/).findLast((part) => part !== "") ?? "";
-  return last.replace(/\.(tiff?|cog|gtiff)$/i, "");
+  return withoutEnding(last);
+}
+
+/** As rasters are called. */
+export function withoutEnding(name: string): string {
+  return name.replace(/\.(tiff?|cog|gtiff|nc4?|cdf|gri?b2?|h5|hdf5?|he5|zarr|jp2|j2k|img|vrt)$/i, "");
 }
 
 function digest(text: string): string {

@@ -33,6 +33,7 @@ import { rasterCogTile } from "../handlers/raster/handlers/cog_tile.js";
 import { rasterGroupBands } from "../handlers/raster/handlers/group_bands.js";
 import { rasterInspect } from "../handlers/raster/handlers/inspect.js";
 import { rasterInventory } from "../handlers/raster/handlers/inventory.js";
+import { rasterListLayers } from "../handlers/raster/handlers/list_layers.js";
 import { rasterPlanTiles } from "../handlers/raster/handlers/plan_tiles.js";
 import { rasterStack } from "../handlers/raster/handlers/stack.js";
 import { rasterValidate } from "../handlers/raster/handlers/validate.js";
@@ -59,6 +60,7 @@ import { fileDigest } from "./file_digest.js";
 import { helloWorld } from "./hello_world.js";
 import { processRaster } from "./process_raster.js";
 import { processRasterCollection } from "./process_raster_collection.js";
+import { processRasterLayers } from "./process_raster_layers.js";
 import { processVector } from "./process_vector.js";
 import { rasterToH3 } from "./raster_to_h3.js";
 import { registerRasters } from "./register_rasters.js";
@@ -75,6 +77,7 @@ const raster_jobs = [
   validateRasters,
   processRaster,
   processRasterCollection,
+  processRasterLayers,
   stackBands,
   registerRasters,
   unpublishRaster,
@@ -82,6 +85,7 @@ const raster_jobs = [
 
 const raster_handlers = [
   rasterInventory,
+  rasterListLayers,
   rasterValidate,
   rasterPlanTiles,
   rasterCheckAlike,

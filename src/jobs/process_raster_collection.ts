@@ -10,7 +10,7 @@
 //   the sources are not alike                  homogeneity=strict: the job fails at check and names every difference; warn: it goes on
 //   the catalogue cannot be written            partial_success: the COGs are there and usable; resume registers them
 import { z } from "zod";
-import { defineJob } from "../core/declare/declare.js";
+import { defineJob, type StageDeclaration } from "../core/declare/declare.js";
 import type { RasterPlan } from "../handlers/raster/facts.js";
 import { cogTasks } from "../handlers/raster/handlers/cog_tasks.js";
 import type { Inventory } from "../handlers/raster/handlers/inventory.js";
@@ -27,6 +27,51 @@ import {
 } from "../handlers/raster/settings.js";
 import { any_share, asked_catalog_stages } from "./catalog_stages.js";
 
+/** From what validate has said of each source to the collection. */
+export const checked_stages: readonly StageDeclaration[] = [
+  {
+    name: "check",
+    task: "raster.check_alike",
+    description: "The sources go together, and the collection is there",
+    parallelism: "fan_in",
+  },
+  {
+    name: "cog",
+    task: "raster.cog_tile",
+    description: "COGs in the silver zone",
+    parallelism: "fan_out",
+    max_parallel: 100,
+    failure_budget: { percent: 50 },
+    overrides: any_share,
+    tasks: async function* ({ previous }) {
+      const { plans } = await previous.one<{ plans: RasterPlan[] }>();
+      for (const plan of plans) yield* cogTasks(plan);
+    },
+  },
+  ...asked_catalog_stages,
+];
+
+/** What a collection of rasters is asked for, beside where they are. */
+export const collection_parameters = {
+  ...collection_fields,
+  homogeneity: z
+    .enum(["strict", "warn"])
+    .default("strict")
+    .describe("when bands, data types, CRS, pixel sizes or raster types differ: refuse, or warn and go on"),
+  max_broken_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(50)
+    .describe("share of the sources that may be broken; with more of them the job fails before any COG is made"),
+  ...time_fields,
+  ...source_fields,
+  ...cog_fields,
+  ...tile_fields,
+  ...overwrite_field,
+  ...register_field,
+};
+
 export const processRasterCollection = defineJob({
   type: "process_raster_collection",
   description: "Many rasters into validated COGs and one STAC collection",
@@ -35,23 +80,7 @@ export const processRasterCollection = defineJob({
       sources: raster_sources.describe(
         "where the rasters are: { prefix, pattern } in a zone, { list } of zone:key and https URLs, or { collection, asset } of items in the catalogue",
       ),
-      ...collection_fields,
-      homogeneity: z
-        .enum(["strict", "warn"])
-        .default("strict")
-        .describe("when bands, data types, CRS, pixel sizes or raster types differ: refuse, or warn and go on"),
-      max_broken_percent: z
-        .number()
-        .min(0)
-        .max(100)
-        .default(50)
-        .describe("share of the sources that may be broken; with more of them the job fails before any COG is made"),
-      ...time_fields,
-      ...source_fields,
-      ...cog_fields,
-      ...tile_fields,
-      ...overwrite_field,
-      ...register_field,
+      ...collection_parameters,
     })
     .superRefine(crossChecks),
   stages: [
@@ -69,25 +98,6 @@ export const processRasterCollection = defineJob({
         for (const source of sources) yield { index: source.item_id, parameters: { ...settings, ...source } };
       },
     },
-    {
-      name: "check",
-      task: "raster.check_alike",
-      description: "The sources go together, and the collection is there",
-      parallelism: "fan_in",
-    },
-    {
-      name: "cog",
-      task: "raster.cog_tile",
-      description: "COGs in the silver zone",
-      parallelism: "fan_out",
-      max_parallel: 100,
-      failure_budget: { percent: 50 },
-      overrides: any_share,
-      tasks: async function* ({ previous }) {
-        const { plans } = await previous.one<{ plans: RasterPlan[] }>();
-        for (const plan of plans) yield* cogTasks(plan);
-      },
-    },
-    ...asked_catalog_stages,
+    ...checked_stages,
   ],
 });

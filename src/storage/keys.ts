@@ -29,6 +29,9 @@ export function keySegments(key: unknown): string[] {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
 const unreadable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
+/** The only files with a dot first that are data: what a Zarr store says of its arrays. */
+const zarr_names = new Set([".zarray", ".zattrs", ".zgroup", ".zmetadata"]);
+
 /**
  * For what others put into a zone: spaces, brackets and any script are fine; what could leave the prefix, hide, or mean
  * something else on another system is not. Throws StorageError (bad_key).
@@ -49,7 +52,7 @@ export function readableProblem(key: unknown): string | null {
   if (/^[A-Za-z]:/.test(key)) return "it begins like a drive";
   for (const segment of key.split("/")) {
     if (segment === "") return "it has an empty part (a / at its beginning or end, or two together)";
-    if (segment.startsWith(".")) return `${quoted(segment)} begins with a dot`;
+    if (segment.startsWith(".") && !zarr_names.has(segment)) return `${quoted(segment)} begins with a dot`;
     if (Buffer.byteLength(segment) > 255) return "a part of it is longer than 255 bytes";
   }
   return null;

@@ -5,12 +5,20 @@ import { parameterRows } from "../../src/cli/terminal/parameter_table.js";
 import type { Job } from "../../src/core/declare/declare.js";
 import { processRaster } from "../../src/jobs/process_raster.js";
 import { processRasterCollection } from "../../src/jobs/process_raster_collection.js";
+import { processRasterLayers } from "../../src/jobs/process_raster_layers.js";
 import { registerRasters } from "../../src/jobs/register_rasters.js";
 import { stackBands } from "../../src/jobs/stack_bands.js";
 import { unpublishRaster } from "../../src/jobs/unpublish_raster.js";
 
 const doc = new URL("../../docs/raster.md", import.meta.url);
-const jobs = [processRaster, processRasterCollection, stackBands, registerRasters, unpublishRaster] as Job[];
+const jobs = [
+  processRaster,
+  processRasterCollection,
+  processRasterLayers,
+  stackBands,
+  registerRasters,
+  unpublishRaster,
+] as Job[];
 
 function table(job: Job): string {
   const code = (text: string) => (text === "" ? "" : `\`${text.replaceAll("|", "\\|")}\``);

@@ -58,6 +58,15 @@ export interface ValidatedRaster extends RasterPlace {
   /** Everything chosen: what a COG task is told. */
   cog: CogOptions;
   engine: EngineFacts;
+  /** Which raster of a file that holds several. */
+  layer?: SourceLayer;
+  /** What an item says of it. */
+  properties?: Record<string, string | number>;
+}
+
+export interface SourceLayer {
+  variable?: string | undefined;
+  step?: number | undefined;
 }
 
 /** What one source is to become: its COG tasks follow from it, the same ones whenever it is planned again. */
@@ -71,6 +80,8 @@ export interface RasterPlan extends RasterPlace {
   cog: CogOptions;
   grid: TargetGrid;
   tiling: Tiling;
+  layer?: SourceLayer;
+  properties?: Record<string, string | number>;
 }
 
 export interface Tiling {

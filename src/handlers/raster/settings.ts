@@ -134,6 +134,31 @@ export const source_fields = {
   strict: z.boolean().default(false).describe("refuse what would only be a warning"),
 };
 
+/** Of a file that holds several rasters. */
+export const layer_fields = {
+  variable: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("which variable of a netCDF, HDF5 or Zarr source; needed where it has several"),
+  step: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe("which time, level or message of that variable, counted from 1; default: all, as bands of one COG"),
+};
+
+export const layer_choice = {
+  variables: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("which variables of each source; default: all that lie somewhere"),
+};
+
 export const cog_fields = {
   target_crs: z
     .union([z.literal("source"), crs])

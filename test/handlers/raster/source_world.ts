@@ -44,14 +44,16 @@ export class SourceWorld {
       source_cache?: RasterSettings["source_cache"];
       outbound?: Partial<OutboundPolicy>;
       signal?: AbortSignal;
+      engine?: RasterSettings["engine"];
     } = {},
   ): TaskContext {
     const scratch = join(this.root, `task-${++this.tasks}`);
     const { tenant_id = "default", source_cache = null, outbound = {}, signal = new AbortController().signal } = more;
+    const { engine = default_raster_settings.engine } = more;
     return {
       tenant_id,
       signal,
-      raster: { ...default_raster_settings, source_cache },
+      raster: { ...default_raster_settings, source_cache, engine },
       outbound: { ...default_policy, refusal_ms: 0, ...outbound },
       scratch: () => mkdir(scratch, { recursive: true }).then(() => scratch),
       zones: this.zones,
@@ -62,6 +64,13 @@ export class SourceWorld {
     stat: async ({ key }: ZoneRef) => {
       const bytes = this.objects.get(key);
       return bytes === undefined ? null : { bytes: bytes.length, etag: sha256(bytes).slice(0, 8), modified_at: "" };
+    },
+    list: async (_: string, prefix: string) => {
+      const found = [...this.objects].filter(([key]) => key.startsWith(prefix)).sort();
+      return {
+        entries: found.map(([key, { length }]) => ({ key, bytes: length, etag: "", modified_at: "" })),
+        next: null,
+      };
     },
     read: async ({ key }: ZoneRef, offset: number, length: number) => {
       this.reads++;

@@ -112,7 +112,7 @@ function compressionOf(text: string | undefined): string | null {
 }
 
 /** GDAL writes NaN and inf as they are into JSON, in some versions. */
-function parsed(text: string): Json {
+export function parsed(text: string): Json {
   try {
     return record(JSON.parse(text));
   } catch {

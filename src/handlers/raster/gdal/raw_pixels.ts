@@ -33,6 +33,15 @@ export function readRawPixels(file: Uint8Array, width: number, height: number, b
   return { width, height, values, valid };
 }
 
+/** Of a file of one band and one row, without a mask. */
+export function readRawValues(file: Uint8Array, count: number): number[] {
+  const [offset = 0] = stripOffsets(file);
+  if (offset === 0 || offset + count * 8 > file.length) {
+    throw new Permanent("GDAL wrote values in an order that was not asked for", { code: "gdal_failed" });
+  }
+  return [...new Float64Array(Uint8Array.from(file.subarray(offset, offset + count * 8)).buffer)];
+}
+
 function stripOffsets(file: Uint8Array): number[] {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (view.byteLength < 8 || view.getUint16(0) !== 0x4949 || view.getUint16(2, true) !== 42) return [];

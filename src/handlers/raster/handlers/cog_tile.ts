@@ -23,8 +23,8 @@ export const rasterCogTile = defineHandler(
     timeout_s: 3600,
   },
   async (given, ctx): Promise<CogResult> => {
-    const { source, source_sha256, cog, tile, ...task } = given as unknown as CogTask;
-    const { file, engine, sha256 } = await fetchSource(ctx, source, cog);
+    const { source, source_sha256, cog, tile, layer = {}, ...task } = given as unknown as CogTask;
+    const { file, engine, sha256 } = await fetchSource(ctx, source, { source_crs: cog.source_crs, layer });
     if (sha256 !== source_sha256) {
       const what = `${source} is not the file that was checked: it has changed since`;
       throw new Permanent(`${what}. Run the checks again: fanfold retry ${ctx.job_id} --stage validate`, {

@@ -56,7 +56,9 @@ export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
   const { bbox, lattice } = raster;
   const place = { bbox, lattice };
-  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling, ...place };
+  const { layer, properties } = raster;
+  const of_layer = { ...(layer === undefined ? {} : { layer }), ...(properties === undefined ? {} : { properties }) };
+  return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling, ...place, ...of_layer };
 }
 
 function sampleBytes(data_type: string): number {

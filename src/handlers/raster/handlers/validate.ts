@@ -4,14 +4,16 @@ import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
 import type { Finding, RasterInfo } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
+import type { ItemDates } from "../../../geo/stac_dates.js";
 import { statisticsFindings } from "../../../geo/statistics_findings.js";
-import type { ValidatedRaster } from "../facts.js";
+import type { SourceLayer, ValidatedRaster } from "../facts.js";
 import { withKnownGdal } from "../gdal/engine_choice.js";
 import { placeOf } from "../place/place.js";
 import { targetGrid } from "../place/target_grid.js";
 import {
   cog_fields,
   known_dates,
+  layer_fields,
   raster_memory_mb,
   raster_module,
   source_fields,
@@ -30,6 +32,7 @@ const parameters = z.object({
   dates: known_dates,
   ...time_fields,
   ...source_fields,
+  ...layer_fields,
   ...cog_fields,
   max_single_px: tile_fields.max_single_px,
 });
@@ -49,7 +52,8 @@ export const rasterValidate = defineHandler(
   },
   async (given, ctx): Promise<ValidatedRaster> => {
     const { source, strict } = given;
-    const fetched = await fetchSource(ctx, source, given);
+    const { variable, step } = given;
+    const fetched = await fetchSource(ctx, source, { ...given, layer: { variable, step } });
     const { file, engine } = fetched;
     const findings: Finding[] = [...fetched.findings];
     ctx.progress(0.3, "reading");
@@ -60,7 +64,12 @@ export const rasterValidate = defineHandler(
     const bands = chosenBands(given.bands, info);
     const chosen_statistics = bands.map((band) => statistics[info.bands.indexOf(band)] ?? null);
     const kind = resolveRasterType(given.raster_type ?? null, bands, chosen_statistics);
-    const { dates, findings: date_findings } = datesOf(given, source, info.metadata, await modifiedAt(ctx, source));
+    const { dates, findings: date_findings } = datesOf(
+      { ...given, dates: given.dates ?? datesOfLayer(fetched.moment) },
+      source,
+      info.metadata,
+      await modifiedAt(ctx, source),
+    );
     findings.push(...kind.findings, ...date_findings);
     // Bands that are not there are not empty.
     if (bands.length > 0) findings.push(...statisticsFindings(bands, chosen_statistics, kind.type));
@@ -98,10 +107,21 @@ export const rasterValidate = defineHandler(
       grid: grid.grid,
       cog: onGrid(cog, grid),
       engine: { name: engine.name, version: engine.version },
+      ...layerOf(given),
+      ...(Object.keys(fetched.properties).length === 0 ? {} : { properties: fetched.properties }),
       ...place,
     };
   },
 );
+
+function layerOf({ variable, step }: SourceLayer): { layer?: SourceLayer } {
+  if (variable === undefined && step === undefined) return {};
+  return { layer: { ...(variable === undefined ? {} : { variable }), ...(step === undefined ? {} : { step }) } };
+}
+
+function datesOfLayer(moment: string | null): ItemDates | undefined {
+  return moment === null ? undefined : { datetime: moment, source: "file" };
+}
 
 function chosenBands(bands: readonly number[] | undefined, info: RasterInfo): RasterInfo["bands"] {
   return bands === undefined ? info.bands : bands.flatMap((band) => info.bands[band - 1] ?? []);

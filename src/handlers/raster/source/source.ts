@@ -40,7 +40,7 @@ export interface LocalSource extends CachedFile {
 }
 
 /** Where a source lies, with the two ways to read it. */
-interface Remote {
+export interface Remote {
   bytes: number;
   etag: string | null;
   /** null: only as a whole. */
@@ -60,9 +60,7 @@ export async function openSource(
   engine: Pick<RasterEngine, "codecs">,
   limits: SourceLimits = {},
 ): Promise<OpenedSource> {
-  const max_bytes = limits.max_bytes ?? default_max_bytes;
-  const remote = await find(ctx, source, max_bytes, limits.download_s ?? default_download_s);
-  if (remote.bytes > max_bytes) throw tooLarge(remote.bytes, max_bytes);
+  const remote = await findSource(ctx, source, limits);
   const options: PreflightOptions = {
     codecs: engine.codecs,
     source_crs: limits.source_crs ?? null,
@@ -73,22 +71,27 @@ export async function openSource(
     if (!before.ok) return { findings: before.findings, header: before.header, file: null };
   }
   const path = join(await ctx.scratch(), `${randomUUID()}.tif`);
-  const { source_cache } = ctx.raster;
-  const got =
-    source_cache === null || remote.identity === null
-      ? { ...(await remote.fetch(path)), from_cache: false }
-      : await new SourceCache(source_cache).provide(
-          ctx.tenant_id,
-          remote.identity,
-          path,
-          () => remote.fetch(path),
-          ctx.signal,
-        );
-  await chmod(path, 0o444);
+  const got = await cached(ctx, remote.identity, path, () => remote.fetch(path));
   const after = await checkLocalFile(path, options);
   if (after.ok) return { ...after, file: { ...got, path, etag: remote.etag } };
   await rm(path, { force: true });
   return { findings: after.findings, header: after.header, file: null };
+}
+
+/** At `path`, read-only: from the cache of this machine, or by `fetch`. */
+export async function cached(
+  ctx: TaskContext,
+  identity: string[] | null,
+  path: string,
+  fetch: () => Promise<CachedFile>,
+): Promise<CachedFile & { from_cache: boolean }> {
+  const { source_cache } = ctx.raster;
+  const got =
+    source_cache === null || identity === null
+      ? { ...(await fetch()), from_cache: false }
+      : await new SourceCache(source_cache).provide(ctx.tenant_id, identity, path, fetch, ctx.signal);
+  await chmod(path, 0o444);
+  return got;
 }
 
 export async function checkLocalFile(path: string, options: PreflightOptions): Promise<Preflight> {
@@ -105,7 +108,14 @@ export async function checkLocalFile(path: string, options: PreflightOptions): P
   }
 }
 
-async function find(ctx: TaskContext, source: string, max_bytes: number, download_s: number): Promise<Remote> {
+export async function findSource(ctx: TaskContext, source: string, limits: SourceLimits): Promise<Remote> {
+  const { max_bytes = default_max_bytes, download_s = default_download_s } = limits;
+  const remote = await found(ctx, source, max_bytes, download_s);
+  if (remote.bytes > max_bytes) throw tooLarge(remote.bytes, max_bytes);
+  return remote;
+}
+
+async function found(ctx: TaskContext, source: string, max_bytes: number, download_s: number): Promise<Remote> {
   const ref = parseZoneRef(source);
   if (ref !== null) return inZone(ctx, ref, max_bytes);
   if (/^https?:\/\//i.test(source)) return atUrl(ctx, source, max_bytes, download_s);
@@ -162,7 +172,7 @@ async function atUrl(ctx: TaskContext, url: string, max_bytes: number, download_
   };
 }
 
-function tooLarge(bytes: number, max_bytes: number): Permanent {
+export function tooLarge(bytes: number, max_bytes: number): Permanent {
   const mb = (value: number) => Math.round(value / 2 ** 20);
   return new Permanent(`the source has ${mb(bytes)} MB; the limit is ${mb(max_bytes)} MB`, {
     code: "source_too_large",
