@@ -19,7 +19,6 @@ const left_out = {
   "an idle connection that was lost is not noticed by the next statement": lent,
   "a connection to a server that became read-only is given up": lent,
   "what is done aside leaves the first connection to the others, and shares the only one": lent,
-  "one finish that ends jobs of two tenants waits for the first of them without holding the other": lent,
   "a worker that has stopped leaves no connection": lent,
   "a server without a free connection is asked again until it has one": full,
   "a server that stays full is an error with its SQLSTATE after a few seconds": full,

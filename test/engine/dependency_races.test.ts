@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Queryable } from "../../src/engine/database/database.js";
 import { claim, drain, expectSound, finish, type Held, one, register, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
+import { untilWaiting } from "./lock_waits.js";
 
 const stages = [{ name: "only", task: "t.only" }];
 const types = ["t.only"];
@@ -170,18 +171,16 @@ describe("jobs that depend on each other, on a real server", () => {
     const held = await claim(db, ann, types);
     const w = await submit(db, stages, { name: "w" }, { options: { group_id: "g", depends_on: [a.job_id] } });
     const x = await submit(db, stages, { name: "x" }, { options: { depends_on: [w.job_id] } });
-    const { pid } = await one(first.sql<{ pid: number }>`select pg_backend_pid() as pid`);
-    const other = await floor.pidOfSecond();
     let met: Promise<unknown>[] = [];
     await db.transaction(async (holder) => {
       // Counting the end in its group is what comes between the row of w and those that wait for w.
       await holder.sql`select 1 from app.job_groups where group_id = 'g' for update`;
       const cancelling = first.sql`select app.cancel_job(${w.job_id})`;
-      await floor.waitsForLock(pid, () => false);
+      await untilWaiting(db);
       const ending = finish(second, ann, held);
       met = [cancelling, ending];
       for (const one of met) one.catch(() => {});
-      await floor.waitsForLock(other, () => false);
+      await untilWaiting(db, 2);
     });
     await Promise.all(met);
     const ends = await db.sql`select parameters ->> 'name' as name, status::text from app.jobs order by 1`;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Database, Queryable } from "../../src/engine/database/database.js";
 import { openServer } from "../../src/engine/database/server_database.js";
 import { bothDatabases, type FreshDatabase, freshDatabase } from "../postgres.js";
-import { eventually } from "../worker/shop.js";
+import { untilWaiting } from "./lock_waits.js";
 
 interface Entered {
   granted: boolean;
@@ -158,17 +158,12 @@ afterAll(async () => {
 
 /** The second asks while the first has entered and not committed; then the first ends. */
 async function race(limits: Record<string, unknown>, ends: "commit" | "rollback"): Promise<[Entered, Entered]> {
-  const [{ pid } = { pid: 0 }] = await second.sql<{ pid: number }>`select pg_backend_pid() as pid`;
   let late: Promise<Entered> | undefined;
   let entered: Entered | undefined;
   const work = first.transaction(async (tx) => {
     entered = await enter(tx, limits);
     late = enter(second, limits);
-    await eventually(async () => {
-      const [row] = await fresh.db.sql<{ waits: boolean }>`
-        select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = ${pid}`;
-      return row?.waits === true;
-    });
+    await untilWaiting(fresh.db);
     if (ends === "rollback") throw new Error("undone");
   });
   await work.catch((error: Error) => expect(error.message).toBe("undone"));

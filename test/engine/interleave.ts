@@ -6,7 +6,7 @@ import type { Database, Queryable } from "../../src/engine/database/database.js"
 import { openServer } from "../../src/engine/database/server_database.js";
 import { emptyDatabase } from "../lent_databases.js";
 import { type FreshDatabase, freshDatabase } from "../postgres.js";
-import { one } from "./floor.js";
+import { untilWaiting } from "./lock_waits.js";
 
 export type Verb<Scene> = (db: Queryable, scene: Scene) => Promise<unknown>;
 
@@ -47,7 +47,6 @@ class TwoSessions {
   async meet<Scene>(scene: Scene, a: [string, Verb<Scene>], b: [string, Verb<Scene>]): Promise<void> {
     let done = false;
     let other: Promise<unknown> = Promise.resolve();
-    const pid = await this.pidOfSecond();
     await this.first.transaction(async (tx) => {
       await tx.script("savepoint first");
       await a[1](tx, scene).catch(async (error: { code?: string }) => {
@@ -63,14 +62,13 @@ class TwoSessions {
           done = true;
         });
       other.catch(() => {});
-      await this.waitsForLock(pid, () => done);
+      await untilWaiting(this.db, 1, () => done);
     });
     await other;
   }
 
   /** The second begins when the first has done its work, and goes on when that has committed. Replies, or errors, of both. */
   async both<A, B>(first: (db: Queryable) => Promise<A>, second: (db: Queryable) => Promise<B>): Promise<[A, B]> {
-    const pid = await this.pidOfSecond();
     let ended = false;
     let other!: Promise<B>;
     const mine = await this.first.transaction(async (tx) => {
@@ -81,25 +79,9 @@ class TwoSessions {
           ended = true;
         });
       other.catch(() => {});
-      await this.waitsForLock(pid, () => ended);
+      await untilWaiting(this.db, 1, () => ended);
       return reply;
     });
     return [mine, await other];
-  }
-
-  async pidOfSecond(): Promise<number> {
-    return (await one(this.second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
-  }
-
-  /** Until the session waits for a lock, or has ended: either way it got as far as it can. */
-  async waitsForLock(pid: number, ended: () => boolean): Promise<void> {
-    for (;;) {
-      if (ended()) return;
-      const [row] = await this.db
-        .sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
-      if (row !== undefined) return;
-      // It may need the processor.
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
   }
 }

@@ -5,6 +5,7 @@ import type { Database } from "../../src/engine/database/database.js";
 import { worker_commands } from "../../src/engine/work/commands.js";
 import { claim, drain, expectSound, finish, type Held, one, register, status, submit } from "./floor.js";
 import { twoSessions, type Verb } from "./interleave.js";
+import { untilWaiting } from "./lock_waits.js";
 
 /** A job of its own among those of the scenes before: emptying the tables would have every statement planned again. */
 interface Scene {
@@ -89,11 +90,10 @@ describe("races on a real server", () => {
     const { db, first, second } = floor;
     let other: Promise<Held[]> = Promise.resolve([]);
     let mine: Held[] = [];
-    const pid = await floor.pidOfSecond();
     await first.transaction(async (tx) => {
       mine = await claim(tx, ann, ["t.race"], 2);
       other = claim(second, bob, ["t.race"], 2);
-      await floor.waitsForLock(pid, () => false);
+      await untilWaiting(db);
     });
     expect(mine.map(({ ordinal }) => ordinal)).toEqual([2, 3]);
     expect((await other).map(({ ordinal }) => ordinal)).toEqual([4, 5]);

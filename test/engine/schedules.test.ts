@@ -11,6 +11,7 @@ import { armFault, disarmFaults } from "../../src/fault.js";
 import { plainScript } from "../plain_code.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { one } from "./floor.js";
+import { untilWaiting } from "./lock_waits.js";
 import { dueNow, engineOn, missed, nightly, nightly_handler } from "./scheduling.js";
 
 const schedulerOf = (engine: ReturnType<typeof engineOn>) => new Scheduler({ engine, log: engine.log });
@@ -438,8 +439,6 @@ describe("many schedulers on one server", () => {
     const { db, url } = await opened();
     const other = openServer(url, { max: 1 });
     onTestFinished(() => other.close());
-    const [row] = await other.sql<{ pid: number }>`select pg_backend_pid() as pid`;
-    const { pid } = row as { pid: number };
     const request = (more: object) =>
       JSON.stringify({
         name: "x",
@@ -457,9 +456,7 @@ describe("many schedulers on one server", () => {
       await db.transaction(async (tx) => {
         await put(tx, more);
         second = Promise.allSettled([put(other, more)]);
-        while ((await db.sql`select 1 from pg_locks where pid = ${pid}::integer and not granted`).length === 0) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+        await untilWaiting(db);
       });
       return (await second)?.[0] as PromiseSettledResult<{ reply: { created: boolean } }[]>;
     }

@@ -9,6 +9,7 @@ import { openServer } from "../../src/engine/database/server_database.js";
 import { Engine } from "../../src/engine/engine.js";
 import { bothDatabases, freshDatabase } from "../postgres.js";
 import { one, status, submit } from "./floor.js";
+import { untilWaiting } from "./lock_waits.js";
 
 const greet = defineJob({
   type: "greet",
@@ -199,16 +200,12 @@ describe("submitting at once", () => {
     const { db, url, drop } = await freshDatabase();
     const [first, second] = [openServer(url), openServer(url)];
     await engineOn(db).submit(greet, { name: "twin" });
-    const pid = (await one(second.sql<{ pid: number }>`select pg_backend_pid() as pid`)).pid;
     let other: Promise<{ run: number; created: boolean }> | undefined;
     const mine = await first.transaction(async (tx) => {
       const reply = await engineOn(db).submit(greet, { name: "twin" }, { mode: "force", db: tx });
       other = engineOn(second).submit(greet, { name: "twin" }, { mode: "force" });
-      for (;;) {
-        const [waits] =
-          await db.sql`select 1 from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
-        if (waits !== undefined) return reply;
-      }
+      await untilWaiting(db);
+      return reply;
     });
     expect([mine.run, mine.created]).toEqual([2, true]);
     expect(await other).toMatchObject({ run: 2, created: false, job_id: mine.job_id });

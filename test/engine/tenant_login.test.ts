@@ -5,6 +5,7 @@ import type { Database, Queryable } from "../../src/engine/database/database.js"
 import { openServer } from "../../src/engine/database/server_database.js";
 import { freshDatabase, realServer } from "../postgres.js";
 import { claim, finish, one, register, type StageData, submit } from "./floor.js";
+import { untilWaiting } from "./lock_waits.js";
 
 const login = `ff_login_${Math.random().toString(36).slice(2, 8)}`;
 let db: Database;
@@ -165,7 +166,6 @@ test("one finish that ends jobs of two tenants waits for the first of them witho
     await holder.close();
     await finisher.close();
   });
-  const { pid } = await one(finisher.sql<{ pid: number }>`select pg_backend_pid() as pid`);
   let is_over = false;
   let finishing: Promise<unknown> = Promise.resolve();
   await holder.transaction(async (tx) => {
@@ -177,9 +177,7 @@ test("one finish that ends jobs of two tenants waits for the first of them witho
       is_over = true;
     });
     finishing.catch(() => {});
-    const waits = () => db.sql`
-      select from pg_stat_activity where pid = ${pid}::integer and wait_event_type = 'Lock'`;
-    while (!is_over && (await waits()).length === 0);
+    await untilWaiting(db, 1, () => is_over);
     expect(is_over).toBe(false);
     expect(
       await tx.sql`
