@@ -1,4 +1,4 @@
--- Of these stages, whose ledgers the caller has locked, those that fail fast and have more failures than their budget forgives.
+-- Returns those of these stages (the caller has locked their ledgers) that fail fast and have more failures than their budget forgives.
 create or replace function app.failing_fast(stage_ids bigint[])
 returns bigint[]
 language plpgsql

@@ -1,4 +1,4 @@
--- Of the files that results were written to, those that no result names and nobody will: a worker of this database wrote them, the
+-- Lists the files that results were written to and that no result names or will name: a worker of this database wrote them, the
 -- task is not held, and its result is another. The caller has made sure that the files are old.
 -- request: {tenant?, keys: [{k: key, g: stage, o: ordinal, w: worker}]}
 create or replace function app.orphaned_spills(request json)

@@ -1,4 +1,4 @@
--- Of the keys that attempts have written, those that nobody will ever record: they have no row, and the task is held by nobody who
+-- Lists the keys that attempts have written and that no finish will ever record: they have no row, and the task is held by no worker that
 -- could still finish. The caller has made sure that the files are old.
 -- request: {tenant?, zone, keys: [{k: key, g: stage, o: ordinal}]}
 create or replace function app.unrecorded_keys(request json)

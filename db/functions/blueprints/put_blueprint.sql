@@ -7,7 +7,7 @@ set search_path = pg_catalog, app, pg_temp
 as $$
 declare
   c_most constant integer := 1000;
-  -- Of all a tenant's, which are listed together.
+  -- All blueprints of a tenant together, which are listed at once.
   c_bytes constant bigint := 8388608;
   v_tenant text := app.acting_tenant(request ->> 'tenant');
   v_blueprint jsonb := (request -> 'blueprint')::jsonb;

@@ -1,4 +1,4 @@
--- Of an error, what a receiver needs, and no more of its message than fits.
+-- Returns what a receiver needs of an error, and no more of its message than fits.
 create or replace function app.webhook_error(error jsonb)
 returns json
 language sql immutable

@@ -1,4 +1,4 @@
--- Of the extras of a finish: a spilled result must be a whole reference to a file of its task's tenant. Whoever reads the result
+-- Checks the extras of a finish: a spilled result must be a whole reference to a file of its task's tenant. Whoever reads the result
 -- reads that file, so a worker that could name any would read every tenant's. Keys below results/<stage> are those of 0.2.0,
 -- whose workers may still be at work; a stage is one tenant's.
 create or replace function app.refuse_foreign_spills(claim_ids bigint[], extras json)

@@ -1,4 +1,4 @@
--- Of the tasks of a stage that wait for another attempt, how many there are and the one that is due first: which attempt, when, after
+-- Returns how many tasks of a stage wait for another attempt, and the one that is due first: which attempt, when, after
 -- what error, and when it is given up if it goes on failing. Null when none waits.
 create or replace function app.next_retry(stage app.stages)
 returns json

@@ -7,7 +7,7 @@ set search_path = pg_catalog, app, pg_temp
 set jit = off
 as $$
 declare
-  -- Of one tenant: whoever makes types up must not fill the table.
+  -- The most types of one tenant: a tenant that makes types up must not fill the table.
   c_types constant integer := 200;
   c_kept constant interval := interval '24 hours';
   v_minute timestamptz := date_trunc('minute', now());
@@ -42,7 +42,7 @@ begin
      where g.place <= c_types
   ),
   over as (
-    -- Of what was there earlier in this minute and is not any more, nothing waits now.
+    -- What was there earlier in this minute and is gone has nothing waiting now.
     update app.rate_minutes m
        set due = 0, later = 0, running = 0
      where m.minute = v_minute and (m.due, m.later, m.running) is distinct from (0, 0, 0)

@@ -11,7 +11,7 @@ declare
   c_own constant text[] := '{#plan}'::text[];
   v_types text[];
 begin
-  -- Of what it registered for and no other: so many rows it has at most.
+  -- Only types that the worker registered for count, so the rows are bounded.
   select (k.types)[1:200] || c_own into v_types from app.workers k where k.worker_id = worker;
   insert into app.work_counts as w (worker_id, task_type, counts)
   select distinct on (c.item ->> 0) worker, c.item ->> 0, array(select n::double precision from jsonb_array_elements_text(c.item -> 1) n)

@@ -1,4 +1,4 @@
--- Of these ordinals of a stage, those that completed.
+-- Returns those of these ordinals of a stage that completed.
 create or replace function app.completed_ordinals(stage bigint, ordinals int8multirange)
 returns int8multirange
 language plpgsql stable

@@ -1,4 +1,4 @@
--- Of these ordinals of a stage, which stand where: as task_states tells it for one, read as ranges. `vanished` are skipped because a
+-- Returns where these ordinals of a stage stand: as task_states tells it for one, read as ranges. `vanished` are skipped because a
 -- new plan has them no more, `beyond` are none of the stage's tasks.
 create or replace function app.ordinals_by_status(
   stage app.stages, ordinals int8multirange,

@@ -1,4 +1,4 @@
--- Of these ordinals of a stage, those that stand at one of the statuses failed, skipped (but not because they vanished from the plan)
+-- Returns those of these ordinals of a stage that stand at one of the statuses failed, skipped (but not because they vanished from the plan)
 -- and cancelled.
 create or replace function app.retryable_ordinals(stage app.stages, statuses text[], ordinals int8multirange)
 returns int8multirange

@@ -1,4 +1,4 @@
--- Of these ordinals of a stage, how many stand where. As ordinals_by_status.
+-- Counts where these ordinals of a stage stand, as ordinals_by_status has them.
 create or replace function app.selection_counts(stage app.stages, ordinals int8multirange)
 returns jsonb
 language plpgsql stable

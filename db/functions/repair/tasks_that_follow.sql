@@ -1,4 +1,4 @@
--- Of a stage that ran before, the tasks whose input these ordinals of the predecessor `number` are. A task reads what its kind
+-- Returns the tasks of a stage that ran before whose input these ordinals of the predecessor `number` are. A task reads what its kind
 -- lets it read: its own predecessor, its batch, or everything; of a stage that is not the one it follows (`of`), everything. A
 -- fan-out is planned again instead.
 create or replace function app.tasks_that_follow(stage app.stages, number integer, changed int8multirange)

@@ -66,7 +66,7 @@ begin
   return json_build_object(
     'would', v_would, 'job_type', v_type, 'run', v_run,
     'job_id', case when v_would = 'create' then app.content_hash(v_tenant, v_type, v_content, v_run) else v_there.job_id end,
-    -- Of the newest run with this content, also where one more is forced.
+    -- The newest run with this content, also where one more is forced.
     'exists', case when v_there.job_id is not null then json_build_object('job_id', v_there.job_id, 'run', v_there.run,
       'status', v_there.status, 'created_at', v_there.created_at, 'finished_at', v_there.finished_at) end,
     'run_at', case when v_would = 'create' then (v_job ->> 'run_at')::timestamptz else v_there.run_at end,

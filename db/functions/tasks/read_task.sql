@@ -47,7 +47,7 @@ begin
         select coalesce(json_agg(json_build_object('attempt', a.attempt, 'epoch', a.epoch, 'outcome', a.outcome, 'signature', a.signature, 'detail', a.detail,
             'duration_ms', a.duration_ms, 'category', a.category, 'code', a.code,
             'message', a.message, 'worker_id', a.worker_id, 'worker', app.worker_place(a.worker_id, v_tenant, v_machines),
-            -- Of one that was repaired away only the repair's time is known.
+            -- A task that was repaired away has only the time of the repair.
             'started_at', case when a.outcome <> 'superseded' then a.ended_at - make_interval(secs => a.duration_ms / 1000.0) end,
             'ended_at', a.ended_at, 'retry_at', a.retry_at, 'max_attempts', a.max_attempts, 'gives_up_at', a.gives_up_at) order by a.attempt_id), '[]')
           from (

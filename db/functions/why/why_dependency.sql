@@ -13,7 +13,7 @@ begin
    where d.tenant_id = job.tenant_id and d.job_id = job.job_id and d.satisfied_at is null
    order by q.waits_for, q.created_at, q.job_id
    limit 1;
-  -- Of a chain only the next link is asked: it may itself wait for others.
+  -- Only the next link of a chain is asked: it may itself wait for others.
   if v_other.finished_at is null and v_other.waits_for = 0 then
     v_why := app.why_job(v_other);
   end if;

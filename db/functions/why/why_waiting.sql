@@ -11,7 +11,7 @@ begin
   if stage.status = 'waiting_approval' then
     return app.why_approval(stage);
   end if;
-  -- Of all stages it waits for, near and far, the most advanced that is open; of one that is being planned, itself.
+  -- The most advanced open stage among all that it waits for, near and far; while it is being planned, itself.
   with recursive upstream as (
     select stage.stage_id, stage.after, stage.status, stage.number
     union

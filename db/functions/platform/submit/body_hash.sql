@@ -1,4 +1,4 @@
--- Of what a request asks for: the same for the same data type, files and parameters.
+-- The hash of what a request asks for: the same for the same data type, files and parameters.
 create or replace function platform.body_hash(data_type text, asked jsonb)
 returns bytea
 language sql stable
