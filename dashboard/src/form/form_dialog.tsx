@@ -1,15 +1,37 @@
 // A window with a form that does one thing: what is wrong stands at its field, and the same is shown for the terminal.
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
-import { ApiProblem } from "../api/call.js";
-import type { Commands } from "../api/commands.js";
+import { type VerbName, verb_words } from "../../../src/core/shown/verb_words.js";
+import { ApiProblem, type Reply, request } from "../api/call.js";
+import { curlLine } from "../api/commands.js";
+import { pageBase } from "../api/page_base.js";
 import { announce, Button, CliAndCurl, Dialog, ProblemNote } from "../ui/index.js";
 import { checkValue } from "./checks.js";
 import type { Schema } from "./schema.js";
 import { SchemaForm } from "./schema_form.js";
-import type { Value } from "./values.js";
+import { isRecord, type Value, writeValue } from "./values.js";
 
-interface FormDialogProps<Answer> {
+/** Numbers keep the digits that were written. */
+export async function sendForm<Name extends VerbName>(
+  name: Name,
+  params: Record<string, string>,
+  value: Value,
+): Promise<Reply<Name>> {
+  const { method, path } = verb_words[name];
+  return (await request(method, path, { params, body: writeValue(value) })).json();
+}
+
+interface FormDialogProps<Name extends VerbName> {
+  /** What is done, by its name: its call comes of it, and the curl line. */
+  does: Name;
+  /** What its path names. */
+  params?: Record<string, string>;
+  /** What is sent of the form; all where it is left out. */
+  body?(value: Value): Value;
+  /** What is sent besides, and not shown. */
+  besides?: Record<string, Value>;
+  /** The command line of what the form says. */
+  cli(given: Record<string, Value>): string | null;
   title: string;
   children?: ReactNode;
   schema: Schema;
@@ -20,15 +42,17 @@ interface FormDialogProps<Answer> {
   /** Told about every change, for what is shown beside. */
   onValue?(value: Value): void;
   beside?: ReactNode;
-  send(value: Value): Promise<Answer>;
-  commands(value: Value): Commands;
   /** Shown in place of the form; without it the window closes. */
-  done?(answer: Answer): ReactNode;
+  done?(answer: Reply<Name>): ReactNode;
   onClose(): void;
 }
 
-export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
+export function FormDialog<Name extends VerbName>(props: FormDialogProps<Name>) {
   const {
+    does,
+    params = {},
+    body = (value: Value) => value,
+    besides = {},
     title,
     children,
     schema,
@@ -38,8 +62,6 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
     wide = false,
     onValue,
     beside,
-    send,
-    commands,
     done,
   } = props;
   const client = useQueryClient();
@@ -47,7 +69,7 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
   const [show_all, setShowAll] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [answer, setAnswer] = useState<Reply<Name> | null>(null);
   const own = useMemo(() => checkValue(schema, value, schema), [schema, value]);
   const act = async () => {
     if (own.length > 0 && !show_all) {
@@ -58,7 +80,8 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
     setBusy(true);
     setProblem(null);
     try {
-      const told = await send(value);
+      const sent = body(value);
+      const told = await sendForm(does, params, isRecord(sent) ? { ...sent, ...besides } : sent);
       announce(`${title}: done`);
       void client.invalidateQueries();
       if (done === undefined) props.onClose();
@@ -87,7 +110,10 @@ export function FormDialog<Answer>(props: FormDialogProps<Answer>) {
     path: one.path.replace(/^(body|query)(?=[.[]|$)/, "$$"),
   }));
   const at_fields = told.filter(({ path }) => path.startsWith("$."));
-  const { cli, curl } = commands(value);
+  const { method, path } = verb_words[does];
+  const shown = body(value);
+  const cli = props.cli(isRecord(shown) ? shown : {});
+  const curl = curlLine(pageBase(), { method, path, params, text: writeValue(shown) });
   return (
     <Dialog title={title} onClose={props.onClose} wide={wide}>
       {children !== undefined && <div>{children}</div>}

@@ -125,3 +125,8 @@ export function isOfKind(kind: string, value: Value): boolean {
       return true;
   }
 }
+
+/** As one word of a command line; undefined: nothing was said. */
+export function wordOf(value: Value): string | undefined {
+  return value === undefined || value === null ? undefined : typeof value === "string" ? value : writeValue(value);
+}

@@ -1,9 +1,8 @@
-import { call, type Reply } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
+import type { Reply } from "../../api/call.js";
+import { cliLine } from "../../api/commands.js";
 import { useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { isRecord, type Value, writeValue } from "../../form/values.js";
+import { wordOf } from "../../form/values.js";
 import { Safe, SecretOnce, Time, VerbDialog } from "../../ui/index.js";
 
 export type KeyRecord = Reply<"keys.get">;
@@ -14,8 +13,6 @@ export function KeyDialog({ doing, is_own, onClose }: { doing: Doing; is_own: bo
   if (doing.verb === "rotate") return <RotateKey record={doing.key} onClose={onClose} />;
   return <RevokeKey record={doing.key} is_own={is_own} onClose={onClose} />;
 }
-
-const plain = (value: Value): Record<string, unknown> => JSON.parse(writeValue(value)) as Record<string, unknown>;
 
 function CreateKey({ onClose }: { onClose(): void }) {
   const { scopes, operator } = useSession();
@@ -50,7 +47,7 @@ function CreateKey({ onClose }: { onClose(): void }) {
             operator: {
               type: "boolean",
               default: false,
-              description: "Of whoever runs the service: sees tenants, sets limits",
+              description: "For operators of the service: sees tenants, sets limits",
             },
           }
         : {}),
@@ -58,11 +55,11 @@ function CreateKey({ onClose }: { onClose(): void }) {
   };
   return (
     <FormDialog
+      does="keys.create"
       title="Make a key"
       schema={schema}
       start={{ scopes: ["submit", "read"].filter((one) => scopes.includes(one as never)) }}
       verb="Make it"
-      send={(value) => call("keys.create", plain(value) as never)}
       done={({ key, name }) => (
         <>
           <p>
@@ -71,19 +68,14 @@ function CreateKey({ onClose }: { onClose(): void }) {
           <SecretOnce text={key} what="the key" />
         </>
       )}
-      commands={(value) => {
-        const given = isRecord(value) ? value : {};
-        const scopes_text = Array.isArray(given.scopes) ? given.scopes.map(String).join(",") : "";
-        return {
-          cli: cliLine(["keys", "create", typeof given.name === "string" ? given.name : "<name>"], {
-            scope: scopes_text,
-            env: typeof given.env === "string" ? given.env : undefined,
-            expires: typeof given.expires_at === "string" ? given.expires_at : undefined,
-            operator: given.operator === true,
-          }),
-          curl: curlLine(pageBase(), { method: "POST", path: "/api/keys", text: writeValue(value) }),
-        };
-      }}
+      cli={({ name, scopes: chosen, env, expires_at, operator: is_operator }) =>
+        cliLine(["keys", "create", wordOf(name) ?? "<name>"], {
+          scope: Array.isArray(chosen) ? chosen.map(String).join(",") : "",
+          env: wordOf(env),
+          expires: wordOf(expires_at),
+          operator: is_operator === true,
+        })
+      }
       onClose={onClose}
     />
   );
@@ -93,6 +85,8 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
   const { key_id } = record;
   return (
     <FormDialog
+      does="keys.rotate"
+      params={{ key_id }}
       title={`Rotate ${record.name}`}
       schema={{
         type: "object",
@@ -108,13 +102,12 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
           expires_at: {
             anyOf: [{ type: "string", format: "date-time" }, { type: "null" }],
             default: null,
-            description: "Of the new one; null: as long as the old one was given",
+            description: "When the new one ends; null: as long as the old one was given",
           },
         },
       }}
       start={{}}
       verb="Rotate"
-      send={(value) => call("keys.rotate", { key_id, ...plain(value) })}
       done={({ old, new: made }) => (
         <>
           <p>
@@ -123,17 +116,7 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
           <SecretOnce text={made.key} what="the new key" />
         </>
       )}
-      commands={(value) => ({
-        cli: cliLine(["keys", "rotate", key_id], {
-          overlap: isRecord(value) && value.overlap_s !== undefined ? writeValue(value.overlap_s) : undefined,
-        }),
-        curl: curlLine(pageBase(), {
-          method: "POST",
-          path: "/api/keys/{key_id}/rotate",
-          params: { key_id },
-          text: writeValue(value),
-        }),
-      })}
+      cli={({ overlap_s }) => cliLine(["keys", "rotate", key_id], { overlap: wordOf(overlap_s) })}
       onClose={onClose}
     >
       A new key with the same name and scopes takes its place; for a while both are valid.

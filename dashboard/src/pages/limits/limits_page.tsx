@@ -1,13 +1,12 @@
 // What the tenant may use at most and what it uses now; operators look at any tenant, and set.
 import { useState } from "react";
 import { printable } from "../../../../src/core/values/printable.js";
-import { call, type Reply, request } from "../../api/call.js";
-import { cliLine, curlLine } from "../../api/commands.js";
+import type { Reply } from "../../api/call.js";
+import { cliLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
-import { pageBase } from "../../api/page_base.js";
 import { useForbidden, useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, isRecord, type Value, writeValue } from "../../form/values.js";
+import { fromPlain, isRecord, type Value, wordOf, writeValue } from "../../form/values.js";
 import { useQueryState } from "../../routes.js";
 import { Button, Card, Count, Page, ProblemNote, Safe, Select, Skeleton, Time } from "../../ui/index.js";
 import "./limits.css";
@@ -156,7 +155,6 @@ const most: Record<Name, object> = {
 
 function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): void }) {
   const { tenant_id, limits } = record;
-  const path = "/api/limits/{tenant_id}";
   const properties = names.map((name) => [
     name,
     { anyOf: [most[name], { type: "null" }], description: `${words[name].what} null: no limit` },
@@ -170,22 +168,18 @@ function ChangeLimits({ record, onClose }: { record: LimitsRecord; onClose(): vo
   };
   return (
     <FormDialog
+      does="limits.change"
+      params={{ tenant_id }}
+      body={changes}
       title={`Limits of ${tenant_id}`}
       schema={{ type: "object", additionalProperties: false, properties: Object.fromEntries(properties) }}
       start={fromPlain(limits)}
       verb="Set them"
-      send={async (value) =>
-        (await request("PUT", path, { params: { tenant_id }, body: writeValue(changes(value)) })).json()
-      }
-      commands={(value) => {
-        const changed = changes(value);
-        const pairs = isRecord(changed)
-          ? Object.entries(changed).map(([name, one]) => `${name}=${one === null ? "none" : writeValue(one)}`)
-          : [];
-        return {
-          cli: pairs.length === 0 ? null : cliLine(["limits", tenant_id, "set", ...pairs]),
-          curl: curlLine(pageBase(), { method: "PUT", path, params: { tenant_id }, text: writeValue(changed) }),
-        };
+      cli={(changed) => {
+        const pairs = Object.entries(changed).map(
+          ([name, one]) => `${name}=${one === null ? "none" : writeValue(one)}`,
+        );
+        return pairs.length === 0 ? null : cliLine(["limits", tenant_id, "set", ...pairs]);
       }}
       onClose={onClose}
     >
@@ -213,6 +207,7 @@ function Tenants() {
       </ul>
       {making && (
         <FormDialog
+          does="tenants.create"
           title="Make a tenant"
           schema={{
             type: "object",
@@ -230,16 +225,9 @@ function Tenants() {
           }}
           start={{}}
           verb="Make it"
-          send={(value) => call("tenants.create", { ...JSON.parse(writeValue(value)) })}
-          commands={(value) => {
-            const given = isRecord(value) ? value : {};
-            return {
-              cli: cliLine(["tenants", "create", typeof given.tenant_id === "string" ? given.tenant_id : "TENANT"], {
-                name: typeof given.name === "string" ? given.name : undefined,
-              }),
-              curl: curlLine(pageBase(), { method: "POST", path: "/api/tenants", text: writeValue(value) }),
-            };
-          }}
+          cli={({ tenant_id, name }) =>
+            cliLine(["tenants", "create", wordOf(tenant_id) ?? "TENANT"], { name: wordOf(name) })
+          }
           onClose={() => setMaking(false)}
         />
       )}

@@ -1,12 +1,10 @@
 // A schedule made or changed: its pattern is shown in words and times while it is typed.
 import { useDeferredValue, useMemo, useState } from "react";
 import { cronInWords } from "../../../../src/core/time/cron_words.js";
-import { request } from "../../api/call.js";
-import { type Commands, cliLine, curlLine, plainText, shellWord } from "../../api/commands.js";
+import { cliLine, plainText, shellWord } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
-import { pageBase } from "../../api/page_base.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, isRecord, type Value, withValueAt, writeValue } from "../../form/values.js";
+import { fromPlain, isRecord, type Value, withValueAt, wordOf, writeValue } from "../../form/values.js";
 import { ProblemNote, Safe } from "../../ui/index.js";
 import { retry_schema } from "../submit/options.js";
 import { retryText } from "../submit/sending.js";
@@ -92,10 +90,14 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
     const types = data?.blueprints.map(({ type }) => type) ?? [];
     return schemaFor(types, chosen?.parameters ?? null, schedule === null);
   }, [data, job_type, schedule]);
-  const nameOf = (now: Value) => schedule?.name ?? (isRecord(now) && typeof now.name === "string" ? now.name : "");
-  const body = (now: Value) => withValueAt(now, ["name"], undefined);
+  const name = schedule?.name ?? wordOf(given.name) ?? "";
   return (
     <FormDialog
+      does="schedules.put"
+      params={{ name }}
+      body={(now) => withValueAt(now, ["name"], undefined)}
+      // Only if nobody changed it meanwhile; a new one only if there is none of this name.
+      besides={{ if_version: fromPlain(schedule?.version ?? 0) }}
       title={schedule === null ? "Make a schedule" : `Change ${schedule.name}`}
       wide
       schema={schema}
@@ -103,16 +105,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
       onValue={setValue}
       verb={schedule === null ? "Make it" : "Change it"}
       beside={<Preview cron={given.cron} time_zone={given.time_zone} />}
-      send={async (now) => {
-        // Only if nobody changed it meanwhile; a new one only if there is none of this name.
-        const versioned = withValueAt(body(now), ["if_version"], fromPlain(schedule?.version ?? 0));
-        const answer = await request("PUT", "/api/schedules/{name}", {
-          params: { name: nameOf(now) },
-          body: writeValue(versioned),
-        });
-        return answer.json();
-      }}
-      commands={(now) => scheduleCommands(nameOf(now), body(now))}
+      cli={(now) => scheduleLine(name, now)}
       onClose={onClose}
     />
   );
@@ -143,30 +136,19 @@ function Preview({ cron, time_zone }: { cron: Value; time_zone: Value }) {
   );
 }
 
-function scheduleCommands(name: string, value: Value): Commands {
-  const given = isRecord(value) ? value : {};
+function scheduleLine(name: string, given: Record<string, Value>): string {
   const options = isRecord(given.options) ? given.options : {};
-  const word = (one: Value) =>
-    one === undefined || one === null ? undefined : typeof one === "string" ? one : writeValue(one);
-  const line = cliLine(["schedules", "set", name === "" ? "NAME" : name, word(given.job_type) ?? "TYPE"], {
-    cron: word(given.cron),
-    "time-zone": word(given.time_zone),
-    missed: word(given.missed),
-    description: word(given.description),
+  const line = cliLine(["schedules", "set", name === "" ? "NAME" : name, wordOf(given.job_type) ?? "TYPE"], {
+    cron: wordOf(given.cron),
+    "time-zone": wordOf(given.time_zone),
+    missed: wordOf(given.missed),
+    description: wordOf(given.description),
     parameters: isRecord(given.parameters) ? plainText(writeValue(given.parameters)) : undefined,
-    priority: word(options.priority),
-    deadline: word(options.deadline_s),
-    group: word(options.group_id),
+    priority: wordOf(options.priority),
+    deadline: wordOf(options.deadline_s),
+    group: wordOf(options.group_id),
     retry: retryText(options.retry),
   });
   const labels = isRecord(options.labels) ? Object.entries(options.labels) : [];
-  return {
-    cli: [line, ...labels.map(([key, one]) => `--label ${shellWord(`${key}=${word(one)}`)}`)].join(" "),
-    curl: curlLine(pageBase(), {
-      method: "PUT",
-      path: "/api/schedules/{name}",
-      params: { name },
-      text: writeValue(value),
-    }),
-  };
+  return [line, ...labels.map(([key, one]) => `--label ${shellWord(`${key}=${wordOf(one)}`)}`)].join(" ");
 }

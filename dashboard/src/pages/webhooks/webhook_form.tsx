@@ -1,8 +1,6 @@
-import { type Reply, request } from "../../api/call.js";
-import { cliLine, curlLine, shellWord } from "../../api/commands.js";
-import { pageBase } from "../../api/page_base.js";
+import { cliLine, shellWord } from "../../api/commands.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, isRecord, type Value, writeValue } from "../../form/values.js";
+import { fromPlain, wordOf } from "../../form/values.js";
 import { Safe, SecretOnce } from "../../ui/index.js";
 import type { Endpoint } from "./webhooks_page.js";
 
@@ -12,8 +10,6 @@ const secret = {
   pattern: "^secret://[a-z0-9]",
   description: "secret://name of one the workers know; a new one is made when left out",
 };
-export const word = (value: Value) =>
-  value === undefined || value === null ? undefined : typeof value === "string" ? value : writeValue(value);
 
 function settings(is_new: boolean) {
   return {
@@ -41,12 +37,7 @@ function settings(is_new: boolean) {
   };
 }
 
-type Saved = Reply<"webhooks.create">;
-
 export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; onClose(): void }) {
-  const params = { endpoint_id: endpoint?.endpoint_id ?? "" };
-  const method = endpoint === null ? "POST" : "PATCH";
-  const path = endpoint === null ? "/api/webhooks" : "/api/webhooks/{endpoint_id}";
   const start =
     endpoint === null
       ? {}
@@ -57,15 +48,14 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
           ...(endpoint.description === null ? {} : { description: endpoint.description }),
         });
   return (
-    <FormDialog<Saved>
+    <FormDialog<"webhooks.create" | "webhooks.update">
+      does={endpoint === null ? "webhooks.create" : "webhooks.update"}
+      params={{ endpoint_id: endpoint?.endpoint_id ?? "" }}
       title={endpoint === null ? "Make an endpoint" : "Change the endpoint"}
       schema={settings(endpoint === null)}
       start={start}
       verb={endpoint === null ? "Make it" : "Change it"}
-      send={async (value) =>
-        (await request(method, path, { params, body: writeValue(value) })).json() as Promise<Saved>
-      }
-      done={({ url, secret: made, warnings }) => (
+      done={({ url, warnings, ...told }) => (
         <>
           <p>
             <Safe text={url} /> is {endpoint === null ? "ready" : "changed"}.
@@ -79,28 +69,24 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
               ))}
             </div>
           )}
-          {endpoint === null && made !== null && <SecretOnce text={made} what="the secret" />}
+          {"secret" in told && told.secret !== null && <SecretOnce text={told.secret} what="the secret" />}
         </>
       )}
-      commands={(value) => {
-        const given = isRecord(value) ? value : {};
+      cli={(given) => {
         const words =
           endpoint === null
-            ? ["webhooks", "create", word(given.url) ?? "URL"]
-            : ["webhooks", "update", params.endpoint_id];
+            ? ["webhooks", "create", wordOf(given.url) ?? "URL"]
+            : ["webhooks", "update", endpoint.endpoint_id];
         const line = cliLine(words, {
-          url: endpoint === null ? undefined : word(given.url),
-          description: word(given.description),
-          timeout: word(given.timeout_s),
-          secret: word(given.secret),
+          url: endpoint === null ? undefined : wordOf(given.url),
+          description: wordOf(given.description),
+          timeout: wordOf(given.timeout_s),
+          secret: wordOf(given.secret),
         });
         const events = Array.isArray(given.events)
-          ? given.events.map((event) => `--event ${shellWord(word(event) ?? "")}`)
+          ? given.events.map((event) => `--event ${shellWord(wordOf(event) ?? "")}`)
           : [];
-        return {
-          cli: [line, ...events].join(" "),
-          curl: curlLine(pageBase(), { method, path, params, text: writeValue(value) }),
-        };
+        return [line, ...events].join(" ");
       }}
       onClose={onClose}
     />
@@ -108,9 +94,10 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
 }
 
 export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint: Endpoint; onClose(): void }) {
-  const path = "/api/webhooks/{endpoint_id}/secret";
   return (
-    <FormDialog<{ secret: string | null }>
+    <FormDialog
+      does="webhooks.rotate"
+      params={{ endpoint_id }}
       title="Rotate the secret"
       schema={{
         type: "object",
@@ -128,11 +115,6 @@ export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint:
       }}
       start={{}}
       verb="Rotate"
-      send={async (value) =>
-        (await request("POST", path, { params: { endpoint_id }, body: writeValue(value) })).json() as Promise<{
-          secret: string | null;
-        }>
-      }
       done={({ secret: made }) =>
         made === null ? (
           <p>It is signed with the secret of that name from now on.</p>
@@ -140,13 +122,9 @@ export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint:
           <SecretOnce text={made} what="the secret" />
         )
       }
-      commands={(value) => ({
-        cli: cliLine(["webhooks", "rotate", endpoint_id], {
-          overlap: isRecord(value) ? word(value.overlap_s) : undefined,
-          secret: isRecord(value) ? word(value.secret) : undefined,
-        }),
-        curl: curlLine(pageBase(), { method: "POST", path, params: { endpoint_id }, text: writeValue(value) }),
-      })}
+      cli={({ overlap_s, secret: named }) =>
+        cliLine(["webhooks", "rotate", endpoint_id], { overlap: wordOf(overlap_s), secret: wordOf(named) })
+      }
       onClose={onClose}
     >
       Deliveries are signed with the new secret, and for a while with the old one too, so that the receiver can change
