@@ -37,7 +37,7 @@ export class Client extends Operator {
   readonly releases: Releases;
   /** Files brought into bronze. */
   readonly uploads: Uploads;
-  /** For whoever runs the service. */
+  /** For operators of the service. */
   readonly tenants: Tenants;
 
   constructor(transport: Transport) {

@@ -1,4 +1,4 @@
-// API keys, what the tenant may use, and, for whoever runs the service, the tenants themselves.
+// API keys, what the tenant may use, and, for operators of the service, the tenants themselves.
 import type { BodyIn, QueryIn, ReplyOf } from "../core/api/endpoint.js";
 import { keys_api } from "../core/api/keys.js";
 import { limits_api } from "../core/api/limits.js";

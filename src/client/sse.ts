@@ -9,7 +9,7 @@ export interface ServerEvent {
   data: string;
 }
 
-/** An event is a record or two; whoever sends more is not a Fanfold server. */
+/** An event is a record or two; a server that sends more is not Fanfold. */
 const most_characters = 4 * 1024 * 1024;
 
 export class EventReader {

@@ -51,7 +51,7 @@ export async function waitForJob(transport: Transport, job_id: string, options: 
       const answer = await withinTime(left(), signal, (within) =>
         transport.answer(jobs_api.status, {
           params: { job_id },
-          // Whoever wants to see progress asks; others are answered when there is something to tell.
+          // A caller who wants to see progress asks; others are answered when there is something to tell.
           query: on_status === undefined ? { wait: "true" } : { status_code: "true" },
           signal: within,
           timeout_ms: held_ms,

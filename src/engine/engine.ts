@@ -91,7 +91,7 @@ export class Engine {
   readonly work: RemoteWork;
   readonly limits: Limits;
   readonly retention: RetentionRules;
-  /** Not of this tenant but of all: for whoever runs the service. */
+  /** Not of this tenant but of all: for operators of the service. */
   readonly tenants: Tenants;
   readonly connectors: Connectors;
   readonly sealer: Sealer;

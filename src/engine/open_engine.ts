@@ -45,7 +45,7 @@ export interface EngineOptions {
   migrate?: boolean;
   /** A statement of the engine's own pool that takes longer is given up (default 300). Other connections: session_bounds.ts. */
   statement_timeout_s?: number;
-  /** Whoever has waited so long for a connection of that pool is refused (default 60). */
+  /** A caller who has waited so long for a connection of that pool is refused (default 60). */
   wait_s?: number;
   /** The calls of that pool are of many tenants: none is sent down a connection behind one that may wait for its tenant's own locks. */
   apart?: boolean;
@@ -82,7 +82,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     : openOnServer(shared, options.database_url, options);
 }
 
-/** Beside the stored files of whoever names only a place for those. */
+/** Beside the stored files, where only a place for those is named. */
 function zonesDir({ data_dir, storage_dir }: EngineOptions): string {
   if (data_dir !== undefined && data_dir !== "memory://") return join(data_dir, "zones");
   return join(storage_dir === undefined || storage_dir.includes("://") ? ".fanfold" : storage_dir, "zones");

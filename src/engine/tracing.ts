@@ -27,7 +27,7 @@ export function fanfoldTracer(): Tracer {
   return trace.getTracer("fanfold");
 }
 
-/** The context of whoever sent this; without a usable one, `otherwise`. */
+/** The context of the caller who sent this; without a usable one, `otherwise`. */
 export function contextOf(traceparent: string | null | undefined, otherwise: Context = ROOT_CONTEXT): Context {
   const parsed = parseTraceparent(traceparent);
   if (parsed === null) return otherwise;

@@ -66,7 +66,7 @@ async function openService(account: string, url: string, given: AzureCredentials
   }
   if (given.sas_token !== undefined)
     return new BlobServiceClient(`${url}?${given.sas_token.replace(/^\?/, "")}`, undefined, options);
-  // A managed identity, a service principal, or whoever is logged in.
+  // A managed identity, a service principal, or the login of this machine.
   const { DefaultAzureCredential } = await loadIdentity();
   return new BlobServiceClient(url, new DefaultAzureCredential(), options);
 }

@@ -7,7 +7,7 @@ import type { Ref, Store } from "../core/places/store.js";
 import type { BlobStore } from "./blob_store.js";
 import { keySegments } from "./keys.js";
 
-/** The references say "file", as a folder's do: whoever moves the files to another place need not rewrite a row. */
+/** The references say "file", as a folder's do: an operator who moves the files need not rewrite a row. */
 export function openBlobFolder(blobs: BlobStore): Store {
   const put = async (key: string, pieces: AsyncIterable<Uint8Array | string>): Promise<Ref> => {
     keySegments(key);

@@ -140,7 +140,7 @@ export class Measured {
   }
 }
 
-/** A local file, opened when the first piece is asked for: whoever never gets there leaves nothing open. */
+/** A local file, opened when the first piece is asked for: a reader that never gets there leaves nothing open. */
 export async function* piecesOfFile(file: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(file, { highWaterMark: piece_bytes });
 }

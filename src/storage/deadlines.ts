@@ -45,7 +45,7 @@ function either(given: AbortSignal | undefined, own: AbortSignal): AbortSignal {
   return given === undefined ? own : AbortSignal.any([given, own]);
 }
 
-/** Counts while the store has something to do; not while it waits for whoever gives it the pieces. */
+/** Counts while the store has something to do; not while it waits for the pieces. */
 class Clock {
   readonly late: Promise<never>;
   #timer: NodeJS.Timeout | undefined;

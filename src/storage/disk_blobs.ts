@@ -130,7 +130,7 @@ async function putInPlace(paths: DiskPaths, key: string, half: string): Promise<
       await syncFolder(path.dirname(file));
       return blobStat(await stat(file, { bigint: true })).etag;
     } catch (error) {
-      // Whoever removed the last file of the folder has removed the folder with it.
+      // Removing the last file of the folder has removed the folder with it.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 5) throw error;
       await sleep(tries);
     }

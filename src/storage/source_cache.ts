@@ -1,6 +1,6 @@
 // Sources that were fetched once, for the other tasks on this machine that work on the same raster. A file is in it under a name made
 // of what it is (tenant, place, version), read-only, and reaches a task as a second name in its scratch directory: nothing is copied,
-// and what is thrown out of the cache stays with whoever works on it. Processes agree through renames and links, which are atomic.
+// and what is thrown out of the cache stays with the process that works on it. Processes agree through renames and links, which are atomic.
 import { createHash, randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
 import { chmod, link, mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
@@ -98,7 +98,7 @@ export class SourceCache {
     const part = join(dir, `${randomUUID()}.part`);
     try {
       await this.makeRoom(bytes);
-      // A whole second, which every file system keeps: whoever writes to the file later changes it.
+      // A whole second, which every file system keeps: a process that writes to the file later changes it.
       await utimes(target, new Date(), Math.floor(Date.now() / 1000));
       await chmod(target, 0o444);
       await link(target, part);

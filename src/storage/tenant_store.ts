@@ -1,5 +1,5 @@
 // The files of one tenant in a store of many. What is put lands below the tenant's prefix, and a reference to anything else is
-// refused before the store is asked: a reference is data, and whoever can write a result or parameters can make one up.
+// refused before the store is asked: a reference is data, and a tenant that can write a result or parameters can make one up.
 import { StorageError } from "../core/errors/errors.js";
 import { quoted } from "../core/errors/problems.js";
 import { isOfTenant, isReadableBy, type Ref, type Store, tenantPrefix } from "../core/places/store.js";

@@ -1,4 +1,4 @@
-// What a button does, as a command line and as curl: for whoever wants it in a script. Whatever stands in an id, a name or a reason
+// What a button does, as a command line and as curl: for readers who want it in a script. Whatever stands in an id, a name or a reason
 // stays one word of the shell, and what a terminal would obey instead of show is written as an escape. Pure.
 
 import { type VerbName, verb_words } from "../../../src/core/shown/verb_words.js";

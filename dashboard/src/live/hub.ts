@@ -37,7 +37,7 @@ export class Hub {
 
   join(tell: (message: FromHub) => void): (message: ToHub) => void {
     this.#tabs.set(tell, true);
-    // Whoever comes has signed in again, or looks whether the key may now.
+    // The page that comes has signed in again, or looks whether the key may now.
     if (this.#isRefused()) this.#become("connecting");
     tell({ type: "state", state: this.#state, since: this.#since });
     this.#settle();

@@ -39,7 +39,7 @@ export function Button({
   );
 }
 
-/** Only a sign: its label is read to whoever does not see it. */
+/** Only a sign: its label is read to a reader who does not see it. */
 export function IconButton({ label, children, ...rest }: { label: string } & Omit<ButtonProps, "kind">) {
   return (
     <Button

@@ -67,7 +67,7 @@ export function Table<Row>({ columns, rows, rowKey, href, caption, rowClass }: T
                   (event.target as Element).closest("a, button, input, label, summary, select") !== null
                 )
                   return;
-                // Whoever marks text does not want to leave.
+                // A reader who marks text does not want to leave.
                 if (String(window.getSelection()) === "") navigate(href(row));
               }}
             >

@@ -104,7 +104,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       const tellMore = await more?.prepare(session);
       refuseUnknownTypes("--slots", Object.keys(type_slots), session);
       await session.proveFiles();
-      // Before the worker: whoever cannot serve as asked is told before tasks are taken.
+      // Before the worker: a process that cannot serve as asked says so before it takes tasks.
       const serving = http ? await serveToo(cli, session, more?.name) : null;
       const worker = await workerBeside(session, serving?.server ?? null, typesThatFit(options.types, session));
       const told = serving === null ? undefined : await tellMore?.(serving.server.url);

@@ -56,7 +56,7 @@ export async function freshFolder(cli: Cli, folder: string): Promise<void> {
   const release = await lockDatabase(folder);
   try {
     mkdirSync(folder, { recursive: true });
-    // First: whoever is interrupted from here on leaves a folder that the next one knows to be the demo's.
+    // First: a demo that is interrupted from here on leaves a folder that the next one knows to be the demo's.
     writeNotes(folder, { job_id: null });
     for (const name of entries) {
       if (name !== notes_name) rmSync(path.join(folder, name), { recursive: true, force: true });

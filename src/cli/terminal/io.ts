@@ -1,4 +1,4 @@
-// The two streams, the width, the signals and whoever is there, as one value: commands write through it, tests capture it.
+// The two streams, the width, the signals and the user, as one value: commands write through it, tests capture it.
 // Nothing in the command line touches `process` but main.ts, which makes one of these.
 import { printableJson } from "../../core/values/printable.js";
 

@@ -1,4 +1,4 @@
-// Where the process that holds an embedded database answers HTTP: a small file beside it, for whoever finds the database in use.
+// Where the process that holds an embedded database answers HTTP: a small file beside it, for commands that find the database in use.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

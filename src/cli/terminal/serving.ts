@@ -15,7 +15,7 @@ import type { Session } from "./session.js";
 export const SERVER_POOL = {
   /** Enough that a slow call does not hold up the others. */
   connections: 10,
-  /** Whoever calls has given up by then: what goes on would only hold a connection. */
+  /** The caller has given up by then: what goes on would only hold a connection. */
   statement_timeout_s: 30,
   /** Nobody learns of a call that has not begun after so long but that he may try again. */
   wait_s: 8,

@@ -33,7 +33,7 @@ export function endLines(status: JobRecord, failed: readonly FailedTask[], colou
   return lines;
 }
 
-/** What the submitter of a job, or whoever let it go on, does next. */
+/** What the submitter of a job, or the person who let it go on, does next. */
 export function howToFollow(kind: "server" | "embedded", status: JobRecord["status"], job_id: string): string[] {
   const id = shortId(job_id);
   if (isTerminal(status)) return [`  look at it: fanfold status ${id}`];

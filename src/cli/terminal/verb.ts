@@ -16,7 +16,7 @@ export function verbOptions(cli: Cli, { reason, dryRun, by }: VerbFlags): Requir
   return { reason: reason ?? null, dry_run: dryRun ?? false, actor: by ?? cli.io.user() };
 }
 
-/** Skipping and rejecting end something: whoever reads of it later must find out why. */
+/** Skipping and rejecting end something: a person who reads of it later must find out why. */
 export function reasonOf({ reason }: VerbFlags, what: string, next: string): string {
   if (reason === undefined || reason.trim() === "") throw usage(what, { next });
   return reason;

@@ -53,7 +53,7 @@ export interface Endpoint<
   description?: string;
   /** What a key must be allowed to; null: anybody may call it. */
   scope: Scope | null;
-  /** Only for keys of whoever runs the service. */
+  /** Only for keys of the service's operators. */
   operator?: boolean;
   params: Params;
   query: Query;
@@ -77,7 +77,7 @@ export interface Endpoint<
   error_type: string;
   /** Error statuses besides those every endpoint may give. */
   errors: readonly number[];
-  /** Its body may hold what cannot be stored: whoever answers it tells, part by part, instead of refusing the whole. */
+  /** Its body may hold what cannot be stored: the route reports, part by part, instead of refusing the whole. */
   loose: boolean;
   /** Sending it twice does no more than sending it once: the client may try again by itself. */
   repeatable: boolean;

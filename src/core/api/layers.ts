@@ -1,4 +1,4 @@
-// Vector layers over HTTP, for whoever looks after them: what there is, what each was, which rows were not taken, and how it is drawn. Features
+// Vector layers over HTTP, for their keepers: what there is, what each was, which rows were not taken, how it is drawn. Features
 // and tiles are at /ogc. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";

@@ -1,5 +1,5 @@
 // The STAC API 1.0 with its extensions: sort, fields, filter (CQL2), query and transactions. What is in a search is checked by
-// whoever answers, for GET and POST alike. Pure.
+// the route that answers, for GET and POST alike. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";
 import { record } from "./fields.js";

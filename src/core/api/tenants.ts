@@ -1,4 +1,4 @@
-// Tenants over HTTP, for whoever runs the service. Pure.
+// Tenants over HTTP, for operators of the service. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";
 import { actor, cursor, limit, shownName, time } from "./fields.js";

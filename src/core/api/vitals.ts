@@ -1,4 +1,4 @@
-// How the whole service is, for whoever runs it, and what the janitor did for a tenant. Pure.
+// How the whole service is, for its operators, and what the janitor did for a tenant. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";
 import { limit, record, time } from "./fields.js";

@@ -46,7 +46,7 @@ const common = {
 const common_schema = z.object(common);
 export type CommonConfig = z.output<typeof common_schema>;
 
-/** What a tenant's stored configuration narrows its calls by. Whoever may speak to the database may have stored anything. */
+/** What a tenant's stored configuration narrows its calls by. A caller who may speak to the database may have stored anything. */
 export function checkedNarrowing(stored: unknown): z.output<typeof narrowing> {
   const read = z.object({ outbound: narrowing }).safeParse({ outbound: stored ?? {} });
   if (read.success) return read.data.outbound;

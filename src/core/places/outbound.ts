@@ -1,5 +1,5 @@
 // What handlers may call in the outside world: the policy an operator sets, what it makes of an address and of a URL, and how
-// a tenant narrows it. Nothing is allowed that is not said here. Pure: names are resolved by whoever calls.
+// a tenant narrows it. Nothing is allowed that is not said here. Pure: names are resolved by the code that calls.
 
 import { BadRequest } from "../errors/errors.js";
 import { type Problem, quoted } from "../errors/problems.js";

@@ -1,4 +1,4 @@
-// A verb on many jobs is answered page by page. What the pages come to together, for whoever asked for all of them.
+// A verb on many jobs is answered page by page. What the pages come to together, for a caller who asked for all of them.
 
 /** Jobs that were refused for one reason, and one of them. */
 export interface Refused {

@@ -1,4 +1,4 @@
-// Rates and remaining times out of successive looks at a job: for whoever watches, on the terminal or in the browser. Pure: the
+// Rates and remaining times out of successive looks at a job: for readers, on the terminal or in the browser. Pure: the
 // caller says what time it is.
 
 export interface PacedStage {

@@ -24,7 +24,7 @@ export interface Previous extends AsyncIterable<PreviousItem> {
   one<Result = Loose>(): Promise<Result>;
   /** Every result in memory: for small stages only. */
   all<Result = Loose>(): Promise<Result[]>;
-  /** Page by page, for whoever folds faster in bulk. */
+  /** Page by page, for handlers that fold faster in bulk. */
   results(): AsyncIterable<PreviousItem[]>;
   /** Tasks planned there, whatever became of them: at most so many results. */
   readonly count: number;

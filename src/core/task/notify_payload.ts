@@ -6,7 +6,7 @@ export function notifyPayload(task_type: string): string {
   return createHash("sha256").update(task_type, "utf8").digest("hex").slice(0, 12);
 }
 
-/** How long whoever hears no hints waits before the next look, in milliseconds: 100 to 200. `chance` is from 0 to 1. */
+/** How long a worker that hears no hints waits before the next look, in milliseconds: 100 to 200. `chance` is from 0 to 1. */
 export function pollDelayMs(chance: number): number {
   return 100 + 100 * chance;
 }

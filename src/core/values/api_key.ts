@@ -1,4 +1,4 @@
-// API keys as text: ff_<env>_<id>_<secret>. The secret never leaves whoever holds the key but as its hash. Pure.
+// API keys as text: ff_<env>_<id>_<secret>. The secret leaves the holder of the key only as its hash. Pure.
 import { createHash, timingSafeEqual } from "node:crypto";
 
 const shape = /^ff_([a-z0-9]{1,16})_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/;

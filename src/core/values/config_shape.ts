@@ -46,7 +46,7 @@ export interface Config {
   /** Somebody named the port: it is that one or none. */
   readonly port_is_chosen: boolean;
   readonly debug: boolean;
-  /** Lets whoever has it read /metrics; without it that takes an operator's key. */
+  /** A caller who has it may read /metrics; without it that takes an operator's key. */
   readonly metrics_token: string | undefined;
   /** Proxies before the HTTP server whose X-Forwarded-For is believed: how many, or their networks; 0: none. */
   readonly trust_proxy: TrustedProxies;

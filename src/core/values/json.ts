@@ -19,7 +19,7 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
 }
 
 /**
- * For bodies whose parts are judged one by one by whoever answers: any JSON there is, as JSON.parse takes it. Nothing of it
+ * For bodies whose parts are judged one by one by the route: any JSON there is, as JSON.parse takes it. Nothing of it
  * may be stored without jsonProblems.
  */
 export function parseLoosely(source: Uint8Array, max_values = json_limits.max_values): unknown {

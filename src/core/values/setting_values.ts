@@ -39,7 +39,7 @@ export function readUrl(text: string): Answer<string> {
   }
 }
 
-/** Whoever is trusted by mistake may choose the address that calls are counted for: nothing is guessed. */
+/** A proxy that is trusted by mistake may choose the address that calls are counted for: nothing is guessed. */
 export function readProxies(text: string): Answer<TrustedProxies> {
   if (/^\d{1,2}$/.test(text) && Number(text) <= 10) return { value: Number(text) };
   const networks = text.split(",").map((one) => one.trim());
@@ -76,7 +76,7 @@ export function readNames(text: string): Answer<string[]> {
     : { problem: "has an empty name in it", fix: "names with commas between" };
 }
 
-/** Only those with a public and a private half: with a shared secret, whoever can verify can also make tokens. */
+/** Only those with a public and a private half: with a shared secret, a service that can verify can also make tokens. */
 const algorithms = [
   "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
 ]; // biome-ignore format: a list of words

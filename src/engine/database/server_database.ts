@@ -27,7 +27,7 @@ export interface ServerOptions extends LaneOptions, WayOptions {
   max?: number;
   /** Shared with other pools to the same server; one of its own when left out. */
   way?: ServerWay;
-  /** Whoever has waited so long for a connection that is free is refused (53000); without it, nobody is. */
+  /** A caller that has waited so long for a connection that is free is refused (53000); without it, none is. */
   wait_s?: number | undefined;
   /** Verbs wait for a connection that is free, and are never sent behind others. */
   apart?: boolean | undefined;
@@ -186,7 +186,7 @@ class ServerDatabase implements Database {
         if (chosen) chosen.sharers++;
         return chosen;
       });
-      // Whoever waits behind may well share it too.
+      // A caller that waits behind may well share it too.
       this.line.wakeNext();
       try {
         return await send(lane);
@@ -240,7 +240,7 @@ class ServerDatabase implements Database {
 
   /**
    * First come, first served, so that a transaction is not kept out for ever by statements that share. `take` chooses a
-   * lane and marks it in one step: whoever comes next must already see that it is taken.
+   * lane and marks it in one step: a caller that comes next must already see that it is taken.
    */
   private async turn(take: () => Lane | undefined): Promise<Lane> {
     let place: WaitingSince | undefined;

@@ -2,7 +2,7 @@
 // the statement nor its parameters: errors are logged, and parameters may be secret.
 import { closedError, DatabaseError } from "./database.js";
 
-/** Nobody said no: whoever was asked said nothing. */
+/** The server did not refuse: it did not answer. */
 export class NoAnswer extends DatabaseError {
   constructor(message: string) {
     super("08001", message, { hint: reach_hint });

@@ -1,7 +1,7 @@
 // Those who wait for a connection of a pool: first come, first served, and nobody for ever.
 import type { DatabaseError } from "./database.js";
 
-/** One's place, which is kept by whoever is woken in vain. */
+/** A place in the line, which a caller that is woken in vain keeps. */
 export interface WaitingSince {
   /** In ticks of the pool's watch, and by the clock. */
   since: number;
@@ -43,7 +43,7 @@ export class WaitingLine {
     for (const { wake } of this.waiting.splice(0)) wake();
   }
 
-  /** Whoever has waited since then; those have waited longest who stand first. */
+  /** The caller that has waited since then; the first has waited longest. */
   refuse(since: number, error: DatabaseError): void {
     while (this.waiting[0] !== undefined && this.waiting[0].since <= since) this.waiting.shift()?.refuse(error);
   }

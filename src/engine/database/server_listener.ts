@@ -3,7 +3,7 @@
 // listener is told when it listens again and may look for itself. Nothing is ever sent on a connection that only listens,
 // so a loss that nobody told us of would stay unnoticed: every few seconds it is asked for an answer.
 // Behind a pooler LISTEN may succeed and nothing ever arrive, so each connection is tried with a NOTIFY to oneself. One that is
-// deaf is closed, and tried again later: whoever listens is told by `hears` to look for itself meanwhile.
+// deaf is closed, and tried again later: listeners are told by `hears` to look for themselves meanwhile.
 import { randomUUID } from "node:crypto";
 import { closedError, DatabaseError, type Listening, quoteName } from "./database.js";
 import type { Lane } from "./server_lane.js";

@@ -36,7 +36,7 @@ export interface Watched {
 
 export class Watch {
   ticks = 0;
-  /** Nobody answers: whoever asks for a connection is told at once, until somebody does. */
+  /** No server answers: a caller that asks for a connection is refused at once, until one does. */
   away: DatabaseError | null = null;
   private timer: NodeJS.Timeout | undefined;
   private ticked_at = 0;
@@ -68,7 +68,7 @@ export class Watch {
     this.timer = undefined;
   }
 
-  /** It looks at nothing any more, though it should: whoever waits would wait for ever. */
+  /** It looks at nothing any more, though it should: a caller that waits would wait for ever. */
   get is_stuck(): boolean {
     return this.timer !== undefined && performance.now() - this.ticked_at > 20 * this.tick_ms;
   }

@@ -93,7 +93,7 @@ export class ServerWay implements WayFacts {
     this.log?.info({}, `a connection pooler stands before the database (${statements})`);
   }
 
-  /** For good: whoever shares sessions between connections will do it again. */
+  /** For good: a pooler that shares sessions between connections will do it again. */
   stopPreparing(why: string): void {
     if (this.prepare === false) return;
     this.prepare = false;

@@ -13,7 +13,7 @@ export interface SessionBounds {
 }
 
 export const session_bounds = {
-  /** The engine's own pool; `fanfold serve` and `fanfold up` give a statement 30 s, whoever calls has given up by then. */
+  /** The engine's own pool; `fanfold serve` and `fanfold up` give a statement 30 s, because the caller has given up by then. */
   call: { statement_timeout_s: 300, lock_timeout_s: 20, idle_in_transaction_s: 60, work_mem_mb: 16 },
   /** Claims, finishes, and the duties of a worker. */
   work: { statement_timeout_s: 60, lock_timeout_s: 20, idle_in_transaction_s: 60, work_mem_mb: 16 },

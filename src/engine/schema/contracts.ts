@@ -30,7 +30,7 @@ export function contractOf({ name, path, text }: Pick<Migration, "name" | "path"
   throw new Error(`${path}:1: a destructive migration begins with "-- contract: needs workers of 0.6.0 or later"`);
 }
 
-/** Live workers that are older than what some of the migrations need. One whose lease is over lives no more, whoever has noticed. */
+/** Live workers that are older than what some of the migrations need. One whose lease is over lives no more, noticed or not. */
 export async function oldWorkers(
   db: Queryable,
   migrations: readonly Migration[],

@@ -36,7 +36,7 @@ const warn = wrong("warn");
 const fail = wrong("fail");
 const run_migrate = ["run: fanfold migrate", { verb: "migrate" }] as const;
 
-/** `sees_workers`: whoever asks may know how many there are. */
+/** `sees_workers`: the role may know how many there are. */
 export async function examineDatabase(
   db: Database,
   { sees_workers = false, catalog }: { sees_workers?: boolean; catalog?: CatalogChoice } = {},

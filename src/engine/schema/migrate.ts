@@ -168,7 +168,7 @@ function differences(code: SchemaFolder, database: Installed | null): Difference
   return { migrations, functions, vanished, pending };
 }
 
-/** Migrations run one at a time. Their table is the lock: whoever may only read it cannot hold it, as they could an advisory lock. */
+/** Migrations run one at a time. Their table is the lock: a role that may only read it cannot hold it, as it could an advisory lock. */
 async function takeTurn(tx: Queryable, lock_timeout_s: number): Promise<void> {
   try {
     await tx.script(`

@@ -18,7 +18,7 @@ export async function applyFile(tx: Queryable, path: string, text: string, role:
   }
 }
 
-/** Functions belong to whoever owns the schema, also when a later run replaces one. */
+/** Functions belong to the owner of the schema, also when a later run replaces one. */
 export async function schemaOwner(tx: Queryable, schema: string): Promise<string | null> {
   const [row] = await tx.sql<{ owner: string; is_me: boolean }>`
     select nspowner::regrole::text as owner, nspowner = current_user::regrole as is_me

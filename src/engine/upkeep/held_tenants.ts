@@ -1,5 +1,5 @@
 // Tenants whose rows somebody's open transaction holds. What serves all tenants on one connection waits for such a one once, briefly,
-// and then leaves it alone: twice as long each time, so that whoever goes on holding costs the others next to nothing.
+// and then leaves it alone: twice as long each time, so that a tenant that goes on holding costs the others next to nothing.
 
 export class HeldTenants {
   private readonly rests = new Map<string, { until: number; ms: number }>();

@@ -56,7 +56,7 @@ export class Janitor {
 
   constructor(private readonly parts: JanitorParts) {}
 
-  /** `thorough`: all pages of the long duties, whoever else is at them. */
+  /** `thorough`: all pages of the long duties, also those that others are at. */
   async sweep({ thorough = false }: { thorough?: boolean } = {}): Promise<Sweep> {
     const { db } = this.parts;
     const run = randomUUID();

@@ -204,7 +204,7 @@ async function redoAll({ operate }: Engine, found: Finding[]): Promise<void> {
       await operate.redoTask(task_id, { reason: "what it made is gone" });
       for (const one of findings) one.mended = true;
     } catch (error) {
-      // Its job runs, or is gone: whoever reads the list must see to it.
+      // Its job runs, or is gone: the operator who reads the list must see to it.
       for (const one of findings) one.why += `; it cannot run again now: ${(error as Error).message.split("\n")[0]}`;
     }
   }

@@ -45,7 +45,7 @@ export interface AssetPage {
   next: [zone: ZoneName, key: string] | null;
 }
 
-/** As statements for whoever holds a session: a task's finish, or a transaction of one's own. */
+/** As statements for code that holds a session: a task's finish, or a transaction of one's own. */
 export const asset_verbs = {
   publish: (session: SqlSession, record: NewRecord) =>
     session.sql`select app.publish_asset(${JSON.stringify(record)}::text::json) as reply`,
@@ -126,7 +126,7 @@ export function deploymentOf(db: Queryable): Promise<string> {
   return known;
 }
 
-/** Idempotent: whoever is interrupted, or comes second, finds less to do. */
+/** Idempotent: one that is interrupted, or comes second, finds less to do. */
 export async function removeRetracted(
   db: Queryable,
   zones: Zones,

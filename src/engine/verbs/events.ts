@@ -1,4 +1,4 @@
-// Events for whoever follows them as they happen: many tenants at once for a server, or what one tenant has missed.
+// Events for readers who follow them as they happen: many tenants at once for a server, or what one tenant has missed.
 import type { Queryable } from "../database/database.js";
 import type { EventRecord } from "./records.js";
 import { asked } from "./reply.js";

@@ -27,7 +27,7 @@ export interface FoundKey {
   usable_for_s: number | null;
 }
 
-/** What whoever asks may do themselves: they hand out no more. Left out by whoever has the database at hand. */
+/** What the caller may do: they hand out no more. Left out where the caller has the database at hand. */
 export interface May {
   scopes: readonly string[];
   operator: boolean;
@@ -93,7 +93,7 @@ export class Keys extends Noun {
     return { old: reply.old, new: whole(reply.new, made) };
   }
 
-  /** Ends a key: at once here and for whoever asks the database, within five seconds at every server. */
+  /** Ends a key: at once here and for callers who ask the database, within five seconds at every server. */
   async revoke(key_id: string, given: KeyVerb & { reason?: string | null } = {}): Promise<KeyRecord> {
     const request = { ...given, key_id, tenant: this.tenant };
     const revoked = await asked<KeyRecord>(
@@ -115,7 +115,7 @@ function timeText(at: Date | string | null): string | null {
 type Listener = (key_id: string) => void;
 const listeners = new WeakMap<Queryable, Set<Listener>>();
 
-/** Tells whoever remembers keys that one was changed through this connection pool; returns how to stop that. */
+/** Tells the code that remembers keys that one was changed through this connection pool; returns how to stop that. */
 export function onKeyChange(db: Queryable, listener: Listener): () => void {
   const known = listeners.get(db) ?? new Set();
   listeners.set(db, known.add(listener));

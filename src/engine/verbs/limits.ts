@@ -30,7 +30,7 @@ export class Limits extends Noun {
     return asked(this.db.sql`select app.change_limits(${request}::text::json) as reply`);
   }
 
-  /** After a refusal, which leaves nothing behind: counts what is queued, for whoever comes next. At most now and then. */
+  /** After a refusal, which leaves nothing behind: counts what is queued, for the next caller. At most now and then. */
   async countAgain(): Promise<void> {
     await asked(this.db.sql`select app.count_usage(${this.tenant}::text) as reply`);
   }

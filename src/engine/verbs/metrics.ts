@@ -1,5 +1,5 @@
 // What is measured in the database, for the server's role. One statement with a time limit: a database that is in trouble must
-// not be troubled further by whoever watches it.
+// not be troubled further by those who watch it.
 import type { Database } from "../database/database.js";
 import { asked } from "./reply.js";
 

@@ -79,7 +79,7 @@ export class Queries extends Noun {
     return (await this.workersAndGone()).workers;
   }
 
-  /** `everything`: for whoever runs the service, also what workers of all tenants do for others. Only the server's role is told. */
+  /** `everything`: for operators of the service, also what workers of all tenants do for others. Only the server's role is told. */
   workersAndGone({ everything = false } = {}): Promise<{ workers: WorkerRecord[]; gone: GoneWorker[] }> {
     return asked(this.db.sql`select app.list_workers(${this.tenant}::text, ${everything}::boolean) as reply`);
   }

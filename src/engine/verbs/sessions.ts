@@ -16,7 +16,7 @@ export interface SessionRecord {
 /** `token` is in no other answer. */
 export type OpenedSession = SessionRecord & { token: string };
 
-/** A key that was shown, or that whoever has the database at hand names. */
+/** A key that was shown, or that a caller who has the database at hand names. */
 export interface KeyOfTenant {
   tenant_id: string;
   key_id: string;
@@ -75,7 +75,7 @@ export async function endSession(db: Queryable, token: string): Promise<boolean>
 type Listener = (token_hash: string) => void;
 const listeners = new WeakMap<Queryable, Set<Listener>>();
 
-/** Tells whoever remembers sessions that one was ended through this connection pool; returns how to stop that. */
+/** Tells the code that remembers sessions that one was ended through this connection pool; returns how to stop that. */
 export function onSessionEnd(db: Queryable, listener: Listener): () => void {
   const known = listeners.get(db) ?? new Set();
   listeners.set(db, known.add(listener));

@@ -1,4 +1,4 @@
-// How the service is, in figures, for whoever runs it: what app.read_metrics measures now, and how the database was in the last minutes.
+// How the service is, in figures, for its operators: what app.read_metrics measures now, and how the database was in the last minutes.
 import type { ReplyOf } from "../../core/api/endpoint.js";
 import type { vitals_api } from "../../core/api/vitals.js";
 import { readCounts } from "../../core/task/work_counts.js";

@@ -118,7 +118,7 @@ export class Webhooks extends Noun {
     return this.call(deliveries_api.discard, { delivery_id, reason, actor });
   }
 
-  /** A name is kept as it is; without one a secret is made, shown to whoever asked, and sealed for this endpoint alone. */
+  /** A name is kept as it is; without one a secret is made, shown to the caller, and sealed for this endpoint alone. */
   #secret(endpoint_id: string, named: string | undefined): { secret: string | null; kept: string } {
     if (named !== undefined) return { secret: null, kept: named };
     if (!this.sealer.can_seal) {

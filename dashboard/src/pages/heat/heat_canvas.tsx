@@ -1,4 +1,4 @@
-// The canvas: pointing, dragging and keys become cells; what they mean is decided by whoever shows it.
+// The canvas: pointing, dragging and keys become cells; what they mean is decided by the part that shows it.
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Cells } from "../../../../src/core/shown/cells.js";
 import type { Range } from "../../selection.js";
@@ -161,7 +161,7 @@ export function HeatCanvas(props: HeatCanvasProps) {
     if (pressed.drag === null && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < DRAG_FROM) return;
     window.clearTimeout(pressed.timer);
     pointAt(null, false);
-    // Kept with the press, too: whoever lets go at once does so before it is drawn.
+    // Kept with the press, too: a button let go at once is let go before it is drawn.
     pressed.drag = { from: pressed.cell, to: nearestCell(grid, x, y), shape: event.altKey ? "run" : shape };
     setDrag(pressed.drag);
   };

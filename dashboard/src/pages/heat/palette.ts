@@ -25,7 +25,7 @@ const cssOf = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 /** Black or white, whichever can be seen on it. */
 const inkOn = ([r, g, b]: Rgb): Rgb => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? [20, 24, 32] : [255, 255, 255]);
 
-/** A sign that nobody need hurry to: seen by whoever looks for it. */
+/** A low-contrast mark: visible to readers who look for it, not alarming. */
 const between = (a: Rgb, b: Rgb): Rgb =>
   [0, 1, 2].map((at) => Math.round(a[at]! * 0.45 + b[at]! * 0.55)) as unknown as Rgb;
 const loud = new Set([cell_codes.failed, cell_codes.retrying]);

@@ -52,7 +52,7 @@ export class Picture {
       }
     }
     this.#shown = { grid, paint, values };
-    // Read by the benchmark, and by whoever looks into the browser's profile.
+    // Read by the benchmark, and by developers who look into the browser's profile.
     performance.measure("fanfold:heat:draw", {
       start,
       detail: { cells: grid.cells, painted },

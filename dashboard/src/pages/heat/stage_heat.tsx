@@ -217,7 +217,7 @@ function Zoomed({ job_id, cells, cell, onClose }: { job_id: string; cells: Cells
   );
 }
 
-/** The same for whoever cannot see the cells, and for whoever wants rows. */
+/** The same for readers who cannot see the cells, and for those who want rows. */
 function AsTable(props: { job_id: string; cells: Cells; ranges: readonly Range[]; size: number }) {
   const { job_id, cells, ranges, size } = props;
   const [shown, setShown] = useState(false);

@@ -1,4 +1,4 @@
-// Tasks as rows: those of one cell, those that are selected, or those that failed. The heat map for whoever cannot see it.
+// Tasks as rows: those of one cell, those that are selected, or those that failed. The heat map for readers who cannot see it.
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { to } from "../../routes.js";

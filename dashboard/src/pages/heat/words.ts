@@ -42,7 +42,7 @@ export function summaryOf(cells: Cells): string {
   return `Stage ${stage}: ${tasks(total)}, ${binned}. ${parts.join(", ")}.`;
 }
 
-/** One cell, for whoever hears it. */
+/** One cell, for a screen reader. */
 export function cellText(cells: Cells, cell: number, selected: boolean): string {
   const [lo, hi] = tasksOfCell(cells, cell);
   const status = lookedAt(cell_statuses[cells.status_codes[cell] as number] as string);

@@ -157,7 +157,7 @@ function MapSide({ job }: { job: Job }) {
   );
 }
 
-/** Whoever cannot see the page is told when the job they look at ends. */
+/** A reader who cannot see the page is told when the job they look at ends. */
 function useAnnouncedEnd(job: Job): void {
   const was = useRef(job.status);
   useEffect(() => {

@@ -172,7 +172,7 @@ export function JobsPage() {
   );
 }
 
-/** Rows do not move away under whoever points at them, has one in focus or has scrolled down: what is new is counted instead. */
+/** Rows do not move away from a reader who points at them, has one in focus or has scrolled down: what is new is counted instead. */
 function useSteadyRows(key: string, page: Listed | undefined, is_old: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const shown = useRef<{ key: string; rows: readonly ListedJob[] } | null>(null);

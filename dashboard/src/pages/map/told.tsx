@@ -1,4 +1,4 @@
-// What a map shows, in words: for whoever does not see it, and where it cannot be drawn.
+// What a map shows, in words: for readers who do not see it, and where it cannot be drawn.
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { footprint_states } from "../../../../src/core/shown/footprints.js";

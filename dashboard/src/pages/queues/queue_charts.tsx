@@ -1,4 +1,4 @@
-// Small charts of a queue, each with its figures; all of them as a table for whoever wants numbers.
+// Small charts of a queue, each with its figures; all of them as a table for readers who want numbers.
 import type { ReactNode } from "react";
 import { Sparkline } from "../../ui/index.js";
 import { bridged, chartText, overOnly, type Queue, queueName, rateText } from "./queue_words.js";

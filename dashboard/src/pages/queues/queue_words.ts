@@ -50,7 +50,7 @@ export function rateText(per_minute: number): string {
   return per_minute < 10 ? per_minute.toFixed(1) : Math.round(per_minute).toLocaleString("en-US");
 }
 
-/** A line of the chart in words: for whoever does not see it, and for whoever wants the figures. */
+/** A line of the chart in words: for readers who do not see it, and for those who want the figures. */
 export function chartText(what: string, values: readonly (number | null)[], step_s: number): string {
   const known = values.filter((value) => value !== null);
   const sum = known.reduce((all, value) => all + value, 0);

@@ -1,4 +1,4 @@
-// Signing in: with a key, or by a link that works once. What follows is a whole new page, so that nothing of whoever was signed in
+// Signing in: with a key, or by a link that works once. What follows is a whole new page, so that nothing of the person who was signed in
 // before is left in memory.
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiProblem, call } from "../../api/call.js";

@@ -149,7 +149,7 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
     setSubmitted(null);
   };
   const send = async (dry_run: boolean, with_options = options) => {
-    // The first time what is wrong is shown; whoever insists is answered by the server.
+    // The first time what is wrong is shown; a reader who insists is answered by the server.
     if (own.length > 0 && !show_all) {
       setShowAll(true);
       announce(`${own.length} ${own.length === 1 ? "problem" : "problems"}`);

@@ -1,4 +1,4 @@
-// The same as rows of text, for whoever does not see the picture.
+// The same as rows of text, for readers who do not see the picture.
 
 import { Link } from "wouter";
 import { count } from "../../../../src/core/shown/figures.js";

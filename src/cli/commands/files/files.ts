@@ -189,7 +189,7 @@ function addRemove(cli: Cli, files: CliCommand): void {
       await withSession(cli, async ({ engine }) => {
         const stores = engine.zones;
         for (const ref of all) {
-          // First nobody sees it, then it goes: whoever is interrupted leaves nothing that looks whole.
+          // First it disappears from view, then it goes: an interrupted command leaves nothing that looks whole.
           await engine.assets.retract(ref);
           await stores.store(ref.zone, engine.tenant).remove(ref.key);
           await engine.assets.removeRetracted([ref]);
