@@ -32,7 +32,7 @@ import { Service, type ServiceOptions } from "./service.js";
 export interface AppOptions extends ServiceOptions {
   /** How long calls that run may go on once the server is told to close. */
   grace_ms?: number;
-  /** Lets whoever has it read /metrics, and nothing else. Without one it takes an operator's key. */
+  /** A caller who has it may read /metrics, and nothing else. Without one it takes an operator's key. */
   metrics_token?: string | undefined;
   /** Pages of these origins may read the catalogue and its files; "*": of any. */
   cors_origins?: readonly string[] | undefined;
@@ -103,7 +103,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const engines = new EnginesByTenant(engine);
   const methods = new AllowedMethods(all);
   const taken = new Map(all.map(({ endpoint }) => [`${endpoint.method} ${routerPath(endpoint)}`, endpoint]));
-  // Whoever only knows where the service is finds what it is.
+  // A caller who only knows where the service is finds what it is.
   serveDashboard(app, { folder: options.dashboard_folder, basePath: service.basePath, log: engine.log });
   registerZoneFiles(app, { authenticator, service, engines, cors_origins: options.cors_origins ?? [] });
   registerUploadParts(app, { authenticator, service, engines });
@@ -143,7 +143,7 @@ interface Parts {
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 /** The bearer of an address that was signed here reads what it names. */
 const signed_reader: Principal = { ...nobody, actor: "signed address", scopes: new Set(["read"]) };
-/** Whoever needs no credential takes no tenant's place. */
+/** A caller who needs no credential takes no tenant's place. */
 const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };
 
 function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Route, parts: Parts): void {

@@ -20,7 +20,7 @@ export class Catalogs {
     try {
       return await openCatalog(db, { tenant, setting: this.setting });
     } catch (error) {
-      // It says what is missing to whoever runs the service; a database that is away is another matter.
+      // It says what is missing to the operator; a database that is away is another matter.
       if (!isFanfoldError(error) || error.code !== "unavailable") throw error;
       this.#none_until = performance.now() + ASKED_AGAIN_MS;
       return null;

@@ -114,12 +114,12 @@ export class Service {
     this.health = new Health(engine, () => this.stopping.aborted);
   }
 
-  /** Aborted when the server is told to stop: whoever waits or streams comes to an end. */
+  /** Aborted when the server is told to stop: a caller who waits or streams comes to an end. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** From now on not ready: whoever spreads calls over several servers sends them elsewhere. */
+  /** From now on not ready: a load balancer sends calls elsewhere. */
   announceStop(): void {
     this.#stopping.abort();
   }

@@ -1,5 +1,5 @@
 // SIGTERM and SIGINT: the first asks whatever runs to leave in peace, the second to leave at once, and who called decides what
-// follows. Only the third ends the process: whoever sends it has seen that nothing else helps.
+// follows. Only the third ends the process: the person who sends it has seen that nothing else helps.
 
 /** A worker, a server, or both together. */
 export interface Leaver {

@@ -1,5 +1,5 @@
 // connector.report.generate: a report about a job, or over rows, as JSON, HTML or CSV. Written to storage as it is made, so that
-// its length costs no memory; whoever reads it reads data, whatever the values try to be.
+// its length costs no memory; its readers read data, whatever the values try to be.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { defineHandler } from "../../core/declare/declare.js";

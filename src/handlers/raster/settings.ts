@@ -21,7 +21,7 @@ function told(most: number, problem: (text: string) => string | null) {
     .refine((text) => problem(text) === null, { error: ({ input }) => problem(String(input)) ?? "" });
 }
 
-/** What a store would refuse is refused here, where whoever wrote it is still there. */
+/** What a store would refuse is refused here, while its author is still there. */
 function keyProblem(key: string): string | null {
   const problem = readableProblem(key);
   return problem === null ? null : `has a key that no zone can have: ${problem}`;
@@ -200,7 +200,7 @@ export const tile_fields = {
   overlap_px: z.int().min(0).max(4096).default(0).describe("pixels that neighbours in a grid share on each side"),
 };
 
-/** `*` within a folder, `**` across folders, `?` one character. No regular expression: whoever writes one can make it take for ever. */
+/** `*` within a folder, `**` across folders, `?` one character. No regular expression: its author can make one take for ever. */
 const glob = z.string().min(1).max(500);
 
 export const name_pattern = told(500, patternProblem);

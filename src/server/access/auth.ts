@@ -83,7 +83,7 @@ export class KeyAuthenticator implements CredentialKind {
     if (authorization === undefined) throw new Unauthenticated("this call needs an API key", send_key);
     const parts = keyOf(authorization);
     const found = parts === null ? null : await this.#keys.find(parts.key_id);
-    // One answer for all that can be wrong with a key: what is wrong would help only whoever guesses.
+    // One answer for all that can be wrong with a key: what is wrong would help only a caller who guesses.
     if (parts === null || found === null || !isKeyOf(parts, found.key)) {
       throw new Unauthenticated("the API key is not valid", send_key);
     }
@@ -91,7 +91,7 @@ export class KeyAuthenticator implements CredentialKind {
     return found.principal;
   }
 
-  /** For whoever was let in by this key before, and is known by something else since. null: it may be used no more. */
+  /** For a caller who was let in by this key before, and is known by something else since. null: it may be used no more. */
   async principalOf(key_id: string): Promise<Principal | null> {
     const found = await this.#keys.find(key_id);
     if (found === null || !found.key.usable) return null;

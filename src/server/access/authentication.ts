@@ -1,4 +1,4 @@
-// All kinds of credentials behind one door, and the guard before it: whoever failed too often from one address waits.
+// All kinds of credentials behind one door, and the guard before it: a caller who failed too often from one address waits.
 import type { Logger } from "pino";
 import type { JwtSettings } from "../../config.js";
 import { OverLimit, Unauthenticated } from "../../core/errors/errors.js";
@@ -36,7 +36,7 @@ export class Authentication implements Authenticator {
     const kind = this.kinds.find((one) => one.handles(authorization));
     const attempts = kind?.attempts ?? this.attempts;
     const wait_s = address === undefined ? 0 : attempts.wait(address);
-    // Many may share an address, a proxy's for instance: whoever is known, or proves who they are, is not shut out by others'
+    // Many may share an address, a proxy's for instance: a caller who is known, or proves who they are, is not shut out by others'
     // failures. Only those wait for whom the database would have to be asked about something that may be made up.
     if (wait_s > 0 && (await kind?.vouchesFor(authorization)) !== true) {
       throw new OverLimit("too many calls with wrong credentials came from this address", {

@@ -1,4 +1,4 @@
-// Failed attempts to get in, counted for each address: whoever fails again and again is told to come back later, before the
+// Failed attempts to get in, counted for each address: a caller who fails again and again is told to come back later, before the
 // database is asked. In this process only, and bounded: a flood from many addresses forgets the oldest ones.
 import { isIPv4, isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
@@ -50,7 +50,7 @@ export class FailedSignIns {
   }
 }
 
-/** An IPv6 address stands for its /64: whoever has one has them all. */
+/** An IPv6 address stands for its /64: a caller who has one has them all. */
 export function networkOf(address: string): string {
   // A proxy may say anything.
   const plain = address.slice(0, 100).replace(/%.*$/, "").toLowerCase();

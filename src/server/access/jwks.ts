@@ -12,7 +12,7 @@ import {
 import type { JwtSettings } from "../../config.js";
 
 const AGAIN_AFTER_MS = 30_000;
-/** After a failure: the provider is spared, and whoever calls meanwhile is told at once. */
+/** After a failure: the provider is spared, and a caller who calls meanwhile is told at once. */
 const AFTER_FAILURE_MS = 5_000;
 const LARGEST_BYTES = 256 * 1024;
 

@@ -1,4 +1,4 @@
-// Tokens of an OpenID provider as credentials: issuer, audience and algorithms are pinned by whoever runs the service, the
+// Tokens of an OpenID provider as credentials: issuer, audience and algorithms are pinned by the operator, the
 // provider's keys are fetched and remembered, and a token never makes an operator. A token cannot be taken back before it
 // expires, so those of a provider should live for minutes.
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";

@@ -22,7 +22,7 @@ function problemsOfRole(facts: ServingFacts): Problem[] {
   const problems: Problem[] = [];
   const found = (problem: string) => problems.push({ path: role, problem, fix: "" });
   if (is_superuser) found("it is a superuser: row-level security does not hold for it");
-  // Whoever is a superuser is all the rest as well.
+  // A superuser is all the rest as well.
   if (is_superuser) return problems;
   if (bypasses_security) found("it bypasses row-level security");
   if (is_owner) found("it owns the tables, or may become their owner");

@@ -162,7 +162,7 @@ function headersOf(asset: AssetRecord, etag: string, request: FastifyRequest, re
   const cors = Object.entries(reply.getHeaders()).filter(([name]) => name.startsWith("access-control-"));
   return {
     ...(Object.fromEntries(cors) as Record<string, string>),
-    // What a browser keeps is for whoever was signed in, and for nobody after them.
+    // What a browser keeps is for the person who was signed in, and for none after them.
     vary: [reply.getHeader("vary"), "authorization, cookie"].filter(Boolean).join(", "),
     "accept-ranges": "bytes",
     etag,

@@ -1,4 +1,4 @@
-// What workers will most likely refuse about an address, told to whoever gives it, where this process does not know the operator's
+// What workers will most likely refuse about an address, told to the caller who gives it, where this process does not know the operator's
 // policy: it is kept all the same. Where it is known, what it forbids was refused. Only what the address itself says is judged,
 // never what a name resolves to.
 import { default_policy, judgeUrl, type OutboundPolicy } from "../../core/places/outbound.js";

@@ -1,4 +1,4 @@
-// How many calls of one tenant are under way at a time in this process: whoever floods it is told to slow down, and the others
+// How many calls of one tenant are under way at a time in this process: a caller who floods it is told to slow down, and the others
 // go on being answered. Calls that wait for something are counted apart, streams where they are opened.
 import type { ServerResponse } from "node:http";
 import { OverLimit } from "../../core/errors/errors.js";
@@ -8,7 +8,7 @@ export interface CallLimits {
   under_way?: number;
   /** Calls of a tenant that are held until something happens: claims, and questions for a job's end. */
   waiting?: number;
-  /** Small submits of a tenant beyond those: whoever asks for the same job is answered with it. */
+  /** Small submits of a tenant beyond those: a caller who asks for the same job is answered with it. */
   compared?: number;
 }
 

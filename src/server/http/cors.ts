@@ -1,4 +1,4 @@
-// Pages of other origins that may use the catalogue: those the operator names. Credentials are sent as headers by whoever has them;
+// Pages of other origins that may use the catalogue: those the operator names. Credentials are sent as headers by callers who have them;
 // the cookie of a session is never allowed along (no access-control-allow-credentials, whatever the origin). Files under /assets
 // answer for themselves.
 import type { FastifyInstance } from "fastify";

@@ -1,4 +1,4 @@
-// Which methods a path takes, for whoever used another.
+// Which methods a path takes, for a caller who used another.
 import { FanfoldError } from "../../core/errors/errors.js";
 import type { Route } from "./route.js";
 

@@ -48,7 +48,7 @@ export interface Route {
 export class JsonText {
   constructor(readonly text: string) {}
 
-  /** For whoever checks the answer. */
+  /** For the check of the answer. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }

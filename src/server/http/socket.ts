@@ -30,7 +30,7 @@ export function socketOptions(given: Partial<SocketTimes> = {}) {
       maxHeaderSize: LARGEST_HEADERS,
       headersTimeout: Math.min(times.headers_ms, times.request_ms),
       connectionsCheckingInterval: times.check_ms,
-      // Two lengths for one body are two bodies to whoever reads the other one.
+      // Two lengths for one body are two bodies to a proxy that reads the other one.
       insecureHTTPParser: false,
     },
     clientErrorHandler: tellSocket,
@@ -60,7 +60,7 @@ function tellSocket(error: NodeJS.ErrnoException, socket: Socket): void {
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  // Whoever goes on sending without reading must not keep the connection.
+  // A caller who goes on sending without reading must not keep the connection.
   socket.setTimeout(1_000, () => socket.destroy());
 }
 
@@ -96,7 +96,7 @@ export function refuseType({ headers }: FastifyRequest, taken: readonly string[]
 }
 
 /**
- * Lets whoever waits go, lets what runs end within the grace, and closes every connection without a call under way: Node would
+ * Lets waiting callers go, lets what runs end within the grace, and closes every connection without a call under way: Node would
  * wait for those that have not sent one yet, and looks for idle ones but once.
  */
 export function closeInTime(app: FastifyInstance, grace_ms: number, letGo: () => Promise<void>): void {

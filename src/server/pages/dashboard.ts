@@ -65,7 +65,7 @@ export function serveDashboard(app: FastifyInstance, parts: DashboardParts): voi
   for (const name of pages) {
     for (const url of [`/${name}`, `/${name}/*`]) {
       app.get(url, (request, reply) => {
-        // Whoever wants no page has mistaken the address of a call.
+        // A caller who wants no page has mistaken the address of a call.
         if (!/\btext\/html\b/.test(request.headers.accept ?? "")) return reply.callNotFound();
         return send(request, reply.header("vary", "accept"));
       });

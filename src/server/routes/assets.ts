@@ -53,7 +53,7 @@ export async function sendFile(
     log.warn({ err: error }, "a task's file cannot be read");
     throw gone(asset.ref);
   } finally {
-    // Whoever asked may have gone: the file is closed all the same.
+    // The caller may have gone: the file is closed all the same.
     await pieces.return?.();
   }
 }

@@ -63,7 +63,7 @@ export const sessionsRoutes = () =>
     },
   });
 
-/** Whoever it is takes a place among the calls of their tenant, as with every other call. */
+/** The caller takes a place among the calls of their tenant, as with every other call. */
 async function known({ service, request, reply }: Calling, authorization: string | undefined): Promise<Principal> {
   const principal = await service.authenticator.authenticate(authorization, request.ip);
   leaveWith(reply.raw, service.calls.take(principal.tenant_id));

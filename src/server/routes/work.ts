@@ -7,7 +7,7 @@ import { sendZoneFile } from "../files/worker_files.js";
 import { type Call, routes } from "../http/route.js";
 import { sendFile } from "./assets.js";
 
-/** A hint may be lost: whoever waits looks this often all the same. */
+/** A hint may be lost: a caller who waits looks this often all the same. */
 const LOOK_MS = 1_000;
 
 export const workRoutes = () =>

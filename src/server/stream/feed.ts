@@ -78,7 +78,7 @@ export class EventFeed {
     return this.#running !== null;
   }
 
-  /** Where whoever has seen all up to this event stands. */
+  /** Where a reader who has seen all up to this event stands. */
   positionAt(event_id: number): string {
     return positionText(Math.min(event_id, this.#head ?? event_id), this.#gaps.spans);
   }
@@ -114,7 +114,7 @@ export class EventFeed {
       const pause_ms = more ? 0 : (this.options.period_ms ?? 250) * Math.min(1 + failures, 20);
       await sleep(pause_ms, undefined, { signal }).catch(() => {});
     }
-    // Whoever comes next begins where events are then.
+    // The next reader begins where events are then.
     if (this.#followers.size === 0) {
       this.#head = null;
       this.#stages.clear();

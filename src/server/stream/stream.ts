@@ -99,7 +99,7 @@ class Stream {
       ...headers,
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // When it ends nothing follows: whoever did not read would keep the connection.
+      // When it ends nothing follows: a caller who did not read would keep the connection.
       connection: "close",
       // A proxy that gathers would tell everything late.
       "x-accel-buffering": "no",
@@ -161,7 +161,7 @@ class Stream {
   }
 
   #tell({ tenant_id, ...event }: FollowedEvent, position: string): void {
-    // Keys are the business of whoever may see to them.
+    // Keys are only for callers who may see to them.
     if (event.kind.startsWith("key.") && !this.#sees_keys) return;
     if (tenant_id !== this.parts.principal.tenant_id) return;
     this.#write(`id: ${position}\nevent: ${oneLine(event.kind)}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -212,7 +212,7 @@ class Stream {
     this.#ended = true;
     const { raw } = this.parts;
     raw.end(`event: end\ndata: ${JSON.stringify({ reason, hint: hints[reason] })}\n\n`);
-    // Whoever does not read does not read this either.
+    // A caller who does not read does not read this either.
     const patience = setTimeout(() => raw.destroy(), FAREWELL_MS);
     raw.once("close", () => clearTimeout(patience));
     this.#letGo();

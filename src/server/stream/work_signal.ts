@@ -8,7 +8,7 @@ import type { Database, Listening } from "../../engine/database/database.js";
 import { worker_commands as commands } from "../../engine/work/commands.js";
 
 const CHANNEL = "fanfold_ready";
-/** After a LISTEN that failed; until then whoever waits looks by itself. */
+/** After a LISTEN that failed; until then a caller who waits looks by itself. */
 const AGAIN_MS = 5_000;
 
 interface Waiter {
@@ -96,7 +96,7 @@ export class WorkSignal {
     if (this.#look_timer !== null || this.#waiters.size === 0 || this.hears) return;
     this.#look_timer = setTimeout(async () => {
       const types = [...new Set([...this.#waiters].flatMap((waiter) => [...waiter.types]))];
-      // Whoever waits looks every second all the same.
+      // A caller who waits looks every second all the same.
       const found = await commands.new_work(this.db, { types, after: this.#seen }).catch(() => null);
       this.#look_timer = null;
       if (found !== null) this.#seen = found.last;

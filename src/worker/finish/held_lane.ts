@@ -1,5 +1,5 @@
 // The outcomes of one tenant whose rows somebody's open transaction holds. They travel apart from everybody else's, with longer and
-// longer pauses while they cannot be stored, and for a while after they could: whoever held once may well hold again. What becomes
+// longer pauses while they cannot be stored, and for a while after they could: a tenant that held once may well hold again. What becomes
 // too much is forgotten, and those tasks run again.
 import { setTimeout as sleep } from "node:timers/promises";
 import { FinishBatch } from "./finish_batch.js";

@@ -5,7 +5,7 @@ import { chmodSync, chownSync, constants, mkdirSync } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Each lifts what is left by one folder. Whoever still adds to it does not keep the worker busy for ever. */
+/** Each lifts what is left by one folder. A process that still adds to it does not keep the worker busy for ever. */
 const most_passes = 100_000;
 
 /** A folder for this user alone, in one that can be passed through. */

@@ -92,7 +92,7 @@ export class ProcessPool {
     return process.run(ctx, handler, worker_id, raster);
   }
 
-  /** The processes there are, for tests and for whoever wonders. */
+  /** The processes there are, for tests and for diagnosis. */
   get groups(): number[] {
     return Array.from(this.processes, ({ group }) => group);
   }

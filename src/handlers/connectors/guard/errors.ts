@@ -5,7 +5,7 @@ import { readProperty } from "../../../core/errors/failures.js";
 
 export const refusal_message = "this address may not be called";
 
-/** Always the same words: whoever asks must not learn what is behind an address, a name or a port. */
+/** Always the same words: a caller who asks must not learn what is behind an address, a name or a port. */
 export class OutboundRefused extends Permanent {
   /** Why, for the operator's log: the worker writes it there, and nowhere else. */
   readonly operator_detail: string;

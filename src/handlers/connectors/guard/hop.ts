@@ -102,7 +102,7 @@ export function sendTo(
         return;
       }
       answered = true;
-      // Whoever reads the body hears of errors; until then nobody may be surprised by them.
+      // The reader of the body hears of errors; until then none may surface.
       response.on("error", () => {});
       const close = () => {
         response.destroy();

@@ -47,7 +47,7 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedRe
   });
 }
 
-/** The same for whoever reads the body piece by piece; the connection ends with `read`. */
+/** The same for handlers that read the body piece by piece; the connection ends with `read`. */
 export async function guardedExchange<T>(
   request: GuardedRequest,
   read: (head: GuardedHead, body: Body) => Promise<T>,

@@ -1,5 +1,5 @@
 // From a host name to the addresses that may be called: asked once, with a deadline, every answer judged. One bad answer
-// refuses the name, because whoever controls the name chooses which one a second look would give.
+// refuses the name, because the owner of the name chooses which one a second look would give.
 import { lookup, Resolver } from "node:dns/promises";
 import { Transient } from "../../../core/errors/errors.js";
 import { type JudgedUrl, judgeAddress, type OutboundPolicy } from "../../../core/places/outbound.js";

@@ -43,7 +43,7 @@ function toBeSigned(host: string, key: KeyObject): Buffer {
   const alternative = numbers === null ? der(0x82, Buffer.from(host)) : der(0x87, Buffer.from(numbers));
   const extensions = sequence(
     sequence(oid("551d11"), der(0x04, sequence(alternative))),
-    // It may sign itself: whoever trusts it trusts it as its own authority.
+    // It may sign itself: a client that trusts it trusts it as its own authority.
     sequence(oid("551d13"), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   );
   return sequence(

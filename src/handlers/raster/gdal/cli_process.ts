@@ -56,7 +56,7 @@ export function runProgram(program: Program, run: Run): Promise<Ran> {
       else out.push(piece);
     });
     child.stderr?.on("data", (piece: Buffer) => lines.add(piece.toString("utf8")));
-    // Whoever does not read to the end says why on the other stream.
+    // A program that does not read to the end says why on the other stream.
     child.stdin?.on("error", () => {});
     child.stdin?.end(run.stdin);
     child.on("error", (error: NodeJS.ErrnoException) => {

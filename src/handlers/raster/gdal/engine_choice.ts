@@ -74,7 +74,7 @@ async function open({
       { code: "gdal_missing" },
     );
   }
-  // Only here: whoever does not need it does not load 40 MB.
+  // Only here: an engine that does not need it does not load 40 MB.
   const { openWasmEngine } = await import("./engine_wasm.js");
   return openWasmEngine();
 }

@@ -1,5 +1,5 @@
 // The WASM build of GDAL in this process: slower than the system's by three or four times, with fewer codecs, but always there. One call
-// at a time; a call cannot be interrupted, so whoever gives up on one ends the process. After a crash inside, the next call gets a new
+// at a time; a call cannot be interrupted, so giving up on one ends the process. After a crash inside, the next call gets a new
 // module.
 import type { RasterEngine } from "./engine.js";
 import { codecsIn, is_harmless } from "./engine_cli.js";

@@ -100,7 +100,7 @@ function nodataOf(value: unknown, type: DataType): BandInfo["nodata"] {
   return Number.isNaN(number) ? null : number;
 }
 
-/** Anything that is not a number makes it unusable, and whoever plans says so. */
+/** Anything that is not a number makes it unusable, and the planner says so. */
 function transformOf(value: unknown): GeoTransform {
   const list = Array.isArray(value) ? value.map((one) => (typeof one === "number" ? one : Number.NaN)) : [];
   return [0, 1, 2, 3, 4, 5].map((at) => list[at] ?? Number.NaN) as GeoTransform;

@@ -105,7 +105,7 @@ export function onGrid(cog: CogOptions, { grid, is_own }: Placed): CogOptions {
   return { ...cog, resolution: [dx, -dy], ...(is_own ? { resampling: "nearest" as const } : {}) };
 }
 
-/** A reprojection counts in doubles, and so does whoever turns rows round. */
+/** A reprojection counts in doubles, and so does turning rows round. */
 export function digitFindings(
   { transform }: RasterInfo,
   bands: readonly BandInfo[],

@@ -1,4 +1,4 @@
-// Where a raster and its tiles lie in degrees, for whoever looks at a job on a map: the box of the whole, and for one that may be cut
+// Where a raster and its tiles lie in degrees, for readers who look at a job on a map: the box of the whole, and for one that may be cut
 // into tiles what theirs follow from, since planning has no GDAL at hand.
 
 import { denseRing, wgs84Bbox } from "../../../geo/bounds.js";

@@ -1,4 +1,4 @@
-// Which files are meant, by a glob that whoever submits a job may write: `**/*.tif`. Matched in time that grows with the text and
+// Which files are meant, by a glob that the submitter of a job may write: `**/*.tif`. Matched in time that grows with the text and
 // never explodes, which a regular expression cannot promise. Pure.
 
 /** Whether a path fits: `*` any characters but /, `**` any characters, a `**` and its slash also none at all, `?` one but /. */

@@ -46,7 +46,7 @@ export async function execute(call: ExecuteCall): Promise<unknown> {
     call.place.wait();
     const most_ms = prefer.wait_s === null ? longest_wait_ms : prefer.wait_s * 1000;
     const ended = await untilEnded(engine, submitted.job_id, [call.signal, call.service.stopping], most_ms);
-    // Whoever asked for a job gets one, however soon it ended.
+    // A caller who asked for a job gets one, however soon it ended.
     if (ended && waits) return results(call, ogc, process, asked.execution, submitted.job_id);
   }
   return created(call, ogc, await engine.status(submitted.job_id), prefer.async);

@@ -157,7 +157,7 @@ function readExecution(body: Json, { outputs: known }: Process, accept: string, 
       fix: "Give one of the two, or leave it out.",
     });
   }
-  // Several values in their own forms are a message of several parts, which whoever names JSON alone could not read.
+  // Several values in their own forms are a message of several parts, which a caller who names JSON alone could not read.
   const wants_json = /\bjson\b/.test(accept) && !/multipart/.test(accept);
   const several = Object.keys(outputs ?? known).length > 1;
   const usual = wants_json && several ? "document" : "raw";
