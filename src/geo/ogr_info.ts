@@ -63,7 +63,8 @@ function wktIn(told: string): string | null {
   const start = /^(?:Layer SRS WKT:|SRS WKT(?: \([^\n]*\))?:)\n/m.exec(told);
   if (start === null) return null;
   const rest = told.slice(start.index + start[0].length);
-  if (/^\(unknown\)/.test(rest)) return null;
+  // As GeoPackage says that nobody knows.
+  if (/^\(unknown\)|^\w+\["Undefined (geographic|Cartesian) SRS"/i.test(rest)) return null;
   let depth = 0;
   let in_text = false;
   for (let at = 0; at < rest.length; at++) {

@@ -1,6 +1,6 @@
 // Small vector files for tests, made when they are asked for: by hand, or with the system's GDAL from one GeoJSON.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -49,23 +49,29 @@ export function towns(count = 5): string {
 
 /** A GeoJSON text as other formats, by the system's ogr2ogr; several files come as a zip. */
 export async function converted(geojson: string, format: string, options: string[] = []): Promise<Buffer> {
+  const files = await convertedFiles(geojson, format, options);
+  return format === "shapefile" || format === "filegdb" ? zipOf(files) : Object.values(files)[0]!;
+}
+
+/** The same, file by file, by the names they have in an archive. */
+export async function convertedFiles(
+  geojson: string,
+  format: string,
+  options: string[] = [],
+): Promise<Record<string, Buffer>> {
   const folder = mkdtempSync(join(tmpdir(), "fanfold-vector-"));
   try {
-    const source = join(folder, "towns.geojson");
+    const source = join(folder, "source.json");
     writeFileSync(source, geojson);
     const [driver = "", name = ""] = known[format] ?? [];
     const target = join(folder, name);
-    await run("ogr2ogr", ["-f", driver, target, source, ...options]);
-    if (format === "shapefile" || format === "filegdb") {
-      const { readdirSync, statSync } = await import("node:fs");
-      const inside = statSync(target).isDirectory() ? target : folder;
-      const files = readdirSync(inside).filter(
-        (file) => inside !== folder || (file.startsWith("towns.") && !file.endsWith("geojson")),
-      );
-      const prefix = format === "filegdb" ? "data/towns.gdb/" : "deep/";
-      return zipOf(Object.fromEntries(files.map((file) => [prefix + file, readFileSync(join(inside, file))])));
-    }
-    return readFileSync(target);
+    await run("ogr2ogr", ["-f", driver, target, source, "-nln", "towns", ...options]);
+    const inside = statSync(target).isDirectory() ? target : folder;
+    const files = readdirSync(inside).filter((file) => /^(shapefile|filegdb)$/.test(format) || file === name);
+    const prefix = format === "filegdb" ? "data/towns.gdb/" : "deep/";
+    return Object.fromEntries(
+      files.filter((file) => file !== "source.json").map((file) => [prefix + file, readFileSync(join(inside, file))]),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { type Program, runProgram } from "../../raster/gdal/cli_process.js";
 import { type CliSettings, wrapperFor } from "../../raster/gdal/engine_cli.js";
 import { skippedDrivers } from "../../raster/gdal/gdal_environment.js";
 import { gdalError } from "../../raster/gdal/gdal_errors.js";
-import { dumpOptions, info_options, type OgrEngine, type OgrPart, type OgrSource } from "./ogr_engine.js";
+import { addressOf, dumpOptions, info_options, type OgrEngine, type OgrPart, type OgrSource } from "./ogr_engine.js";
 import { is_harmless_vector, ogr_settings, vector_drivers, writingDrivers } from "./ogr_settings.js";
 
 /** null: there is no GDAL here, one that is too old, or one without the drivers. */
@@ -39,7 +39,7 @@ class OgrCli implements OgrEngine {
   ) {}
 
   info(source: OgrSource, signal: AbortSignal): Promise<string> {
-    const argv = ["ogrinfo", "-ro", ...info_options, ...opening(source), source.path];
+    const argv = ["ogrinfo", "-ro", ...info_options, ...opening(source)];
     return this.run(source, argv, dirname(source.path), "the file cannot be read", signal);
   }
 
@@ -47,7 +47,7 @@ class OgrCli implements OgrEngine {
     const options = dumpOptions(part);
     // A layer's name comes last: after the files.
     const [layers, others] = part.from === undefined ? [options.slice(-1), options.slice(0, -1)] : [[], options];
-    const argv = ["ogr2ogr", ...others, ...opening(source), target, source.path, ...layers];
+    const argv = ["ogr2ogr", ...others, ...opening(source, target), ...layers];
     await this.run(source, argv, dirname(target), "the features cannot be read", signal);
   }
 
@@ -56,7 +56,7 @@ class OgrCli implements OgrEngine {
   }
 
   async write(source: OgrSource, target: string, options: readonly string[], signal: AbortSignal): Promise<void> {
-    const argv = ["ogr2ogr", ...options, ...opening(source), target, source.path];
+    const argv = ["ogr2ogr", ...options, ...opening(source, target)];
     const failing = `${options[1]} cannot be written`;
     await this.run(source, argv, dirname(target), failing, signal, ["Memory", ...writingDrivers(options[1]!)]);
   }
@@ -78,6 +78,8 @@ class OgrCli implements OgrEngine {
   }
 }
 
-function opening({ options }: OgrSource): string[] {
-  return options.flatMap((option) => ["-oo", option]);
+/** With its options before it, and what is to be written. */
+function opening(source: OgrSource, target?: string): string[] {
+  const options = source.options.flatMap((option) => ["-oo", option]);
+  return [...options, ...(target === undefined ? [] : [target]), addressOf(source, source.path)];
 }

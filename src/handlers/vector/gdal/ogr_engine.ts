@@ -8,6 +8,11 @@ export interface OgrSource {
   options: readonly string[];
 }
 
+/** What an engine opens. A sequence of one feature looks like a GeoJSON to GDAL, and its driver refuses it unless it is named. */
+export function addressOf({ driver }: Pick<OgrSource, "driver">, path: string): string {
+  return driver === "GeoJSONSeq" ? `${driver}:${path}` : path;
+}
+
 export interface OgrPart {
   layer: string;
   /** Rows from..from+most of the layer; all of them when left out. */
@@ -47,6 +52,8 @@ export function dumpOptions({ layer, from, most, target_crs }: OgrPart): string[
       "SPATIAL_INDEX=NONE",
       "CREATE_TABLE=OFF",
       "DROP_TABLE=OFF",
+      // A field that is called as this column would be written twice.
+      "FID=fanfold_fid",
       `GEOMETRY_NAME=${geometry_name}`,
     ].flatMap((option) => ["-lco", option]),
     ...(target_crs === undefined ? [] : ["-t_srs", target_crs]),

@@ -1,7 +1,7 @@
 // The same of the WASM build, in this process: always there, and like the programs told which driver may read.
 import { CallFailed, WasmCalls } from "../../raster/gdal/wasm_calls.js";
 import { type LoadedModule, loadWasm, versionOf } from "../../raster/gdal/wasm_module.js";
-import { dumpOptions, info_options, type OgrEngine, type OgrPart, type OgrSource } from "./ogr_engine.js";
+import { addressOf, dumpOptions, info_options, type OgrEngine, type OgrPart, type OgrSource } from "./ogr_engine.js";
 import { is_harmless_vector, ogr_settings, vector_drivers } from "./ogr_settings.js";
 
 const load = () => loadWasm(vector_drivers, ogr_settings);
@@ -22,7 +22,7 @@ class OgrWasm extends WasmCalls implements OgrEngine {
   info(source: OgrSource, signal: AbortSignal): Promise<string> {
     return this.work("the file cannot be read", [source.path], signal, (call, [path]) =>
       call.opened(
-        path!,
+        addressOf(source, path!),
         source.driver,
         (dataset) =>
           call.withOptions("GDALVectorInfoOptions", info_options, (parsed) =>
@@ -54,7 +54,7 @@ class OgrWasm extends WasmCalls implements OgrEngine {
   ): Promise<void> {
     await this.work(failing, [source.path, target], signal, (call, [path, out]) =>
       call.opened(
-        path!,
+        addressOf(source, path!),
         source.driver,
         (dataset) =>
           call.withOptions("GDALVectorTranslateOptions", options, (parsed) =>

@@ -74,7 +74,6 @@ export const default_crs: Readonly<Partial<Record<VectorFormat, string>>> = {
   geojsonseq: "EPSG:4326",
   kml: "EPSG:4326",
   csv: "EPSG:4326",
-  geoparquet: "EPSG:4326",
 };
 
 /** Formats in which a row is found without reading those before it. */

@@ -160,12 +160,18 @@ async function openParquet(file: string): Promise<ParquetFile> {
   } catch (error) {
     await handle.close();
     if (error instanceof Permanent) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Permanent(`the file cannot be read as GeoParquet: ${message.slice(0, 200)}`, {
+    throw new Permanent(`the file cannot be read as GeoParquet: ${reasonOf(error)}`, {
       code: "parquet_broken",
       cause: error,
     });
   }
+}
+
+/** The library reads what a file says of itself without looking at it first: what it meets then is JavaScript's own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
+    return "what it says of itself is broken";
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200);
 }
 
 /** The boxes beside geometries are no property of a feature. */
