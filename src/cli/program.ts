@@ -8,6 +8,7 @@ import { addApprove, addReject } from "./commands/approve.js";
 import { addAudit } from "./commands/audit.js";
 import { addBlueprints } from "./commands/blueprints.js";
 import { addCancel } from "./commands/cancel.js";
+import { addCells } from "./commands/cells/cells.js";
 import { addChange } from "./commands/change.js";
 import { addConnectors } from "./commands/connectors.js";
 import { addDashboard } from "./commands/dashboard.js";
@@ -153,7 +154,7 @@ const commands: readonly [string, readonly ((cli: Cli) => void)[]][] = [
       addReconcile,
     ],
   ],
-  ["Share:", [addTenants, addExport, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],
+  ["Share:", [addTenants, addExport, addCells, addKeys, addLimits, addRetention, addConnectors, addWebhooks]],
   ["Set up:", [addDoctor, addMigrate]],
 ];
 

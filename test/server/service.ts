@@ -57,6 +57,8 @@ export interface CallOptions {
 
 export interface ServiceParts {
   variant?: Variant;
+  /** A database that no other test gets: its sequences are altered. */
+  own?: boolean;
   /** Another way to the database. */
   through?: (url: string) => string;
   /** What the service knows of what its workers may call. */
@@ -70,9 +72,9 @@ export interface ServiceParts {
 export async function openService(
   parts: RegistryParts = {},
   app_options: Partial<AppOptions> = {},
-  { variant = "app", through = (url) => url, outbound, connections = 4, zones }: ServiceParts = {},
+  { variant = "app", own = false, through = (url) => url, outbound, connections = 4, zones }: ServiceParts = {},
 ): Promise<TestService> {
-  const { db, url: database_url, drop } = await freshDatabase({ variant });
+  const { db, url: database_url, drop } = await freshDatabase(own ? { variant, own } : { variant });
   const login = `ff_server_${Math.random().toString(36).slice(2, 10)}`;
   await db.script(`create role ${login} login; grant fanfold_api, fanfold_worker to ${login}`);
   await db.sql`select app.map_role(${login}::text::name, null)`;

@@ -27,6 +27,7 @@ begin
    where r.ready_id = v_found[1] and r.turn >= 0 and r.run_at <= now() and r.lo >= 0 and r.hi = r.lo + 1 and r.crashes = 0
      and (v_only_tenant is null or r.tenant_id = v_only_tenant)
      and not exists (select from app.paused_types)
+     and not exists (select from app.moving_tenants)
      and not exists (select from app.limits l where l.concurrent_tasks is not null)
      for update skip locked;
   if not found then

@@ -15,7 +15,7 @@ begin
     return case when cardinality(v_rows) = 0 then v_rows end;
   end if;
   v_pool := v_rows[1];
-  if v_pool.turn >= 0 and (only_tenant is null or v_pool.tenant_id = only_tenant) and not exists (select from app.paused_types)
+  if v_pool.turn >= 0 and (only_tenant is null or v_pool.tenant_id = only_tenant) and not exists (select from app.paused_types) and not exists (select from app.moving_tenants)
     and (v_pool.task_type <> '#plan' or v_pool.tenant_id <> all (planning)) then
     return v_rows;
   end if;

@@ -18,6 +18,7 @@ declare
   v_last_found integer;
   v_wrapped boolean;
   v_pauses boolean := exists (select from app.paused_types);
+  v_moves boolean := exists (select from app.moving_tenants);
   v_paused boolean;
 begin
   pools := '{}'::app.ready_pool[];
@@ -44,10 +45,11 @@ begin
         exit when v_wrapped and v_tenant > after_tenant;
       end if;
       v_hops := v_hops + 1;
-      -- A type that is paused for this tenant is hopped over, like work that is due later.
+      -- A type that is paused for this tenant is hopped over, like work that is due later, and a tenant that moves to another cell.
       -- So are further data plans of a tenant for which the worker makes one: another worker has the time.
       v_paused := v_tenant = any (resting) or (v_type = '#plan' and v_tenant = any (planning))
-        or (v_pauses and exists (select from app.paused_types z where z.tenant_id = v_tenant and z.task_type = v_type));
+        or (v_pauses and exists (select from app.paused_types z where z.tenant_id = v_tenant and z.task_type = v_type))
+        or (v_moves and exists (select from app.moving_tenants m where m.tenant = v_tenant));
       v_head := null;
       for v_priorities in 1 .. c_priorities loop
         exit when v_paused;

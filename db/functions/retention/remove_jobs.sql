@@ -1,4 +1,4 @@
--- Takes ended jobs away, with all that hangs on them: from here on nobody finds them. Their stages are remembered until the rows of their tasks
+-- Takes ended jobs away (or all of a tenant that lives in another cell), with all that hangs on them: from here on nobody finds them. Their stages are remembered until the rows of their tasks
 -- are gone. What people did to them stays in the audit, and files that they delivered stay. The caller holds the jobs (hold_jobs) and has
 -- asked job_keepers.
 create or replace function app.remove_jobs(tenant text, job_ids text[])
@@ -27,7 +27,7 @@ begin
   insert into app.job_tallies (tenant_id, job_type, status, amount)
   select j.tenant_id, j.job_type, j.status, -count(*)
     from app.jobs j
-   where j.tenant_id = tenant and j.job_id = any (job_ids)
+   where j.tenant_id = tenant and j.job_id = any (job_ids) and j.finished_at is not null
    group by 1, 2, 3;
   delete from app.jobs j where j.tenant_id = tenant and j.job_id = any (job_ids);
 end $$;

@@ -22,7 +22,11 @@ begin
       end if;
     end if;
     v_tenant := coalesce(requested, nullif(current_setting('fanfold.tenant', true), ''), 'default');
+    if exists (select from app.moving_tenants) then
+      perform app.refuse_while_moving(v_tenant);
+    end if;
     if not exists (select from app.tenants where tenant_id = v_tenant) then
+      perform app.refuse_if_moved(v_tenant);
       raise exception 'there is no tenant "%"', left(v_tenant, 80)
         using errcode = 'FF001', hint = 'create it', detail = app.action('tenants.create');
     end if;

@@ -1,7 +1,7 @@
 -- The server takes away everything of a tenant, a piece at a time, until `more` is false. Before anything goes, the operator says the
 -- tenant's id twice, and nothing of it may run. Its keys and schedules go first, so that nothing comes in meanwhile. What was removed is told
 -- in the audit of the default tenant. Files are the caller's to remove.
--- request: {tenant_id, confirm, actor?, reason?, dry_run?}
+-- request: {tenant_id, confirm, actor?, reason?, dry_run?, move_id?: it lives in another cell by this move, with all that was at work}
 create or replace function app.remove_tenant(request json)
 returns json
 language plpgsql security definer
@@ -11,6 +11,7 @@ set jit = off
 as $$
 declare
   v_tenant text := request ->> 'tenant_id';
+  v_move uuid;
   v_open bigint;
   v_held bigint;
   v_jobs text[];
@@ -22,9 +23,14 @@ begin
   if v_tenant = 'default' then
     raise exception 'the default tenant stays' using errcode = 'FF006', hint = 'its history goes by retention, or job by job with purge';
   end if;
+  select m.move_id into v_move from app.moving_tenants m where m.tenant = v_tenant;
+  if v_move::text is distinct from request ->> 'move_id' then
+    raise exception 'tenant "%" is being moved to another cell', v_tenant
+      using errcode = 'FF006', hint = 'finish that move, or cancel it: fanfold cells status';
+  end if;
   select count(*) into v_open from app.jobs j where j.tenant_id = v_tenant and j.finished_at is null;
   select count(*) into v_held from app.claims c where c.tenant_id = v_tenant;
-  if v_open + v_held > 0 then
+  if v_open + v_held > 0 and v_move is null then
     raise exception 'tenant "%" is at work: % open jobs, % claims', v_tenant, v_open, v_held
       using errcode = 'FF006', hint = 'cancel its jobs and wait until its workers have stopped';
   end if;

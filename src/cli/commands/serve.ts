@@ -28,6 +28,7 @@ interface ServeOptions {
   lease?: string;
   memory?: string;
   waitForDatabase?: string;
+  cells?: string;
 }
 
 export function addServe(cli: Cli): void {
@@ -42,6 +43,7 @@ export function addServe(cli: Cli): void {
     .option("--host <address>", "listen on this address (default: FANFOLD_HOST or 127.0.0.1)")
     .option("--port <number>", "listen on this port, 0 for any (default: FANFOLD_PORT or 8080)")
     .option("--worker", "run a worker in this process too")
+    .option("--cells <file>", "no API of its own: one address before the cells that the file names (fanfold cells)")
     .option("--slots <number>", "with --worker: how many tasks run at the same time (default 8)")
     .option(
       "--lease <seconds>",
@@ -52,7 +54,12 @@ export function addServe(cli: Cli): void {
       "with --worker: what its isolated tasks may declare together (default: 75 % of this machine's)",
     );
   addWaitOption(command)
-    .examples("fanfold serve", "fanfold serve --host 0.0.0.0 --port 80", "fanfold serve --worker")
+    .examples(
+      "fanfold serve",
+      "fanfold serve --host 0.0.0.0 --port 80",
+      "fanfold serve --worker",
+      "fanfold serve --cells cells.json",
+    )
     .action((options: ServeOptions) => serve(cli, options));
 }
 
@@ -63,7 +70,16 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const lease_s = wholeNumber("--lease", options.lease, lease_limits.least, lease_limits.most, problems);
   const worker_memory_mb = wholeNumber("--memory", options.memory, 1, 2 ** 31 - 1, problems);
   const wait_for_database_s = waitOf(options, problems);
+  if (options.cells !== undefined) {
+    const beside = ["worker", "slots", "lease", "memory"].filter((name) => name in options);
+    for (const name of beside)
+      problems.push({ path: `--${name}`, problem: "does not go with --cells", fix: "workers belong to the cells" });
+  }
   if (problems.length > 0) throw usage("the server cannot start", { problems });
+  if (options.cells !== undefined) {
+    const { serveCells } = await import("./cells/cells.js");
+    return serveCells(cli, options.cells, { host: options.host, port });
+  }
   await withSession(
     cli,
     async (session) => {

@@ -25,7 +25,7 @@ export const error_table = {
   /** A limit of the tenant's that this very call breaks. */
   beyond_limit: { sqlstate: "FF009", http_status: 422, category: "permanent" },
   unauthenticated: { sqlstate: null, http_status: 401, category: "permanent" },
-  unavailable: { sqlstate: null, http_status: 503, category: "transient" },
+  unavailable: { sqlstate: "FF010", http_status: 503, category: "transient" },
   bad_value: { sqlstate: null, http_status: 400, category: "permanent" },
   bad_parameters: { sqlstate: null, http_status: 400, category: "permanent" },
   bad_declaration: { sqlstate: null, http_status: 400, category: "contract" },
@@ -110,6 +110,11 @@ export class Unavailable extends coded("unavailable") {}
 /** Told before anything was begun: the same call may be sent again, here or elsewhere, whatever it does. */
 export class Stopping extends Unavailable {
   override readonly code = "stopping";
+}
+
+/** The tenant is on its way to another cell, or there already: the same call may be sent again. */
+export class Moving extends Stopping {
+  readonly retry_after_s = 1;
 }
 
 /** Refused for now: the tenant's limit, and when to come back. */
@@ -233,6 +238,7 @@ const by_sqlstate: ReadonlyMap<
   ["FF007", StaleWorker],
   ["FF008", OverLimit],
   ["FF009", BeyondLimit],
+  ["FF010", Moving],
 ]);
 
 type HintWords = (advice: string, action: Action) => string;

@@ -39,7 +39,10 @@ export interface PlaceOfFiles {
 }
 
 /** Where files of the tenant lie. The parts of uploads are never copied. */
-export function placesOfTenant({ zones, shared_store }: Engine, tenant: string): PlaceOfFiles[] {
+export function placesOfTenant(
+  { zones, shared_store }: Pick<Engine, "zones" | "shared_store">,
+  tenant: string,
+): PlaceOfFiles[] {
   const results = blobsOf(shared_store);
   return [
     ...zone_names.map((name) => ({ name, blobs: zones.store(name, tenant), prefix: "" })),
