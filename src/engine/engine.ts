@@ -22,7 +22,7 @@ import { inProducerSpan } from "./tracing.js";
 import { Assets } from "./verbs/assets.js";
 import { BadItems } from "./verbs/bad_items.js";
 import { Blueprints } from "./verbs/blueprints.js";
-import { blueprintText, enqueuePage, jobText, mapped, type PlainJob, pages, receivers } from "./verbs/bulk.js";
+import { blueprintText, enqueuePage, jobText, type PlainJob, pages, receivers } from "./verbs/bulk.js";
 import { Connectors } from "./verbs/connectors.js";
 import { foresee, type WouldSubmit } from "./verbs/dry_run.js";
 import { Groups } from "./verbs/groups.js";
@@ -232,7 +232,7 @@ export class Engine {
     const bad = new BadItems();
     const budget = { steps: STEPS_PER_CALL };
     let told_at = budget.steps;
-    const jobs = mapped(items, async ({ parameters, deadline_s, ...options }, position) => {
+    const toJob = async ({ parameters, deadline_s, ...options }: SubmitItem<unknown>, position: number) => {
       if (position % JOBS_PER_CALL === 0) told_at = budget.steps = STEPS_PER_CALL;
       const valid = await bad.collect(position, validateParameters(known, parameters, budget));
       // Others have a turn in between.
@@ -243,10 +243,11 @@ export class Engine {
       if (valid === null) return { text: "", plain: undefined };
       if (options.webhooks !== undefined) refuseAddresses(receivers(options.webhooks), this.outbound);
       return jobText(valid, options, { deadline_s, traceparent });
-    });
-    for await (const page of pages(jobs, JOBS_PER_CALL)) {
+    };
+    for await (const page of pages(items, toJob, JOBS_PER_CALL)) {
       bad.refuse(known.blueprint.type, page.length);
-      const request = `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
+      const request = () =>
+        `{"tenant":${JSON.stringify(this.tenant)},"mode":${JSON.stringify(mode)},"jobs":[${page.map(({ text }) => text).join()}]}`;
       const plain = page.length === 1 && mode === "reuse" ? page[0]?.plain : undefined;
       const submitted = await this.#limited(db, this.#submitPage(db, blueprint, request, plain));
       for (const reply of submitted) replies.push(wordedHint(reply, this.words));
@@ -258,7 +259,7 @@ export class Engine {
   async #submitPage(
     db: Queryable,
     blueprint: string,
-    request: string,
+    toRequest: () => string,
     plain: PlainJob | undefined,
   ): Promise<SubmitReply[]> {
     const hash = await this.#kept.hashOf(db, this.tenant, blueprint);
@@ -268,6 +269,7 @@ export class Engine {
         ${hash}::text, ${parameters}::text, ${identity}::text, ${traceparent}::text, ${actor}::text, ${this.tenant}::text) as reply`);
       if (submitted !== null) return [submitted];
     }
+    const request = toRequest();
     const reply = await asked<SubmitReply[] | null>(
       db.sql`select app.submit_kept(${hash}::text, ${request}::text::json) as reply`,
     );
@@ -304,11 +306,11 @@ export class Engine {
   async #enqueueAll(db: Queryable, task_type: string, items: Iterable<EnqueueItem>, traceparent: string | undefined) {
     const total = { task_ids: [] as string[], created: 0 };
     const handler = await handlerFor(db, this.registry, this.tenant, task_type);
-    const tasks = mapped(items, async (item) => ({
+    const toTask = async (item: EnqueueItem) => ({
       item,
       text: await validateTaskInput(task_type, handler, item.parameters),
-    }));
-    for await (const page of pages(tasks, TASKS_PER_CALL)) {
+    });
+    for await (const page of pages(items, toTask, TASKS_PER_CALL)) {
       const reply = await this.#limited(db, enqueuePage({ db, tenant: this.tenant }, task_type, page, traceparent));
       total.created += reply.created;
       for (const task_id of reply.task_ids) total.task_ids.push(task_id);

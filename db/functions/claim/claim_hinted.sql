@@ -11,21 +11,17 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_only_tenant text := app.worker_tenant();
-  v_found bigint[];
   v_row record;
   v_stage record;
   v_reply json;
 begin
   perform set_config('synchronous_commit', 'off', true), app.assert_live_worker(worker, v_only_tenant);
-  v_found := array(select r.ready_id from app.ready r where r.task_type = type limit 2);
-  if cardinality(v_found) <> 1 then
-    return app.claim(request::json);
-  end if;
-  select r.ready_id, r.stage_id, r.lo, r.tenant_id, r.priority, r.attempt, r.throttles, r.task_bytes
+  select r.ready_id, r.stage_id, r.lo, r.hi, r.tenant_id, r.priority, r.attempt, r.throttles, r.task_bytes
     into v_row
     from app.ready r
-   where r.ready_id = v_found[1] and r.turn >= 0 and r.run_at <= now() and r.lo >= 0 and r.hi = r.lo + 1 and r.crashes = 0
+   where r.task_type = type and r.turn >= 0 and r.run_at <= now() and r.lo >= 0 and r.hi = r.lo + 1 and r.crashes = 0
      and (v_only_tenant is null or r.tenant_id = v_only_tenant)
+     and (select count(*) from (select from app.ready o where o.task_type = type limit 2) few) = 1
      and not exists (select from app.paused_types)
      and not exists (select from app.moving_tenants)
      and not exists (select from app.limits l where l.concurrent_tasks is not null)
@@ -34,10 +30,17 @@ begin
     return app.claim(request::json);
   end if;
   -- A look of its own, after the lock: a verb that pauses or cancels a job goes by its ranges, too.
-  select s.job_id, s.stage_id = any (known) and s.epoch = 1 as is_known, s.after = '{}' as is_first
-    into v_stage
-    from app.stages s
-   where s.stage_id = v_row.stage_id and s.closed_at is null and not s.paused and (s.max_parallel is null or s.total <= s.max_parallel);
+  if v_row.stage_id = any (known) then
+    select s.job_id, '[]'::json as facts into v_stage
+      from app.stages s
+     where s.stage_id = v_row.stage_id and s.epoch = 1 and app.runs_alone(s);
+  else
+    select s.job_id, case when s.after = '{}' then json_build_array(app.stage_fact(s, j, '[]')) else app.stage_facts(array[s.stage_id]) end as facts
+      into v_stage
+      from app.stages s
+      left join app.jobs j on j.tenant_id = s.tenant_id and j.job_id = s.job_id
+     where s.stage_id = v_row.stage_id and app.runs_alone(s);
+  end if;
   if not found then
     return app.claim(request::json);
   end if;
@@ -48,7 +51,7 @@ begin
     insert into app.claims (stage_id, worker_id, tenant_id, task_type, priority, attempt, throttles, task_bytes, held)
     values (
       v_row.stage_id, worker, v_row.tenant_id, type, v_row.priority, v_row.attempt, v_row.throttles, v_row.task_bytes,
-      int8multirange(int8range(v_row.lo, v_row.lo + 1)))
+      int8multirange(int8range(v_row.lo, v_row.hi)))
     returning claim_id
   )
   select json_build_object(
@@ -58,16 +61,7 @@ begin
           select json_build_array(json_build_array(t.ordinal, t.index, t.parameters, t.metadata))
             from app.tasks t
            where t.stage_id = v_row.stage_id and t.ordinal = v_row.lo), '[]'))),
-      'stages', case
-        when v_stage.is_known then '[]'::json
-        when v_stage.is_first then (
-          select json_build_array(app.stage_fact(s, j, '[]'))
-            from app.stages s
-            left join app.jobs j on j.tenant_id = s.tenant_id and j.job_id = s.job_id
-           where s.stage_id = v_row.stage_id)
-        else app.stage_facts(array[v_row.stage_id])
-      end,
-      'after_tenant', v_row.tenant_id)
+      'stages', v_stage.facts, 'after_tenant', v_row.tenant_id)
     into v_reply
     from made m;
   if v_stage.job_id is not null and v_row.lo = 0 and v_row.attempt = 1 then

@@ -5,7 +5,7 @@ import { ContractViolation, ParameterError, TooLarge, ValueProblems } from "../e
 import { zodProblems } from "../errors/foreign_errors.js";
 import { kindOf, max_problems, type Problem } from "../errors/problems.js";
 import { resultToOutcome } from "../task/outcomes.js";
-import { canonicalJson } from "../values/canonical.js";
+import { canonicalJson, writeCanonical } from "../values/canonical.js";
 import { examineJson, type JsonLimits, json_limits } from "../values/json_values.js";
 import type { Handler, Job } from "./declare.js";
 import { unknownKeys } from "./parameter_schema.js";
@@ -48,7 +48,8 @@ export async function validateParameters(
   const told = new Set(problems.map(({ path }) => path));
   problems.push(...checked.problems.filter(({ path }) => !told.has(path)));
   if (problems.length > 0) throw new ParameterError(job.type, problems.slice(0, max_problems));
-  return measured(job, canonicalOutput(job.type, checked.output));
+  const { output } = checked;
+  return measured(job, output === given ? writeCanonical(given) : canonicalOutput(job.type, output));
 }
 
 async function parsed(schema: z.ZodObject, given: unknown): Promise<{ output: unknown; problems: Problem[] }> {

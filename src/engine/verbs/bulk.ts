@@ -99,22 +99,17 @@ export function jobText(
   return { text: JSON.stringify({ ...plain, ...given, ...deadline }), plain: is_plain ? plain : undefined };
 }
 
-export async function* mapped<A, B>(
-  items: Iterable<A>,
-  change: (item: A, position: number) => Promise<B>,
-): AsyncGenerator<B> {
-  let position = 0;
-  for (const item of items) yield await change(item, position++);
-}
-
-/** Cuts a stream of texts into pages bounded in number and size. */
-export async function* pages<Item extends { text: string }>(
-  items: AsyncIterable<Item>,
+/** What becomes of each item, cut into pages bounded in number and size. */
+export async function* pages<Given, Item extends { text: string }>(
+  items: Iterable<Given>,
+  change: (given: Given, position: number) => Promise<Item>,
   most: number,
 ): AsyncGenerator<Item[]> {
   let page: Item[] = [];
   let bytes = 0;
-  for await (const item of items) {
+  let position = 0;
+  for (const given of items) {
+    const item = await change(given, position++);
     if (page.length === most || (page.length > 0 && bytes + item.text.length > BYTES_PER_CALL)) {
       yield page;
       page = [];
