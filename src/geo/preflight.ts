@@ -82,7 +82,7 @@ function codecFindings(header: TiffHeader, codecs: ReadonlySet<string>): Finding
   const named = new Map(header.images.map((image) => [image.compression_code, image.compression]));
   return [...named].flatMap(([code, name]) => {
     if (name === null)
-      return [finding("codec_unknown", `The pixels are packed with compression ${code}, which nobody knows.`)];
+      return [finding("codec_unknown", `The pixels are packed with compression ${code}, which is not a known one.`)];
     if (always.includes(name) || codecs.has(name)) return [];
     return [finding("codec_missing", `The pixels are packed with ${name.toUpperCase()}, which needs system GDAL.`)];
   });

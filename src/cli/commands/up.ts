@@ -135,7 +135,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
 }
 
 /**
- * On a server workers are started by the dozen, and often as the role that migrates: where nobody asked for a port, one that
+ * On a server workers are started by the dozen, and often as the role that migrates: where no port was asked for, one that
  * is taken or a role that must not serve leaves a worker without HTTP, and says so.
  */
 async function serveToo(cli: Cli, session: Session, name = "up"): Promise<Serving | null> {

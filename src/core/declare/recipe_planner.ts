@@ -24,7 +24,7 @@ export function recipePlanner(recipe: Recipe): Handler | null {
         select platform.plan_facts(${request_id}::text, ${job}::text, ${ctx.task_id}::text) as facts`;
       return row!.facts;
     });
-    if (context === null) return { planned: false, why: "nobody waits for it any more" };
+    if (context === null) return { planned: false, why: "no caller waits for it any more" };
     const answer = await answerOf(recipe, job, context, ctx);
     const reply = JSON.stringify(answer);
     await ctx.db(

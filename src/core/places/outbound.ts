@@ -170,7 +170,7 @@ export function refuseAddresses(
 }
 
 const opened_by =
-  "Use a public https address; whoever runs the service opens others with FANFOLD_OUTBOUND_…, for server and workers alike.";
+  "Use a public https address; the operator opens others with FANFOLD_OUTBOUND_…, for server and workers alike.";
 
 /** What is wrong with a policy as an operator wrote it. */
 export function policyProblems(policy: Partial<OutboundPolicy>, path = ""): Problem[] {

@@ -280,7 +280,7 @@ export function judgeZone(
   if (trouble.step === "reach") return fail(name, `${place} (${kind}) cannot be reached: ${trouble.why}`, fix);
   const text = `${place} (${kind}) can be reached but not written: ${trouble.why}`;
   return zone === "bronze"
-    ? warn(name, text, "fine, if nobody puts files there through fanfold")
+    ? warn(name, text, "fine, if no files are put there through fanfold")
     : fail(name, text, fix);
 }
 

@@ -230,7 +230,7 @@ async function submitTick(
       tick_at: at,
       outcome,
       missed,
-      reason: "nobody was there to submit it, and its policy is to skip what was missed",
+      reason: "no scheduler was running to submit it, and its policy is to skip what was missed",
     };
   }
   await tx.script("savepoint tick");

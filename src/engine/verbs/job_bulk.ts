@@ -96,7 +96,7 @@ async function touch(engine: Engine, request: BulkRequest, job_id: string, reply
   try {
     const { changed } = await perform(engine, action, job_id, reason, actor);
     if (changed) reply.touched++;
-    else addRefused(reply.skipped, { kind: "unchanged", message: "somebody else did it first", jobs: 1, job_id });
+    else addRefused(reply.skipped, { kind: "unchanged", message: "another call did it first", jobs: 1, job_id });
   } catch (error) {
     if (!isFanfoldError(error)) throw error;
     const into = refusals.has(error.code) ? reply.skipped : reply.failed;

@@ -123,7 +123,7 @@ export class Webhooks extends Noun {
     if (named !== undefined) return { secret: null, kept: named };
     if (!this.sealer.can_seal) {
       throw new NotAllowedNow("this service has no key to seal a secret with", {
-        hint: "whoever runs it sets FANFOLD_SECRET_KEY (openssl rand -base64 32); or name a secret of your own: secret://name",
+        hint: "its operator sets FANFOLD_SECRET_KEY (openssl rand -base64 32); or name a secret of your own: secret://name",
       });
     }
     const secret = webhookSecret(randomBytes(secret_bytes.made));

@@ -131,13 +131,13 @@ function isKeyOf({ env, secret }: KeyParts, key: FoundKey): boolean {
 
 export function assertScope(principal: Principal, scope: Scope, operator: boolean): void {
   if (operator && !principal.operator) {
-    throw new Forbidden("this call is for whoever runs the service", {
+    throw new Forbidden("this call is for operators of the service", {
       hint: "use an operator's key; with the database at hand one is made",
       action: { verb: "keys.create_operator" },
     });
   }
   if (scope === "work" && principal.session !== undefined) {
-    throw new Forbidden("whoever is signed in with a browser does not do a worker's part", {
+    throw new Forbidden("a browser's session does not do a worker's part", {
       hint: "a worker sends a key: Authorization: Bearer ff_…",
     });
   }

@@ -48,7 +48,9 @@ export class Health {
 
   /** Why this process will not come back by itself, in words; null when it will. A database that is away is no such reason. */
   stuck(): string | null {
-    return this.engine.db.load?.().stuck === true ? "calls wait for the database, and nobody ends their waiting" : null;
+    return this.engine.db.load?.().stuck === true
+      ? "calls wait for the database, and their waiting is not ended"
+      : null;
   }
 
   /** Why no call should be sent here, in words; null when all is well. It is asked for over the connections that calls have. */

@@ -35,7 +35,7 @@ const error_words: Record<string, string> = {
     "The parameters do not fit the job type. <code>problems</code> lists everything that is wrong with them.",
   bad_declaration: "The blueprint cannot be used. <code>problems</code> lists everything that is wrong with it.",
   bad_media_type: "The body is not JSON. Send <code>Content-Type: application/json</code>.",
-  internal: "Our fault. Give whoever runs the service the <code>request_id</code>: it is in the log.",
+  internal: "A fault of the service. Give its operator the <code>request_id</code>: it is in the log.",
 };
 const other_statuses: Record<string, number> = { bad_media_type: 415, internal: 500 };
 
