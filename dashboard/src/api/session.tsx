@@ -25,7 +25,7 @@ export const SessionContext = createContext<Session | null>(null);
 /** Only below the frame, where there is one. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error("nobody is signed in");
+  if (session === null) throw new Error("no session");
   return session;
 }
 

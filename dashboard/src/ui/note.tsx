@@ -55,3 +55,16 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
     </div>
   );
 }
+
+interface FirstReadProps {
+  data: unknown;
+  error: unknown;
+  title: string;
+  lines?: number;
+}
+
+/** While something is read for the first time, and when it cannot be read. */
+export function FirstRead({ data, error, title, lines }: FirstReadProps) {
+  if (error !== null) return <ProblemNote error={error} title={title} />;
+  return data === undefined ? <Skeleton lines={lines} /> : null;
+}

@@ -10,12 +10,11 @@ import {
   Checkbox,
   CliAndCurl,
   Empty,
+  FirstRead,
   Input,
   Page,
-  ProblemNote,
   Safe,
   Select,
-  Skeleton,
   Table,
   Time,
 } from "../../ui/index.js";
@@ -29,7 +28,7 @@ export function AuditPage() {
   if (forbidden !== null) {
     return (
       <Page title="Audit">
-        <Empty title="The audit is for administrators">{forbidden} Ask somebody who has it.</Empty>
+        <Empty title="The audit is for administrators">{forbidden} Ask a person who has it.</Empty>
       </Page>
     );
   }
@@ -97,10 +96,9 @@ function Audit() {
           onChange={({ target }) => change({ submits: target.checked ? "true" : "" })}
         />
       </div>
-      <ProblemNote error={error} title="The audit cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={6} />}
+      <FirstRead data={data} error={error} title="The audit cannot be read" lines={6} />
       {data !== undefined && data.deeds.length === 0 && (
-        <Empty title={data.next === null ? "Nobody did such a thing" : "Nothing of it among the newest"}>
+        <Empty title={data.next === null ? "No entry fits" : "Nothing of it among the newest"}>
           {data.next === null
             ? "What people and keys do is kept here; what the engine does by itself is in the events of a job."
             : "Go on to look further back."}

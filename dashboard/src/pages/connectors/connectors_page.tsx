@@ -9,11 +9,10 @@ import {
   CliAndCurl,
   Duration,
   Empty,
+  FirstRead,
   JsonOf,
   Page,
-  ProblemNote,
   Safe,
-  Skeleton,
   StatusBadge,
   Table,
   Time,
@@ -39,8 +38,7 @@ function Hosts() {
   return (
     <section className="stack" aria-label="Hosts">
       <h2>Hosts that were called lately</h2>
-      <ProblemNote error={error} title="The hosts cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <FirstRead data={data} error={error} title="The hosts cannot be read" lines={3} />
       {data !== undefined && data.hosts.length === 0 && (
         <p className="muted">No task has called anything lately. Hosts appear here with their first call.</p>
       )}
@@ -107,8 +105,7 @@ function Configurations() {
   return (
     <section className="stack" aria-label="Configurations">
       <h2>Configurations</h2>
-      <ProblemNote error={error} title="The configurations cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <FirstRead data={data} error={error} title="The configurations cannot be read" lines={3} />
       {data !== undefined && data.connectors.length === 0 && (
         <Empty
           title="No connector is configured"

@@ -9,18 +9,17 @@ import { useGet } from "../../api/hooks.js";
 import { pageBase } from "../../api/page_base.js";
 import { to, useQueryState } from "../../routes.js";
 import {
-  Button,
   CliAndCurl,
   Empty,
+  FirstRead,
   Input,
   Page,
-  ProblemNote,
   Safe,
   Select,
-  Skeleton,
   StatusBadge,
   Table,
   Time,
+  Turn,
 } from "../../ui/index.js";
 import "./datasets.css";
 import { LookupForm } from "./lookup_form.js";
@@ -82,8 +81,7 @@ export function DatasetsPage() {
           ]}
         />
       </form>
-      <ProblemNote error={error} title="The datasets cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={5} />}
+      <FirstRead data={data} error={error} title="The datasets cannot be read" lines={5} />
       {data !== undefined && data.datasets.length > 0 && <Rows datasets={data.datasets} />}
       {data !== undefined && data.datasets.length === 0 && (
         <Empty
@@ -101,10 +99,7 @@ export function DatasetsPage() {
           </p>
         </Empty>
       )}
-      <div className="row">
-        {cursor !== "" && <Button onClick={() => set({ cursor: "" })}>First page</Button>}
-        {data?.next != null && <Button onClick={() => set({ cursor: data.next ?? "" })}>More</Button>}
-      </div>
+      <Turn page={data} cursor={cursor} onTurn={(to) => set({ cursor: to })} first="First page" next="More" />
       <LookupForm />
       <CliAndCurl cli={cli} curl={curl} />
     </Page>

@@ -2,19 +2,7 @@
 import { Link, useParams } from "wouter";
 import { useGet } from "../../api/hooks.js";
 import { to, useQueryState } from "../../routes.js";
-import {
-  Button,
-  Empty,
-  Page,
-  ProblemNote,
-  Safe,
-  Select,
-  Skeleton,
-  StackedBar,
-  StatusBadge,
-  Table,
-  Time,
-} from "../../ui/index.js";
+import { Empty, FirstRead, Page, Safe, Select, StackedBar, StatusBadge, Table, Time, Turn } from "../../ui/index.js";
 import { GroupPage } from "./group_page.js";
 import "./groups.css";
 import { ended_as, type Group, standing } from "./standing.js";
@@ -47,8 +35,7 @@ function List() {
           options={[{ value: "", text: "any" }, ...states.map((value) => ({ value, text: value.replace("_", " ") }))]}
         />
       </div>
-      <ProblemNote error={error} title="The groups cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={4} />}
+      <FirstRead data={data} error={error} title="The groups cannot be read" lines={4} />
       {data !== undefined && data.groups.length === 0 && (
         <Empty
           title={asked === undefined ? "No groups yet" : `No group is ${asked.replace("_", " ")}`}
@@ -92,11 +79,7 @@ function List() {
           ]}
         />
       )}
-      {data?.next != null && (
-        <div className="row">
-          <Button onClick={() => set({ cursor: data.next ?? "" })}>Older</Button>
-        </div>
-      )}
+      <Turn page={data} onTurn={(cursor) => set({ cursor })} next="Older" />
     </Page>
   );
 }

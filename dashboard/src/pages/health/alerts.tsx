@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { call, type Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
-import { Card, CommandLine, ProblemNote, Safe, ShapeIcon, Skeleton, Time } from "../../ui/index.js";
+import { Card, CommandLine, FirstRead, Safe, ShapeIcon, Time } from "../../ui/index.js";
 import { alertText } from "./health_words.js";
 import { Older, useOlder } from "./paged.js";
 
@@ -19,8 +19,7 @@ export function Alerts() {
   return (
     <Card title="Alerts">
       <p className="muted small">The same about the same thing is told once an hour.</p>
-      <ProblemNote error={error} title="The alerts could not be read" />
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <FirstRead data={data} error={error} title="The alerts could not be read" lines={3} />
       {data !== undefined && <List newest={data.alerts} next={data.next} />}
     </Card>
   );

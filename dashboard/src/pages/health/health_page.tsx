@@ -3,7 +3,7 @@
 import { asCommand } from "../../../../src/core/shown/action.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
-import { Card, CommandLine, Page, ProblemNote, ShapeIcon, Skeleton } from "../../ui/index.js";
+import { Card, CommandLine, FirstRead, Page, ShapeIcon } from "../../ui/index.js";
 import { Alerts } from "./alerts.js";
 import { Checks } from "./checks.js";
 import { type Health, troubles } from "./health_words.js";
@@ -17,8 +17,7 @@ export function HealthPage() {
   const { data, error } = useGet("health.health", {}, { every_ms: 3_000 });
   return (
     <Page title="Health">
-      <ProblemNote error={error} title="The server does not say how it is" />
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <FirstRead data={data} error={error} title="The server does not say how it is" lines={3} />
       {data !== undefined && <HealthSentence health={data} />}
       {operator ? (
         <>
@@ -28,7 +27,7 @@ export function HealthPage() {
       ) : (
         <Card title="Database, checks and the shares of tenants">
           <p className="muted">
-            These tell of the whole service, so they are for whoever runs it: sign in with an operator's key.
+            These tell of the whole service, so they are for its operators: sign in with an operator's key.
           </p>
           <CommandLine text="fanfold keys create dashboard --scope read,operate,admin --operator" />
         </Card>

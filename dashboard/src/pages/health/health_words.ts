@@ -32,7 +32,7 @@ export function troubles({ database, schema, janitor, workers }: Health): Troubl
   if (workers.live === 0) found.push({ what: "No worker is live: what is submitted waits.", fix: { verb: "up" } });
   if (janitor.late === true)
     found.push({
-      what: "Nobody looks after dead workers, deadlines and stuck states.",
+      what: "No process looks after dead workers, deadlines and stuck states.",
       fix: "Every worker and every server does so: start one, or see why their rounds fail below.",
     });
   return found;
@@ -63,7 +63,7 @@ export function actionText({ action, target, data }: Pick<Action, "action" | "ta
     case "expired":
       return `Failed ${who}, which was past its deadline`;
     case "unparked":
-      return `Let ${who} run that nobody would have taken`;
+      return `Let ${who} run that no worker would have taken`;
     case "requeued_delivery":
       return `Queued ${who} again`;
     case "failed_delivery":

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { call } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
-import { Card, ProblemNote, Safe, ShapeIcon, Skeleton, Time } from "../../ui/index.js";
+import { Card, FirstRead, Safe, ShapeIcon, Time } from "../../ui/index.js";
 import { type Action, actionText, type Janitor } from "./health_words.js";
 import { Older, useOlder } from "./paged.js";
 
@@ -20,8 +20,7 @@ export function JanitorCard() {
       <p className="muted small">
         Every worker and every server looks after dead workers, deadlines and stuck states, every few seconds.
       </p>
-      <ProblemNote error={error} title="The janitor's story could not be read" />
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <FirstRead data={data} error={error} title="The janitor's story could not be read" lines={3} />
       {data !== undefined && (
         <>
           <State janitor={data} />

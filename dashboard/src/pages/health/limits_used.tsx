@@ -2,15 +2,14 @@
 import { Link } from "wouter";
 import { useGet } from "../../api/hooks.js";
 import { to } from "../../routes.js";
-import { Card, ProblemNote, Skeleton } from "../../ui/index.js";
+import { Card, FirstRead } from "../../ui/index.js";
 import { Meter } from "../workers/meter.js";
 
 export function LimitsUsed() {
   const { data, error } = useGet("limits.own", {}, { every_ms: 10_000 });
   return (
     <Card title="Limits of this tenant" actions={<Link href={to.limits()}>All limits</Link>}>
-      <ProblemNote error={error} title="The limits could not be read" />
-      {data === undefined && error === null && <Skeleton lines={2} />}
+      <FirstRead data={data} error={error} title="The limits could not be read" lines={2} />
       {data !== undefined && (
         <div className="stack limits-used">
           <Used label="Running" value={data.usage.concurrent_tasks} most={data.limits.concurrent_tasks} />

@@ -77,7 +77,7 @@ export function signsOf({ database, history, claims_per_s }: Vitals): Sign[] {
               : "ok",
       means:
         worst === null
-          ? "Row versions nobody needs any more, which vacuum removes. More than half of a table of more than 10,000 is worth a look."
+          ? "Row versions that are no longer needed, which vacuum removes. More than half of a table of more than 10,000 is worth a look."
           : `Most are in ${worst.table}: ${count(worst.dead)}, ${Math.round(worst.share * 100)} % of its rows. More than half is worth a look.`,
       fix: `Is autovacuum on, and does an old snapshot hold it back? By hand: vacuum app.${worst?.table ?? "ready"}`,
       history: of(({ dead_tuples }) => dead_tuples),

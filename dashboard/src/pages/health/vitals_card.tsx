@@ -1,16 +1,6 @@
 import { bytes } from "../../../../src/core/shown/figures.js";
 import { useGet } from "../../api/hooks.js";
-import {
-  Card,
-  Count,
-  Duration,
-  ProblemNote,
-  Safe,
-  ShapeIcon,
-  Skeleton,
-  Sparkline,
-  StackedBar,
-} from "../../ui/index.js";
+import { Card, Count, Duration, FirstRead, Safe, ShapeIcon, Sparkline, StackedBar } from "../../ui/index.js";
 import { type Sign, signsOf, type Vitals } from "./vital_signs.js";
 
 export function VitalsCard() {
@@ -18,8 +8,7 @@ export function VitalsCard() {
   return (
     <>
       <Card title="Database">
-        <ProblemNote error={error} title="The database could not be measured" />
-        {data === undefined && error === null && <Skeleton lines={5} />}
+        <FirstRead data={data} error={error} title="The database could not be measured" lines={5} />
         {data !== undefined && (
           <>
             <ul className="signs" aria-label="Figures of the database">

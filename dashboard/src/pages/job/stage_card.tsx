@@ -208,7 +208,7 @@ function Gate({ job, stage }: { job: Job; stage: Stage }) {
       ) : (
         stage.gate !== null &&
         stage.decision === null &&
-        !isTerminal(stage.status) && <p className="muted small">Somebody must approve it before it begins.</p>
+        !isTerminal(stage.status) && <p className="muted small">A person must approve it before it begins.</p>
       )}
       {verb !== null && (
         <DecideDialog

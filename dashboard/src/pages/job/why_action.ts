@@ -75,7 +75,7 @@ const titles: Record<string, string> = {
   STAGE_LIMIT: "The limit of the stage is reached",
   BACKOFF: "Waits for the next attempt",
   CLAIMED_NOT_STARTED: "Claimed, not started",
-  UNKNOWN: "Nobody knows why",
+  UNKNOWN: "It is not known why",
 };
 
 /** A code as people read it: JOB_PAUSED is "Job paused". */

@@ -10,7 +10,7 @@ type Counts = Reply<"jobs.counts">;
 
 const conditions: Record<JobCondition, { label: string; status: string; title: string }> = {
   retrying: { label: "retrying", status: "retrying", title: "Under way, and something is tried again" },
-  paused: { label: "paused", status: "paused", title: "Nothing of it is started until somebody continues it" },
+  paused: { label: "paused", status: "paused", title: "Nothing of it is started until it is continued" },
   waiting: { label: "waits for jobs", status: "waiting", title: "Waits for other jobs to end" },
   approval: { label: "needs approval", status: "waiting_approval", title: "A stage waits for a person" },
 };

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden, useSession } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
-import { Button, Empty, Page, ProblemNote, Safe, Skeleton, StatusBadge, Table, Time } from "../../ui/index.js";
+import { Button, Empty, FirstRead, Page, Safe, StatusBadge, Table, Time, Turn } from "../../ui/index.js";
 import { type Doing, KeyDialog, type KeyRecord } from "./key_verbs.js";
 import "./keys.css";
 
@@ -20,7 +20,7 @@ export function KeysPage() {
   if (forbidden !== null) {
     return (
       <Page title="Keys">
-        <Empty title="Keys are for administrators">{forbidden} Ask somebody who has it.</Empty>
+        <Empty title="Keys are for administrators">{forbidden} Ask a person who has it.</Empty>
       </Page>
     );
   }
@@ -45,8 +45,7 @@ function Keys() {
         </Button>
       }
     >
-      <ProblemNote error={error} title="The keys cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={4} />}
+      <FirstRead data={data} error={error} title="The keys cannot be read" lines={4} />
       {data !== undefined && data.keys.length === 0 && (
         <Empty title="No keys here" command="fanfold keys create ci --scope submit,read">
           Programs and people sign in with a key.
@@ -125,11 +124,7 @@ function Keys() {
           ]}
         />
       )}
-      {data?.next != null && (
-        <div className="row">
-          <Button onClick={() => set({ cursor: data.next ?? "" })}>Older</Button>
-        </div>
-      )}
+      <Turn page={data} onTurn={(cursor) => set({ cursor })} next="Older" />
       {doing !== null && (
         <KeyDialog
           doing={doing}

@@ -7,19 +7,7 @@ import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { useSession } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
-import {
-  Button,
-  CommandLine,
-  Count,
-  Empty,
-  Input,
-  Page,
-  ProblemNote,
-  Safe,
-  Skeleton,
-  Table,
-  Time,
-} from "../../ui/index.js";
+import { Button, CommandLine, Count, Empty, FirstRead, Input, Page, Safe, Table, Time } from "../../ui/index.js";
 import { ExtentsMap } from "../map/extents_map.js";
 import { useSettled } from "./settled.js";
 
@@ -67,8 +55,7 @@ function Layers() {
           onChange={({ target }) => set({ q: target.value, cursor: "" }, { replace: true })}
         />
       </div>
-      <ProblemNote error={error} title="The layers cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={5} />}
+      <FirstRead data={data} error={error} title="The layers cannot be read" lines={5} />
       {data !== undefined && data.layers.length === 0 && (
         <Empty
           title={is_asked ? "No layer fits" : "No layers yet"}

@@ -24,7 +24,7 @@ export function ShareDialog({ layer, filter, onClose }: { layer: WholeLayer; fil
   const is_signed = data?.includes("signature=") === true;
   return (
     <Dialog title="Share" onClose={onClose} wide>
-      <p>This page, with its filter, its colours and its place. Whoever opens it signs in first.</p>
+      <p>This page, with its filter, its colours and its place. A reader who opens it signs in first.</p>
       <CommandLine label="Page" text={window.location.href} />
       <p>The features as GeoJSON, for a program with a key, and as a page.</p>
       <CommandLine label="API" text={urlOf("/ogc/collections/{name}/items", { params, query: { filter } })} />
@@ -36,7 +36,7 @@ export function ShareDialog({ layer, filter, onClose }: { layer: WholeLayer; fil
         <>
           <p>
             {is_signed
-              ? "Vector tiles for a map of one's own, as TileJSON. This address needs no key: whoever has it sees the layer until it expires."
+              ? "Vector tiles for a map of one's own, as TileJSON. This address needs no key: anyone who has it sees the layer until it expires."
               : "Vector tiles for a map of one's own, as TileJSON."}
           </p>
           <ProblemNote error={error} />

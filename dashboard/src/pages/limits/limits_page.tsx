@@ -8,7 +8,7 @@ import { useForbidden, useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
 import { fromPlain, isRecord, type Value, wordOf, writeValue } from "../../form/values.js";
 import { useQueryState } from "../../routes.js";
-import { Button, Card, Count, Page, ProblemNote, Safe, Select, Skeleton, Time } from "../../ui/index.js";
+import { Button, Card, Count, FirstRead, Page, ProblemNote, Safe, Select, Time } from "../../ui/index.js";
 import "./limits.css";
 
 type LimitsRecord = Reply<"limits.own">;
@@ -58,7 +58,7 @@ export function LimitsPage() {
       actions={
         <Button
           kind="primary"
-          forbidden={may_choose ? null : "Limits are set by whoever runs the service, with an operator's key."}
+          forbidden={may_choose ? null : "Limits are set by operators of the service, with an operator's key."}
           onClick={() => setChanging(true)}
         >
           Set limits
@@ -70,8 +70,7 @@ export function LimitsPage() {
           <TenantChoice value={shown} onChange={(next) => set({ tenant: next === own ? "" : next })} />
         </div>
       )}
-      <ProblemNote error={error} title="The limits cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={5} />}
+      <FirstRead data={data} error={error} title="The limits cannot be read" lines={5} />
       {data !== undefined && data.tenant_id === shown && (
         <div className="limits">
           {names.map((name) => (

@@ -11,11 +11,10 @@ import {
   Count,
   Duration,
   Empty,
+  FirstRead,
   Page,
-  ProblemNote,
   Safe,
   Select,
-  Skeleton,
   StackedBar,
   Table,
   Time,
@@ -55,8 +54,7 @@ export function QueuesPage() {
         />
       }
     >
-      <ProblemNote error={error} title="The queues could not be read" />
-      {data === undefined && error === null && <Skeleton lines={6} />}
+      <FirstRead data={data} error={error} title="The queues could not be read" lines={6} />
       {data !== undefined && data.queues.length === 0 && (
         <Empty title="Nothing waits, runs, or ran within the last 24 hours" command="fanfold submit hello_world --wait">
           <p>Each task type has a queue of its own, which is here from its first task on.</p>

@@ -162,7 +162,7 @@ function Gate({ request, review, job }: Omit<JobCardProps, "tells_order">) {
   return (
     <>
       {!asks && job.gate !== null && job.decision === null && job.status === "waiting" && (
-        <p className="muted small">Somebody may have to approve it before it begins.</p>
+        <p className="muted small">A person may have to approve it before it begins.</p>
       )}
       <div className={asks ? "stage-gate" : undefined}>
         {asks && job.gate !== null && job.gate !== "" && (

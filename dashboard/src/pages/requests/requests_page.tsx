@@ -10,12 +10,11 @@ import {
   Button,
   CommandLine,
   Empty,
+  FirstRead,
   Input,
   Page,
-  ProblemNote,
   Safe,
   Select,
-  Skeleton,
   StatusBadge,
   Table,
   Time,
@@ -65,8 +64,7 @@ export function RequestsPage() {
     >
       <Filters query={query} onChange={(change) => set({ ...change, cursor: "" }, { replace: "text" in change })} />
       <FailurePatterns />
-      <ProblemNote error={error} title="The requests cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={6} />}
+      <FirstRead data={data} error={error} title="The requests cannot be read" lines={6} />
       {data !== undefined && data.requests.length > 0 && <Rows requests={data.requests} />}
       {data !== undefined &&
         data.requests.length === 0 &&

@@ -5,7 +5,7 @@ type Told = { text: string; sign: string };
 
 const told: Readonly<Record<string, Told>> = {
   "request.submitted": { text: "It was asked for", sign: "queued" },
-  "request.approval_wanted": { text: "Somebody is asked for an approval", sign: "waiting_approval" },
+  "request.approval_wanted": { text: "A person is asked for an approval", sign: "waiting_approval" },
   "request.approved": { text: "The gate was opened", sign: "completed" },
   "request.rejected": { text: "It was rejected at the gate", sign: "failed" },
   "request.resumed": { text: "It was resumed", sign: "retrying" },

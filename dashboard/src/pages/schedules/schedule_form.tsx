@@ -12,7 +12,7 @@ import { TimesTable } from "./next_times.js";
 import type { ScheduleRecord } from "./schedules_page.js";
 
 const missed_words =
-  "Of times at which nobody was there to submit (the server was down): one: a single job for all of them; skip: none; all: one job for each.";
+  "What becomes of times that were missed because no server was running: one: a single job for all of them; skip: none; all: one job for each.";
 
 /** The parameters are those of the chosen job type; a text that is exactly {{tick_at}} becomes the time. */
 function schemaFor(types: readonly string[], parameters: Record<string, unknown> | null, is_new: boolean) {

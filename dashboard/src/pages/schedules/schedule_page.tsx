@@ -19,6 +19,7 @@ import {
   StatusBadge,
   Table,
   Time,
+  Turn,
   VerbDialog,
 } from "../../ui/index.js";
 import { TimesTable } from "./next_times.js";
@@ -31,9 +32,9 @@ const isChange = (kind: string) => kind.startsWith("schedule.") && kind !== "sch
 type Doing = "change" | "pause" | "continue" | "run" | "delete";
 
 const missed_words: Record<ScheduleRecord["missed"], string> = {
-  skip: "Times at which nobody was there are skipped.",
-  one: "Times at which nobody was there are made up for by one job for all of them.",
-  all: "Times at which nobody was there are made up for, one job each.",
+  skip: "Times that were missed are skipped.",
+  one: "Times that were missed are made up for by one job for all of them.",
+  all: "Times that were missed are made up for, one job each.",
 };
 
 export function SchedulePage({ name }: { name: string }) {
@@ -195,11 +196,7 @@ function Ticks({ name }: { name: string }) {
           },
         ]}
       />
-      {data.next !== null && (
-        <div className="row">
-          <Button onClick={() => set({ before: data.next ?? "" })}>Older</Button>
-        </div>
-      )}
+      <Turn page={data} onTurn={(before) => set({ before })} next="Older" />
     </>
   );
 }

@@ -6,7 +6,7 @@ import type { Reply } from "../../api/call.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden } from "../../api/session.js";
 import { to, useQueryState } from "../../routes.js";
-import { Button, Empty, Page, ProblemNote, Safe, Skeleton, StatusBadge, Table } from "../../ui/index.js";
+import { Button, Empty, FirstRead, Page, Safe, StatusBadge, Table, Turn } from "../../ui/index.js";
 import { HistoryStrip } from "./history_strip.js";
 import { NextTimes } from "./next_times.js";
 import { ScheduleForm } from "./schedule_form.js";
@@ -38,8 +38,7 @@ function Schedules() {
         </Button>
       }
     >
-      <ProblemNote error={error} title="The schedules cannot be read" />
-      {data === undefined && error === null && <Skeleton lines={5} />}
+      <FirstRead data={data} error={error} title="The schedules cannot be read" lines={5} />
       {data !== undefined && data.schedules.length === 0 && (
         <Empty
           title="No schedules yet"
@@ -90,11 +89,7 @@ function Schedules() {
           ]}
         />
       )}
-      {data?.next != null && (
-        <div className="row">
-          <Button onClick={() => set({ cursor: data.next ?? "" })}>More</Button>
-        </div>
-      )}
+      <Turn page={data} onTurn={(cursor) => set({ cursor })} next="More" />
       {making && <ScheduleForm schedule={null} onClose={() => setMaking(false)} />}
     </Page>
   );

@@ -5,15 +5,15 @@ import { to, useQueryState } from "../../routes.js";
 import {
   Button,
   Empty,
+  FirstRead,
   Input,
   JobLink,
-  ProblemNote,
   Safe,
   Select,
-  Skeleton,
   StatusBadge,
   Table,
   Time,
+  Turn,
 } from "../../ui/index.js";
 import { DeliveryDialog } from "./delivery_dialog.js";
 import { type Delivery, type DeliveryStatus, look, looks } from "./delivery_looks.js";
@@ -53,11 +53,10 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
           onChange={({ target }) => set({ job: target.value.trim(), cursor: "" }, { replace: true })}
         />
       </div>
-      <ProblemNote error={error} title="The deliveries cannot be read" />
-      {data === undefined && error === null && <Skeleton />}
+      <FirstRead data={data} error={error} title="The deliveries cannot be read" />
       {data !== undefined && data.deliveries.length === 0 && (
         <Empty title={status === "" && job === "" ? "Nothing was delivered yet" : "No delivery fits"}>
-          When a job ends, whoever listens is told.
+          When a job ends, each endpoint that listens gets a message.
         </Empty>
       )}
       {data !== undefined && data.deliveries.length > 0 && (
@@ -135,10 +134,7 @@ export function Deliveries({ endpoint_id }: { endpoint_id: string | null }) {
           ]}
         />
       )}
-      <div className="row">
-        {cursor !== "" && <Button onClick={() => set({ cursor: "" })}>Newest</Button>}
-        {data?.next != null && <Button onClick={() => set({ cursor: data.next ?? "" })}>Older</Button>}
-      </div>
+      <Turn page={data} cursor={cursor} onTurn={(to) => set({ cursor: to })} first="Newest" next="Older" />
       {delivery !== "" && <DeliveryDialog delivery_id={delivery} onClose={() => set({ delivery: "" })} />}
     </>
   );

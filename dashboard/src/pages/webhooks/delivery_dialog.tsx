@@ -6,11 +6,10 @@ import {
   Button,
   Dialog,
   Duration,
+  FirstRead,
   JobLink,
   Json,
-  ProblemNote,
   Safe,
-  Skeleton,
   StatusBadge,
   Table,
   Time,
@@ -29,8 +28,7 @@ export function DeliveryDialog({ delivery_id, onClose }: { delivery_id: string; 
   if (doing !== null) return <DeliveryVerb verb={doing} delivery_id={delivery_id} onClose={() => setDoing(null)} />;
   return (
     <Dialog title="A delivery" wide onClose={onClose}>
-      <ProblemNote error={error} title="This delivery cannot be read" />
-      {data === undefined && error === null && <Skeleton />}
+      <FirstRead data={data} error={error} title="This delivery cannot be read" />
       {data !== undefined && (
         <>
           <div className="row">

@@ -1,16 +1,5 @@
 import { useGet } from "../../api/hooks.js";
-import {
-  type Column,
-  CommandLine,
-  Empty,
-  Page,
-  ProblemNote,
-  Safe,
-  Skeleton,
-  StatusBadge,
-  Table,
-  Time,
-} from "../../ui/index.js";
+import { type Column, CommandLine, Empty, FirstRead, Page, Safe, StatusBadge, Table, Time } from "../../ui/index.js";
 import { WorkerCard } from "./worker_card.js";
 import { farewell, type GoneWorker, inOrder, nameOf, summary, versionsOf } from "./worker_words.js";
 import "./workers.css";
@@ -19,8 +8,7 @@ export function WorkersPage() {
   const { data, error } = useGet("workers", {}, { every_ms: 2_000, when: ({ kind }) => kind.startsWith("janitor.") });
   return (
     <Page title="Workers">
-      <ProblemNote error={error} title="The workers could not be read" />
-      {data === undefined && error === null && <Skeleton lines={6} />}
+      <FirstRead data={data} error={error} title="The workers could not be read" lines={6} />
       {data !== undefined && (
         <>
           {data.workers.length === 0 ? (
