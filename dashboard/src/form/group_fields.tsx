@@ -22,7 +22,7 @@ export function Group({ label, help, problem, actions, children, is_open }: Grou
   return (
     <fieldset className="form-group" data-open={is_open} aria-invalid={problem === null ? undefined : true}>
       <legend>{label}</legend>
-      <div className="form-group-head">
+      <div className="row">
         <div className="help grow">{help}</div>
         {actions !== undefined && <div className="row">{actions}</div>}
       </div>

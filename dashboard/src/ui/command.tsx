@@ -61,7 +61,7 @@ export function CommandLine({ text, label }: { text: string; label?: string }) {
 export function CliAndCurl({ cli, curl }: { cli?: string | null | undefined; curl: string }) {
   return (
     <details className="cli-and-curl">
-      <summary>The same on the command line</summary>
+      <summary className="muted">The same on the command line</summary>
       <div className="stack">
         {cli !== undefined && cli !== null && <CommandLine label="CLI" text={cli} />}
         <CommandLine label="curl" text={curl} />

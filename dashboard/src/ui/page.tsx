@@ -55,7 +55,7 @@ export function Card({ title, actions, children, className }: CardProps) {
   return (
     <section className={className === undefined ? "card" : `card ${className}`}>
       {(title !== undefined || actions !== undefined) && (
-        <header className="card-head">
+        <header className="row">
           {title !== undefined && <h2>{title}</h2>}
           {actions !== undefined && <div className="ends row">{actions}</div>}
         </header>

@@ -79,7 +79,7 @@ function Resource({ dataset_id, resource_id }: { dataset_id: string; resource_id
       <p className="job-verdict" data-verdict>
         <Safe text={latestText(data.releases)} limit={300} />
       </p>
-      <ol className="releases" aria-label="Versions, newest first">
+      <ol className="stack bare-list releases" aria-label="Versions, newest first">
         {data.releases.map((release) => (
           <Release key={release.release_id} release={release} />
         ))}
@@ -107,7 +107,7 @@ function Release({ release }: { release: ListedRelease }) {
   };
   return (
     <li className="card release" data-version={version_id} data-approval={approval}>
-      <header className="release-head">
+      <header className="row release-head">
         <span className="muted number">{ordinal}</span>
         <h2>
           <Link href={to.request(request_id)}>

@@ -69,7 +69,7 @@ function DeadRows({ vitals: { database } }: { vitals: Vitals }) {
   const tables = [...database.tables].sort((a, b) => b.dead - a.dead || b.live - a.live).slice(0, 10);
   return (
     <details className="dead-rows">
-      <summary>Tables with most rows to vacuum</summary>
+      <summary className="muted">Tables with most rows to vacuum</summary>
       <section className="table-box" aria-label="Tables with most rows to vacuum">
         <table className="table">
           <thead>
@@ -154,7 +154,7 @@ function Tenants({ vitals: { tenants } }: { vitals: Vitals }) {
   return (
     <Card title="Shares of tenants">
       {sorted.length === 0 && <p className="muted">No tenant has anything that waits or runs.</p>}
-      <ul className="shares">
+      <ul className="stack bare-list shares">
         {sorted.map(({ tenant_id, due, later, running }) => (
           <li key={tenant_id}>
             <span className="share-name">

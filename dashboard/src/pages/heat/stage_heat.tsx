@@ -204,7 +204,7 @@ function Zoomed({ job_id, cells, cell, onClose }: { job_id: string; cells: Cells
   const caption = `Tasks ${lo.toLocaleString("en-US")} to ${(hi - 1).toLocaleString("en-US")}`;
   return (
     <section className="card heat-zoomed">
-      <header className="card-head">
+      <header className="row">
         <h3 ref={heading} tabIndex={-1}>
           {caption}
         </h3>

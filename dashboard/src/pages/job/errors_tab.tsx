@@ -113,7 +113,7 @@ function Groups({ job, start }: { job: Job; start(doing: Doing): void }) {
           </Button>
         </p>
       )}
-      <ol className="groups">
+      <ol className="stack bare-list groups">
         {shown.map((group) => (
           <Group
             key={`${group.signature} ${group.category} ${group.code}`}

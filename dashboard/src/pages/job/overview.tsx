@@ -54,7 +54,7 @@ const outcome_signs: Record<Job["outcomes"][number]["status"], { sign: string; w
 function Outcomes({ job }: { job: Job }) {
   return (
     <Card title="Outcomes">
-      <ul className="outcomes">
+      <ul className="stack bare-list outcomes">
         {job.outcomes.map(
           ({ stage, number, objective, importance, status, total, completed, failed, skipped, error }) => {
             const { sign, word } = outcome_signs[status];
@@ -102,7 +102,7 @@ function Deliverables({ job }: { job: Job }) {
           tells it with <code>ctx.deliver</code>.
         </p>
       ) : (
-        <ul className="outcomes">
+        <ul className="stack bare-list outcomes">
           {job.deliverables.map(({ name, stage, count: n, location, locations, usable, tasks, at_least }) => (
             <li key={`${stage} ${name}`}>
               <ShapeIcon status={usable ? "completed" : "failed"} />

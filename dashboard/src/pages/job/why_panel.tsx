@@ -65,7 +65,7 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
   const sign = forgiven ? status : Object.hasOwn(signs, code) ? (signs[code] as string) : "later";
   return (
     <section className={`why ${sign}`} aria-label="Why">
-      <header className="why-head">
+      <header className="row">
         <ShapeIcon status={sign} />
         <h2>{forgiven ? "What is missing" : codeWords(code)}</h2>
         {since !== null && (
@@ -95,8 +95,8 @@ export function WhyAnswer({ why, hold }: { why: Why; hold(why: Why | null): void
         </div>
       )}
       {hasRows(evidence) && (
-        <details className="why-evidence">
-          <summary>Evidence</summary>
+        <details>
+          <summary className="muted">Evidence</summary>
           <Evidence value={evidence} />
         </details>
       )}

@@ -73,7 +73,7 @@ export function ChartTable({ queues }: { queues: readonly Queue[] }) {
   });
   return (
     <details className="chart-table">
-      <summary>
+      <summary className="muted">
         The same in figures: completed (failed){" "}
         {first.step_s === 60 ? "by the minute" : `by ${first.step_s / 60} minutes`}
       </summary>

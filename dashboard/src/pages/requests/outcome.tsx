@@ -125,7 +125,7 @@ function Errors({ request }: { request: Request }) {
             )
           }
         >
-          <ul className="outcomes">
+          <ul className="stack bare-list outcomes">
             {errors.map(({ job, job_id, status, message, groups }) => (
               <li key={job} data-error={job}>
                 <ShapeIcon status={status} />
@@ -195,7 +195,7 @@ function Deliverables({ request }: { request: Request }) {
             : "No task said that it delivered anything."}
         </p>
       ) : (
-        <ul className="outcomes">
+        <ul className="stack bare-list outcomes">
           {delivered.map(({ job, name, stage, count: n, location, locations, usable }) => (
             <li key={`${job} ${stage} ${name}`}>
               <ShapeIcon status={usable ? "completed" : "failed"} />

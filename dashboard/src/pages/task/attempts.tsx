@@ -160,7 +160,7 @@ function OneAttempt({ attempt, job_id, max, again }: OneAttemptProps) {
         )}
         {end?.last_lines !== undefined && end.last_lines.length > 0 && (
           <details open>
-            <summary>The last lines of its process</summary>
+            <summary className="muted">The last lines of its process</summary>
             <pre className="last-lines">
               <Safe text={withoutColours(end.last_lines.join("\n"))} />
             </pre>
@@ -168,7 +168,7 @@ function OneAttempt({ attempt, job_id, max, again }: OneAttemptProps) {
         )}
         {typeof stack === "string" && (
           <details>
-            <summary>Stack</summary>
+            <summary className="muted">Stack</summary>
             <pre className="last-lines">
               <Safe text={stack} />
             </pre>

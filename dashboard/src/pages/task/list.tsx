@@ -82,7 +82,7 @@ export function TasksPage() {
   return (
     <Page title="Tasks" heading="Tasks that stand alone" crumbs={[{ href: to.queues(), text: "Queues" }]}>
       <form
-        className="tasks-filter"
+        className="row tasks-filter"
         onSubmit={(event) => {
           event.preventDefault();
           set({ type: typed.trim(), cursor: "" });

@@ -66,7 +66,7 @@ export function AsTable({ rows, path }: { rows: readonly Row[]; path: readonly S
   const tasks = rows.filter((row) => row.kind === "task");
   return (
     <details className="tl-table">
-      <summary>The same as a table</summary>
+      <summary className="muted">The same as a table</summary>
       <div className="stack">
         {path.length > 0 && (
           <>

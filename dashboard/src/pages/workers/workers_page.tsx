@@ -26,8 +26,8 @@ export function WorkersPage() {
                   </li>
                 ))}
               </ul>
-              <details className="start-another">
-                <summary>Start another worker</summary>
+              <details>
+                <summary className="muted">Start another worker</summary>
                 <HowToStart />
               </details>
             </>
