@@ -1,5 +1,7 @@
 // The job types there are for a tenant: those the process registered, and those the tenant saved as data. A registered one wins.
 import { LRUCache } from "lru-cache";
+import type { blueprints_api } from "../../core/api/blueprints.js";
+import type { ReplyOf } from "../../core/api/endpoint.js";
 import type { Blueprint } from "../../core/declare/blueprint.js";
 import { usual_deadline_s } from "../../core/declare/deadline.js";
 import type { Job } from "../../core/declare/declare.js";
@@ -11,14 +13,12 @@ import { type Problem, quoted, suggestion } from "../../core/errors/problems.js"
 import type { Queryable } from "../database/database.js";
 import { asked } from "./reply.js";
 
-export interface BlueprintRecord extends Blueprint {
-  source: "registered" | "saved";
-  version: number | null;
-  saved_at: string | null;
-  saved_by: string | null;
-  /** What was sent, for a saved one that was asked for by name. */
-  declaration: Record<string, unknown> | null;
-}
+/** What is told beside a declaration: where it is, and of a saved one who saved what. */
+export type Kept = Pick<
+  ReplyOf<typeof blueprints_api.get>,
+  "source" | "version" | "saved_at" | "saved_by" | "declaration"
+>;
+export type BlueprintRecord = Blueprint & Kept;
 
 interface Saved {
   job_type: string;

@@ -9,16 +9,11 @@ import { route } from "../../core/declare/routing.js";
 import { Conflict, DeclarationError, NotFound } from "../../core/errors/errors.js";
 import { type Problem, quoted, suggestion } from "../../core/errors/problems.js";
 import type { Queryable } from "../database/database.js";
+import type { Kept } from "./blueprints.js";
 import { asked } from "./reply.js";
 import { callVerb } from "./verb.js";
 
-export interface RecipeRecord extends RecipeData {
-  source: "registered" | "saved";
-  version: number | null;
-  saved_at: string | null;
-  saved_by: string | null;
-  declaration: Record<string, unknown> | null;
-}
+export type RecipeRecord = RecipeData & Kept;
 
 interface Saved {
   data_type: string;
