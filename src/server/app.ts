@@ -143,10 +143,13 @@ interface Parts {
 const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, scopes: new Set(), operator: false };
 /** The bearer of an address that was signed here reads what it names. */
 const signed_reader: Principal = { ...nobody, actor: "signed address", scopes: new Set(["read"]) };
+/** A caller who sends no credential reads the layers that the operator has opened. */
+const open_reader: Principal = { ...nobody, actor: "anybody", scopes: new Set(["read"]) };
 /** A caller who needs no credential takes no tenant's place. */
 const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };
 
-function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Route, parts: Parts): void {
+function register(app: FastifyInstance, route: Route, parts: Parts): void {
+  const { endpoint, answer, signedTenant, reads_layers = false } = route;
   const { authenticator, engines, service, metrics, traces, check } = parts;
   const callers = new WeakMap<FastifyRequest, { principal: Principal; place: CallPlace }>();
   app.route({
@@ -162,12 +165,17 @@ function register(app: FastifyInstance, { endpoint, answer, signedTenant }: Rout
       // Scrapers have no cookies, and a page has no business with what is measured of all tenants.
       const credential = of_metrics ? authorization : service.authorizationOf(request);
       const signed = signedTenant?.(request, service) ?? null;
+      const open = reads_layers && credential === undefined ? service.open_layers : null;
       const principal =
-        signed === null
-          ? await authenticator.authenticate(credential, request.ip)
-          : { ...signed_reader, tenant_id: signed };
+        signed !== null
+          ? { ...signed_reader, tenant_id: signed }
+          : open !== null
+            ? { ...open_reader, tenant_id: open }
+            : await authenticator.authenticate(credential, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
-      const place = service.calls.take(principal.tenant_id, isSmallSubmit(endpoint, request));
+      // Strangers take no places of those who have a key: no tenant's name has a blank.
+      const holder = principal.actor === open_reader.actor ? `${principal.tenant_id} open` : principal.tenant_id;
+      const place = service.calls.take(holder, isSmallSubmit(endpoint, request));
       leaveWith(reply.raw, place);
       callers.set(request, { principal, place });
       traces.tenant(request, principal.tenant_id);

@@ -44,6 +44,8 @@ export interface ServiceOptions {
   public_url?: string | undefined;
   /** How long the addresses of files are good that items in the catalogue are served with; 12 when left out. */
   signed_for_h?: number | undefined;
+  /** The tenant whose layers anybody may read at /ogc, without a key. When left out there is none. */
+  open_layers?: string | undefined;
   /** Proxies before the server: how many, or their networks. The caller's address is then what they say. */
   trust_proxy?: TrustedProxies | undefined;
 }
@@ -70,6 +72,7 @@ export class Service {
   readonly submits = new GatheredSubmits((tenant, work, bytes) => this.long_calls.within(tenant, never, work, bytes));
   /** How the addresses of files are signed that are handed out. */
   readonly signing: SignedUrlOptions;
+  readonly open_layers: string | null;
   /** Without a slash at its end. */
   readonly publicUrl: (request: FastifyRequest) => string;
   readonly signInUrl: (request: FastifyRequest) => string;
@@ -96,9 +99,11 @@ export class Service {
       public_url,
       trust_proxy,
       signed_for_h,
+      open_layers = null,
     } = options;
     this.engine = engine;
     this.catalogs = new Catalogs(catalog);
+    this.open_layers = open_layers;
     this.signing = signed_for_h === undefined ? {} : { expires_s: signed_for_h * 3600 };
     this.publicUrl = (request) => publicUrl(request, { public_url, trust_proxy });
     this.signInUrl = (request) => signInUrl(request, { public_url, trust_proxy });

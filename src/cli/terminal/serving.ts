@@ -36,7 +36,7 @@ export interface Serving {
 /** `janitor`: no worker of this process does its duties. */
 export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
   const { engine, config } = session;
-  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, signed_for_h } = config;
+  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins } = config;
   const [{ startServer }, { hasDashboard }] = await Promise.all([
     import("../../server/server.js"),
     import("../../server/pages/dashboard.js"),
@@ -54,7 +54,8 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
         public_url,
         catalog,
         cors_origins,
-        signed_for_h,
+        signed_for_h: config.signed_for_h,
+        open_layers: config.open_layers,
       }),
     );
     // Not before: a key that is made and not shown would be lost, and no other made in its place.

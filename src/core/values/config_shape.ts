@@ -56,6 +56,8 @@ export interface Config {
   readonly api_key: string | undefined;
   /** How long the signed addresses of files are good that the catalogue serves. */
   readonly signed_for_h: number;
+  /** The tenant whose layers are read without a key. */
+  readonly open_layers: string | undefined;
   /** Tokens of an OpenID provider as credentials beside API keys; null: keys only. */
   readonly jwt: JwtSettings | null;
   /** <dir>/<tenant>/<name> holds a secret. */

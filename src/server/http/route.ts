@@ -42,6 +42,8 @@ export interface Route {
   answer: Answering<Endpoint>;
   /** The tenant that a signed address acts for; null where it has no signature. Throws where the signature is not ours. */
   signedTenant?(request: FastifyRequest, service: Service): string | null;
+  /** It reads layers: where the operator has opened a tenant's, a call without a credential acts for that tenant. */
+  reads_layers?: boolean;
 }
 
 /** JSON that was text already, sent as it is: parsing it would round its long numbers. */

@@ -130,9 +130,11 @@ export function ogcRoutes(): Route[] {
     },
   });
   const signed: readonly Endpoint[] = [ogc_api.tile, ogc_api.tileset] as never;
-  const over_layers = all.map((route) =>
-    signed.includes(route.endpoint) ? { ...route, signedTenant: tenantOfTiles } : route,
-  );
+  const over_layers = all.map((route) => ({
+    ...route,
+    reads_layers: true,
+    ...(signed.includes(route.endpoint) ? { signedTenant: tenantOfTiles } : {}),
+  }));
   return [...over_layers, ...processesRoutes()];
 }
 
