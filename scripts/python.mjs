@@ -15,16 +15,16 @@ import { fileURLToPath } from "node:url";
 const folder = fileURLToPath(new URL("../python", import.meta.url));
 const windows = process.platform === "win32";
 const UNAVAILABLE = 69;
-const patience_ms = 300_000;
 
-/** An environment: its folder, the list of packages it has, and its interpreter. */
-const place = (name, requirements) => ({
+/** An environment: its folder, the list of packages it has, its interpreter, and how long a step of making it may take. */
+const place = (name, requirements, patience_ms) => ({
   venv: join(folder, name),
   requirements,
   python: join(folder, name, windows ? "Scripts" : "bin", windows ? "python.exe" : "python"),
+  patience_ms,
 });
-const usual = place(".venv", "requirements.txt");
-const engines = place(".venv-engines", "requirements-engines.txt");
+const usual = place(".venv", "requirements.txt", 300_000);
+const engines = place(".venv-engines", "requirements-engines.txt", 1_100_000);
 
 function leaveOut(why) {
   process.stderr.write(`the Python package is left out: ${why}\n`);
@@ -46,7 +46,7 @@ function pause(ms) {
 
 /** Made once for each list of packages; those who come meanwhile wait. */
 function environment(wanted = usual) {
-  const { venv, requirements, python } = wanted;
+  const { venv, requirements, python, patience_ms } = wanted;
   const hash = createHash("sha256")
     .update(readFileSync(join(folder, requirements)))
     .digest("hex");
@@ -71,7 +71,7 @@ function environment(wanted = usual) {
   return python;
 }
 
-function make({ venv, requirements, python }, base, mark, hash) {
+function make({ venv, requirements, python, patience_ms }, base, mark, hash) {
   rmSync(venv, { recursive: true, force: true });
   const pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install"];
   const steps = [
@@ -88,8 +88,15 @@ function make({ venv, requirements, python }, base, mark, hash) {
     ],
   ];
   for (const [command, given] of steps) {
-    const { status, stderr } = spawnSync(command, given, { cwd: folder, encoding: "utf8", timeout: patience_ms });
-    if (status !== 0) leaveOut(`its environment cannot be made: ${String(stderr).trim().split("\n").pop()}`);
+    const { status, stderr, error } = spawnSync(command, given, {
+      cwd: folder,
+      encoding: "utf8",
+      timeout: patience_ms,
+    });
+    if (status === 0) continue;
+    const why =
+      error?.code === "ETIMEDOUT" ? `not within ${patience_ms / 1000} s` : String(stderr).trim().split("\n").pop();
+    leaveOut(`its environment cannot be made: ${why || error}`);
   }
   writeFileSync(mark, hash);
 }
