@@ -22,6 +22,7 @@ export interface MaskPart {
  * touch, the walk turns right, so that they are two parts. Largest part first.
  */
 export function maskParts({ width, height, data }: Mask): MaskPart[] {
+  if (data.length > 0 && !data.includes(0)) return [wholeMask(width, height)];
   const valid = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] !== 0;
   const across = width + 1;
   // For each corner and each of the directions right, down, left, up: whether a side starts there.
@@ -40,6 +41,18 @@ export function maskParts({ width, height, data }: Mask): MaskPart[] {
     while (sides[at] !== 0) rings.push(walk(sides, at, across));
   }
   return withHoles(rings);
+}
+
+/** As the walk would find it. */
+function wholeMask(width: number, height: number): MaskPart {
+  const corners: Point[] = [
+    [0, 0],
+    [width, 0],
+    [width, height],
+    [0, height],
+    [0, 0],
+  ];
+  return { outer: corners, holes: [], area: width * height };
 }
 
 const steps = [1, 0, 0, 1, -1, 0, 0, -1];

@@ -92,15 +92,22 @@ function undoFloat(bytes: Uint8Array, target: Uint8Array, { width, height, sampl
   const size = bytesOfSample(data_type);
   const values = width * samples;
   const row = values * size;
-  const one = new Uint8Array(row);
+  // The sums of the row so far, one for each sample of a pixel; the next part of the row goes on from them.
+  const sums = new Uint8Array(samples);
   for (let y = 0; y < height; y++) {
     const start = y * row;
-    one.set(bytes.subarray(start, start + row));
-    for (let at = samples; at < row; at++) one[at] = one[at]! + one[at - samples]!;
+    sums.fill(0);
     for (let part = 0; part < size; part++) {
-      const from = part * values;
-      let to = start + size - 1 - part;
-      for (let at = 0; at < values; at++, to += size) target[to] = one[from + at]!;
+      const from = start + part * values;
+      for (let sample = 0; sample < samples; sample++) {
+        let sum = sums[sample]!;
+        let to = start + size - 1 - part + sample * size;
+        for (let at = from + sample; at < from + values; at += samples, to += samples * size) {
+          sum = (sum + bytes[at]!) & 0xff;
+          target[to] = sum;
+        }
+        sums[sample] = sum;
+      }
     }
   }
 }

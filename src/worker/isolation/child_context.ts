@@ -26,6 +26,7 @@ export interface Channel {
 export class ChildContext extends TaskContext {
   private told_at = Number.NEGATIVE_INFINITY;
   private progress_timer: NodeJS.Timeout | undefined;
+  private scratch_folder: Promise<string> | undefined;
 
   constructor(
     private readonly order: TaskOrder,
@@ -75,7 +76,8 @@ export class ChildContext extends TaskContext {
   };
 
   override scratch(): Promise<string> {
-    return this.ask({ what: "scratch" }) as Promise<string>;
+    this.scratch_folder ??= this.ask({ what: "scratch" }) as Promise<string>;
+    return this.scratch_folder;
   }
 
   /** Sent at most ten times a second: a loop may tell of every pixel. */

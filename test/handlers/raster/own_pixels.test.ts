@@ -1,4 +1,5 @@
 // What we read of a raster ourselves is what GDAL reads of it: headers, pixels at every size, statistics.
+import { rename } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { type NewGeoTiff, writeGeoTiff } from "../../../src/cli/demo/geotiff_writer.js";
 import type { CogOptions, Compression } from "../../../src/geo/raster.js";
@@ -110,4 +111,17 @@ test("what is not of the kinds it reads is left to GDAL", async () => {
   bytes.fill(0xff, bytes.length - 64);
   const broken = await written(bytes);
   expect(await withPixels(broken, (pixels) => pixelStatistics(pixels, signal))).toBeNull();
+});
+
+test("a file in another's place is read anew", async () => {
+  const file = await written(writeGeoTiff(raster("float32", -9999)));
+  const read = () => withPixels(file, (pixels) => pixelStatistics(pixels, signal));
+  const [before] = (await read())!;
+  expect(await read()).toMatchObject([before!, {}]);
+  const other = raster("float32", -9999);
+  const bands = other.bands.map((band) => Float64Array.from(band, (value) => (value === -9999 ? value : value * 2)));
+  const replaced = await written(writeGeoTiff({ ...other, bands }));
+  await rename(replaced, file);
+  const [after] = (await read())!;
+  expect(after!.mean).toBeCloseTo(before!.mean * 2, 6);
 });

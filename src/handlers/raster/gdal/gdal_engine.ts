@@ -233,8 +233,8 @@ export class GdalEngine implements RasterEngine {
       ownSample(pixels, maskBands(pixels.alpha !== null, pixels.band_count), size, signal),
     );
     const { width, height, valid } = own ?? (await this.maskedPixels(source, size, signal));
-    const data = new Uint8Array(width * height);
-    for (const mask of valid) for (let at = 0; at < data.length; at++) if (mask[at] !== 0) data[at] = 1;
+    const [data = new Uint8Array(width * height), ...others] = valid;
+    for (const mask of others) for (let at = 0; at < data.length; at++) if (mask[at] !== 0) data[at] = 1;
     return { width, height, data };
   }
 

@@ -45,6 +45,7 @@ export function unpackedBlock(packed: Uint8Array, shape: BlockShape, rows = shap
 function unpacked(packed: Uint8Array, compression: string, bytes: number): Uint8Array {
   if (compression === "none") return packed;
   if (compression === "lzw") return unpackLzw(packed, bytes);
-  // A little more than a block: what would swell to more is not what it says.
-  return inflateSync(packed, { maxOutputLength: bytes + 1024 });
+  // A little more than a block: what would swell to more is not what it says. In one piece, which is not put together again.
+  const most = bytes + 1024;
+  return inflateSync(packed, { maxOutputLength: most, chunkSize: most });
 }

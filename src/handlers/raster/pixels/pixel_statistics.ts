@@ -87,8 +87,8 @@ function anySums(
     const end = (y * stride + width) * step + at;
     for (let i = y * stride * step + at; i < end; i += step) {
       const value = samples[i]!;
-      if (Number.isNaN(value) || (value >= low && value <= high) || (alpha !== null && samples[i + aside] === 0))
-        continue;
+      // What is not a number is neither below nor above.
+      if (!(value < low || value > high) || (aside !== 0 && samples[i + aside] === 0)) continue;
       count++;
       sum += value;
       if (value < minimum) minimum = value;
@@ -101,8 +101,8 @@ function anySums(
     const end = (y * stride + width) * step + at;
     for (let i = y * stride * step + at; i < end; i += step) {
       const value = samples[i]!;
-      if (Number.isNaN(value) || (value >= low && value <= high) || (alpha !== null && samples[i + aside] === 0))
-        continue;
+      // What is not a number is neither below nor above.
+      if (!(value < low || value > high) || (aside !== 0 && samples[i + aside] === 0)) continue;
       m2 += (value - mean) * (value - mean);
     }
   }

@@ -31,15 +31,17 @@ export async function sampledPixels(
       if (own < 0 || own >= block.step) continue;
       const aside = alpha !== null && band - 1 !== alpha ? alpha - block.band : null;
       const [to, told] = [values[at]!, valid[at]!];
+      const { samples, step } = block;
       for (let y = y0; y < y1; y++) {
         const start = (rows[y]! - block.row) * block.stride - block.column;
         for (let x = x0; x < x1; x++) {
-          const from = (start + columns[x]!) * block.step;
-          const value = block.samples[from + own]!;
+          const from = (start + columns[x]!) * step;
+          const value = samples[from + own]!;
           const i = y * width + x;
           to[i] = value;
-          const is_none = Number.isNaN(value) || (value >= none.low && value <= none.high);
-          told[i] = is_none || (aside !== null && block.samples[from + aside] === 0) ? 0 : 1;
+          // What is not a number is neither below nor above.
+          const is_known = value < none.low || value > none.high;
+          told[i] = is_known && (aside === null || samples[from + aside] !== 0) ? 1 : 0;
         }
       }
     }

@@ -2,8 +2,13 @@
 // not read (other codecs, masks, alpha in odd places) is told at the start by null, and GDAL reads it.
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { readTiffHeader, type TiffHeader, type TiffImageHeader } from "../../../geo/tiff/tiff_header.js";
-import { filledBlock, type Samples } from "../../../geo/tiff/tiff_pixels.js";
+import {
+  type RangeReader,
+  readTiffHeader,
+  type TiffHeader,
+  type TiffImageHeader,
+} from "../../../geo/tiff/tiff_header.js";
+import { bytesOfSample, filledBlock, type Samples } from "../../../geo/tiff/tiff_pixels.js";
 import { fits } from "../gdal/gdal_options.js";
 import { type BlockShape, shapeOf, unpackedBlock } from "./decode.js";
 
@@ -28,9 +33,17 @@ export interface Level {
 
 /** The most bytes of one block, unpacked: larger ones (strips of a whole raster) are GDAL's. */
 const most_block_bytes = 64 * 2 ** 20;
+/** Of one raster, unpacked; its overviews are a third of that again. */
+const most_kept_bytes = 16 * 2 ** 20;
 const header_limits = { bytes: 32 * 2 ** 20, list_bytes: 16 * 2 ** 20 };
 
+/** The one that was opened last: a small COG is gone through for its numbers, for its outline and for its picture. */
+let last: { identity: string; pixels: TiffPixels } | null = null;
+
 export class TiffPixels {
+  /** Blocks of a raster that is small enough. */
+  private readonly kept: ReadonlyMap<TiffImageHeader, Map<number, Samples>>;
+
   private constructor(
     private readonly handle: FileHandle,
     readonly header: TiffHeader,
@@ -39,16 +52,25 @@ export class TiffPixels {
     readonly nodata: number | "nan" | null,
     /** 0-based; null: no band is alpha. */
     readonly alpha: number | null,
-  ) {}
+    before: TiffPixels | null,
+  ) {
+    const { width, height, band_count } = header.images[0];
+    const bytes = width * height * band_count * bytesOfSample(levels[0].shape.data_type);
+    this.kept = before?.kept ?? new Map(bytes <= most_kept_bytes ? levels.map(({ image }) => [image, new Map()]) : []);
+  }
 
   /** null: GDAL has to read this one. */
   static async open(file: string): Promise<TiffPixels | null> {
     const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     let found: TiffPixels | null = null;
     try {
-      const { size } = await handle.stat();
-      const header = await readTiffHeader((offset, length) => piece(handle, offset, length), size, header_limits);
-      found = TiffPixels.of(handle, header);
+      const { size, dev, ino, mtimeNs } = await handle.stat({ bigint: true });
+      const identity = [dev, ino, size, mtimeNs].join();
+      const before = last?.identity === identity ? last.pixels : null;
+      const read: RangeReader = (offset, length) => piece(handle, offset, length);
+      const header = before?.header ?? (await readTiffHeader(read, Number(size), header_limits));
+      found = TiffPixels.of(handle, header, before);
+      last = found === null ? null : { identity, pixels: found };
       return found;
     } catch {
       return null;
@@ -57,7 +79,7 @@ export class TiffPixels {
     }
   }
 
-  private static of(handle: FileHandle, header: TiffHeader): TiffPixels | null {
+  private static of(handle: FileHandle, header: TiffHeader, before: TiffPixels | null): TiffPixels | null {
     const [main] = header.images;
     const has_masks = header.images.some(({ role }) => role === "mask" || role === "overview_mask");
     const { nodata } = header;
@@ -69,7 +91,7 @@ export class TiffPixels {
     const alpha = alphaOf(header);
     if (alpha === "odd" || (alpha !== null && nodata !== null)) return null;
     const value = typeof nodata === "number" && main.data_type === "float32" ? Math.fround(nodata) : nodata;
-    return new TiffPixels(handle, header, levels as [Level, ...Level[]], value, alpha);
+    return new TiffPixels(handle, header, levels as [Level, ...Level[]], value, alpha, before);
   }
 
   get band_count(): number {
@@ -103,6 +125,14 @@ export class TiffPixels {
   }
 
   private async block(image: TiffImageHeader, shape: BlockShape, index: number, y: number): Promise<Samples> {
+    const known = this.kept.get(image)?.get(index);
+    if (known !== undefined) return known;
+    const samples = await this.unpacked(image, shape, index, y);
+    this.kept.get(image)?.set(index, samples);
+    return samples;
+  }
+
+  private async unpacked(image: TiffImageHeader, shape: BlockShape, index: number, y: number): Promise<Samples> {
     const offset = image.offsets!.values[index]!;
     const length = image.byte_counts!.values[index]!;
     // Left out by a sparse file: no data, and zero where there is none such.
