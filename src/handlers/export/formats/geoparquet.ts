@@ -7,6 +7,7 @@ import type { LayerColumn } from "../../../geo/vector.js";
 import type { MadeFile, Snapshot } from "../facts.js";
 import { first_column, type Scalar, type SnapshotRow, snapshotPages } from "../snapshot_rows.js";
 import { writer_version } from "../writer_version.js";
+import { installedDuckdb, least_duckdb_rows, writeByDuckdb } from "./duckdb_parquet.js";
 import { type Compression, type ParquetColumn, ParquetFile } from "./parquet_file.js";
 
 export const parquet_media_type = "application/vnd.apache.parquet";
@@ -23,6 +24,11 @@ export async function writeGeoparquet(
 ): Promise<MadeFile> {
   const file = join(await ctx.scratch(), `${snapshot.name}.parquet`);
   const layout = layoutOf(snapshot);
+  const duckdb = snapshot.row_count < least_duckdb_rows ? null : await installedDuckdb();
+  if (duckdb !== null) {
+    const version = await writeByDuckdb(duckdb, ctx, snapshot, file, { ...layout, compression, row_group_rows });
+    return { file, media_type: parquet_media_type, writer: { name: "duckdb", version } };
+  }
   const parquet = await ParquetFile.create(file, {
     columns: layout.columns,
     compression,
@@ -42,13 +48,15 @@ export async function writeGeoparquet(
   return { file, media_type: parquet_media_type, writer: { name: "hyparquet-writer", version: writer_version } };
 }
 
-interface Layout {
+export interface Layout {
+  geometry: string;
+  box: string;
   columns: ParquetColumn[];
   geo: Record<string, unknown> | null;
   row(row: SnapshotRow): [values: unknown[], bytes: number];
 }
 
-function layoutOf(snapshot: Snapshot): Layout {
+export function layoutOf(snapshot: Snapshot): Layout {
   const { columns, srid, geometry_types, bounds } = snapshot;
   const taken = new Set(["fid", ...columns.map(({ name }) => name.toLowerCase())]);
   const free = (name: string): string => (taken.has(name) ? free(`${name}_`) : name);
@@ -90,6 +98,7 @@ function layoutOf(snapshot: Snapshot): Layout {
     },
   };
   return {
+    ...{ geometry, box },
     columns: [key, ...rest, ...place],
     geo: has_place ? geo : null,
     row(row) {
