@@ -78,6 +78,11 @@ export class Tenants {
     return this.transport.call(tenants_api.rename, { params: { tenant_id }, body: { name }, ...options });
   }
 
+  /** With everything, for good: `confirm` is its id again. While the answer says `more`, the same call goes on. */
+  remove(tenant_id: string, request: BodyIn<typeof tenants_api.remove>, options: Asking = {}) {
+    return this.transport.call(tenants_api.remove, { params: { tenant_id }, body: request, ...options });
+  }
+
   /** The first key of a tenant, usually: from then on it makes its own. */
   createKey(tenant_id: string, key: NewKey, options: Asking = {}) {
     return this.transport.call(tenants_api.create_key, { params: { tenant_id }, body: key, ...options });

@@ -3,12 +3,14 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { removeTenant } from "../../src/engine/upkeep/leaving_tenant.js";
 import { openFolderStore } from "../../src/storage/folder_store.js";
 import { blobsOf } from "../../src/storage/open_blobs.js";
 import { Zones } from "../../src/storage/zones.js";
 import { start } from "../cli/fake_terminal.js";
 import { claim, drain, finish, register, submit } from "../engine/floor.js";
 import { freshDatabase } from "../postgres.js";
+import { openService } from "../server/service.js";
 
 const stages = [{ name: "make", task: "t.make", plan: { count: 30 } }];
 
@@ -89,6 +91,44 @@ test("a tenant is written out and removed with everything, and what others have 
     { kind: "tenant.closed", reason: "contract ended" },
     { kind: "tenant.removed", reason: "contract ended" },
   ]);
+});
+
+test("an operator removes a tenant over HTTP: confirmed, in bounded calls, and written down", async () => {
+  const service = await openService();
+  onTestFinished(() => service.close());
+  const operator = await service.key("default", ["read", "admin"], { operator: true });
+  const own = await service.key("acme");
+  await service.call("POST", "/api/tasks", { key: own, body: { task_type: "t.make", parameters: {} } });
+  await service.engine.zones.store("silver", "acme").write("made/x.bin", pieces("x"));
+  const remove = (key: string, body: object) => service.call("DELETE", "/api/tenants/acme", { key, body });
+  expect((await remove(own, { confirm: "acme" })).status).toBe(403);
+  expect((await remove(operator, { dry_run: true })).body).toMatchObject({ dry_run: true, jobs: 0, more: true });
+  expect([(await remove(operator, {})).status, (await remove(operator, { confirm: "acne" })).status]).toEqual([
+    400, 400,
+  ]);
+  expect((await service.call("GET", "/api/jobs", { key: own })).status).toBe(200);
+  const gone = await remove(operator, { confirm: "acme", reason: "contract ended" });
+  expect([gone.status, gone.body]).toEqual([200, expect.objectContaining({ files: 1, more: false })]);
+  expect((await remove(operator, { confirm: "acme" })).status).toBe(404);
+  expect((await service.engine.zones.store("silver", "acme").list("")).entries).toEqual([]);
+  const [told] = await service.db.sql`
+    select reason, actor from app.events where kind = 'tenant.removed' and data ->> 'tenant' = 'acme'`;
+  expect(told).toEqual({ reason: "contract ended", actor: expect.stringMatching(/^key:/) });
+});
+
+test("a removal that was broken off between rows and files goes on with the files", async () => {
+  const service = await openService();
+  onTestFinished(() => service.close());
+  await service.key("acme");
+  const silver = service.engine.zones.store("silver", "acme");
+  await silver.write("made/x.bin", pieces("x"));
+  const request = { tenant_id: "acme", confirm: "acme" };
+  expect(await removeTenant(service.engine, { ...request, until: () => true })).toMatchObject({ more: true });
+  let calls = 1;
+  while ((await removeTenant(service.engine, { ...request, until: () => true })).more) calls++;
+  expect(calls).toBeGreaterThan(1);
+  expect((await silver.list("")).entries).toEqual([]);
+  await expect(removeTenant(service.engine, request)).rejects.toThrow('there is no tenant "acme"');
 });
 
 async function rowsOf(db: { sql: Awaited<ReturnType<typeof freshDatabase>>["db"]["sql"] }, tenant: string) {

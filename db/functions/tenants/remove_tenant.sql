@@ -1,7 +1,8 @@
 -- The server takes away everything of a tenant, a piece at a time, until `more` is false. Before anything goes, the operator says the
 -- tenant's id twice, and nothing of it may run. Its keys and schedules go first, so that nothing comes in meanwhile. What was removed is told
 -- in the audit of the default tenant. Files are the caller's to remove.
--- request: {tenant_id, confirm, actor?, reason?, dry_run?, move_id?: it lives in another cell by this move, with all that was at work}
+-- request: {tenant_id, confirm, actor?, reason?, dry_run?, files_gone?: false: the tenant's own row stays,
+-- move_id?: it lives in another cell by this move, with all that was at work}
 create or replace function app.remove_tenant(request json)
 returns json
 language plpgsql security definer
@@ -89,6 +90,10 @@ begin
       return json_build_object('tenant_id', v_tenant, 'removed', v_removed, 'more', true);
     end if;
   end loop;
+  -- As long as files are left the tenant is found by whoever goes on.
+  if not coalesce((request ->> 'files_gone')::boolean, true) then
+    return json_build_object('tenant_id', v_tenant, 'removed', 0, 'more', false);
+  end if;
   delete from app.tenants t where t.tenant_id = v_tenant;
   perform app.note('default', 'tenant.removed', null, null, request ->> 'reason', jsonb_build_object('tenant', v_tenant), request ->> 'actor');
   return json_build_object('tenant_id', v_tenant, 'removed', 1, 'more', false);

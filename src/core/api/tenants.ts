@@ -1,7 +1,7 @@
 // Tenants over HTTP, for operators of the service. Pure.
 import { z } from "zod";
 import { endpointsOf } from "./endpoint.js";
-import { actor, cursor, limit, shownName, time } from "./fields.js";
+import { actor, cursor, dry_run, limit, reason, shownName, time } from "./fields.js";
 import { created_key, new_key } from "./keys.js";
 
 export const tenant_id = z
@@ -46,6 +46,29 @@ export const tenants_api = {
     reply: tenant_record,
     errors: [404],
     repeatable: true,
+  }),
+  remove: endpoint("DELETE /api/tenants/{tenant_id}", {
+    cli: "tenants remove {tenant_id}",
+    summary: "Take a tenant away for good, with everything",
+    description:
+      "All rows and files of it: jobs, requests, keys, catalogue, layers, events. Nothing of it may be running. A call works for some " +
+      "seconds; while it answers `more`, the same call goes on. The audit of the default tenant keeps who did it.",
+    body: z.strictObject({
+      confirm: z.string().max(63).optional().describe("The tenant's id again: everything of it goes"),
+      keep_files: z.boolean().default(false).describe("Files stay where they are"),
+      reason,
+      dry_run,
+      actor,
+    }),
+    reply: z.object({
+      tenant_id: z.string(),
+      dry_run: z.boolean(),
+      jobs: z.int().nullable().describe("That would go; null: not asked"),
+      removed: z.int().describe("Rows and jobs that this call removed"),
+      files: z.int().describe("Files that this call removed, or recorded ones that would go"),
+      more: z.boolean().describe("Something is left: call again"),
+    }),
+    errors: [404, 409],
   }),
   create_key: endpoint("POST /api/tenants/{tenant_id}/keys", {
     summary: "Make a key of a tenant: its first one, usually",

@@ -92,30 +92,38 @@ export interface Removal {
   reason?: string | null;
   keep_files?: boolean;
   on_step?: (removed: number) => void;
+  /** Asked between two steps: true leaves the rest to another call. */
+  until?: () => boolean;
 }
 
-/** May be broken off and begun again: it goes on with what is left. */
-export async function removeTenant(engine: Engine, { keep_files = false, on_step, ...request }: Removal) {
+/** May be broken off and begun again: it goes on with what is left, until `more` is false. */
+export async function removeTenant(
+  engine: Engine,
+  { keep_files = false, on_step, until = () => false, ...request }: Removal,
+) {
   const places = placesOfTenant(engine, request.tenant_id);
   const uploads = zone_names.map((zone) => engine.zones.parts(zone, request.tenant_id));
-  const text = JSON.stringify(request);
-  const done = { tenant_id: request.tenant_id, removed: 0, files: 0 };
-  for (let more = true; more; ) {
-    const step = await asked<{ removed: number; more: boolean }>(
+  const done = { tenant_id: request.tenant_id, removed: 0, files: 0, more: true };
+  const step = async (files_gone: boolean) => {
+    const text = JSON.stringify({ ...request, files_gone });
+    const { removed, more } = await asked<{ removed: number; more: boolean }>(
       engine.db.sql`select app.remove_tenant(${text}::text::json) as reply`,
     );
-    done.removed += step.removed;
-    ({ more } = step);
+    done.removed += removed;
     on_step?.(done.removed);
-  }
-  if (keep_files) return done;
+    return more;
+  };
+  while (await step(false)) if (until()) return done;
   // Rows first: a file without a row is a leftover, a row without its file would be a lie.
-  for (const place of [...places, ...uploads.map((blobs) => ({ name: "storage" as const, blobs, prefix: "" }))]) {
+  const all = [...places, ...uploads.map((blobs) => ({ name: "storage" as const, blobs, prefix: "" }))];
+  for (const place of keep_files ? [] : all) {
     for await (const keys of filesOf(place)) {
       for (const key of keys) await place.blobs.remove(key);
       done.files += keys.length;
+      if (until()) return done;
     }
   }
+  done.more = await step(true);
   return done;
 }
 
