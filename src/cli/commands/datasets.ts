@@ -2,7 +2,6 @@
 import { approvals, clearances, type ReleaseRecord, releases_api } from "../../core/api/platform/releases.js";
 import type { Problem } from "../../core/errors/problems.js";
 import { printable } from "../../core/values/printable.js";
-import { asked } from "../../engine/verbs/reply.js";
 import { answer, type Cli, type CliCommand } from "../terminal/command.js";
 import { usage } from "../terminal/failure.js";
 import { bytes, count } from "../terminal/figures.js";
@@ -147,15 +146,6 @@ function addDecision(cli: Cli, datasets: CliCommand, verb: "approve" | "reject" 
     });
 }
 
-interface Unpublished {
-  release: ReleaseRecord;
-  dry_run: boolean;
-  file_count: number;
-  bytes: number;
-  files: { ref: string; bytes: number }[];
-  jobs: string[];
-}
-
 function addUnpublish(cli: Cli, datasets: CliCommand): void {
   datasets
     .command("unpublish")
@@ -167,10 +157,10 @@ function addUnpublish(cli: Cli, datasets: CliCommand): void {
       "fanfold datasets unpublish dem/alps/2",
       'fanfold datasets unpublish dem/alps/2 --yes --reason "superseded"',
     )
-    .action(async (id: string, flags: { yes?: boolean; reason?: string }) => {
-      await withSession(cli, async ({ engine: { db, tenant } }) => {
-        const told = await asked<Unpublished>(db.sql`select platform.unpublish_release(
-          ${id}::text, ${flags.yes !== true}::boolean, ${flags.reason ?? null}::text, ${tenant}::text, ${cli.io.user()}::text) as reply`);
+    .action(async (id: string, { yes = false, reason }: { yes?: boolean; reason?: string }) => {
+      await withSession(cli, async ({ engine }) => {
+        const wanted = { id, dry_run: !yes, reason, actor: cli.io.user() };
+        const told = await engine.call(releases_api.unpublish, wanted as never);
         answer(cli, told, () => [
           ...told.files.slice(0, 20).map(({ ref, bytes: size }) => `  ${printable(ref)}  ${bytes(size)}`),
           `${count(told.file_count)} files, ${bytes(told.bytes)}${told.dry_run ? " would go; with --yes they go" : ` go, by ${count(told.jobs.length)} jobs`}`,

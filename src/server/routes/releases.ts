@@ -1,30 +1,15 @@
-// Datasets and releases. Everything but the list of what an unpublish would take is one SQL function.
+// Datasets and releases. Each is one SQL function; an unpublish also lists the items it would take.
 import type { Catalog } from "../../catalog/catalog.js";
-import { type ReleaseRecord, releases_api } from "../../core/api/platform/releases.js";
+import { releases_api } from "../../core/api/platform/releases.js";
 import type { Engine } from "../../engine/engine.js";
-import { asked } from "../../engine/verbs/reply.js";
 import { routes } from "../http/route.js";
 
 const MOST_ITEMS = 10_000;
 
-interface Unpublished {
-  release: ReleaseRecord;
-  dry_run: boolean;
-  changed: boolean;
-  made_by: string[];
-  file_count: number;
-  bytes: number;
-  files: { ref: string; bytes: number; media_type: string; adopted: boolean }[];
-  tables: { kind: string; ref: string; bytes: number | null }[];
-  jobs: string[];
-}
-
 export const releasesRoutes = () =>
   routes(releases_api, {
-    async unpublish({ engine, service, body: { id, dry_run, reason = null, actor: person }, actor }) {
-      const { db, tenant } = engine;
-      const told = await asked<Unpublished>(db.sql`select platform.unpublish_release(
-        ${id}::text, ${dry_run}::boolean, ${reason}::text, ${tenant}::text, ${actor(person)}::text) as reply`);
+    async unpublish({ engine, service, body: { actor: person, ...fields }, actor }) {
+      const told = await engine.call(releases_api.unpublish, { ...fields, actor: actor(person) });
       const catalog = await service.catalogs.of(engine);
       return { ...told, items: catalog === null ? [] : await itemsOf(engine, catalog, told.made_by) };
     },

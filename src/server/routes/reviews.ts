@@ -2,22 +2,17 @@
 import type { Catalog } from "../../catalog/catalog.js";
 import { type ReviewSide, reviews_api } from "../../core/api/platform/reviews.js";
 import type { Engine } from "../../engine/engine.js";
-import { asked } from "../../engine/verbs/reply.js";
-import { type Answering, routes } from "../http/route.js";
+import { routes } from "../http/route.js";
 
 /** More are told as "at least". */
 const MOST_ITEMS = 1_000;
 
-type Review = Awaited<ReturnType<Answering<typeof reviews_api.review>>>;
 type Counted = Pick<ReviewSide, "items" | "items_at_least">;
 
 export const reviewsRoutes = () =>
   routes(reviews_api, {
     async review({ engine, service, params }) {
-      const { db, tenant } = engine;
-      const told = await asked<Review>(
-        db.sql`select platform.review_of(${params.request_id}::text, ${tenant}::text) as reply`,
-      );
+      const told = await engine.call(reviews_api.review, params);
       const catalog = await service.catalogs.of(engine);
       const counted = async (side: ReviewSide): Promise<ReviewSide> => ({
         ...side,

@@ -158,6 +158,7 @@ export const releases_api = {
     errors: [404, 409],
   }),
   unpublish: endpoint("POST /api/platform/unpublish", {
+    sql: "platform.unpublish_release",
     cli: "datasets unpublish {id}",
     scope: "operate",
     summary: "What of a release would go out of the catalogue, and with dry_run false: take it down",

@@ -66,6 +66,7 @@ export const reviews_api = {
     reply: z.object({ request_id: z.string(), events: z.array(event), next: z.string().nullable() }),
   }),
   review: endpoint("GET /api/platform/requests/{request_id}/review", {
+    sql: "platform.review_of",
     summary: "What a request makes, beside what stood before it: for a reviewer",
     description:
       "`before` is the highest earlier version that is approved; where there is none, the run before of the same version; else the " +
