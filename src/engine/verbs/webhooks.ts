@@ -1,17 +1,11 @@
 // Webhook endpoints and their deliveries: secrets are made and sealed here, so that the database never sees one; everything else
 // is the database's to decide.
 import { randomBytes } from "node:crypto";
-import type { ReplyOf } from "../../core/api/endpoint.js";
+import type { BodyIn, ReplyOf } from "../../core/api/endpoint.js";
 import { deliveries_api, webhooks_api } from "../../core/api/webhooks.js";
 import { NotAllowedNow } from "../../core/errors/errors.js";
 import { type OutboundPolicy, refuseAddresses } from "../../core/places/outbound.js";
-import {
-  type DeliveryStatus,
-  secret_bytes,
-  type WebhookEvent,
-  webhookPurpose,
-  webhookSecret,
-} from "../../core/places/webhooks.js";
+import { secret_bytes, webhookPurpose, webhookSecret } from "../../core/places/webhooks.js";
 import type { Queryable } from "../database/database.js";
 import { type Sealer, sealedFor } from "../sealing.js";
 import { asked } from "./reply.js";
@@ -23,24 +17,9 @@ export type WebhookWithSecret = ReplyOf<typeof webhooks_api.rotate>;
 export type DeliveryRecord = ReplyOf<typeof deliveries_api.list>["deliveries"][number];
 export type DeliveryWithTries = ReplyOf<typeof deliveries_api.get>;
 
-interface WebhookSettings {
-  url?: string | undefined;
-  events?: readonly WebhookEvent[] | undefined;
-  description?: string | undefined;
-  timeout_s?: number | undefined;
-  actor?: string | undefined;
-}
-
-export type NewWebhook = WebhookSettings & { url: string; secret?: string | undefined };
-export type WebhookChange = WebhookSettings & { enabled?: boolean | undefined; reason?: string | undefined };
-
-export interface DeliveryFilter {
-  endpoint_id?: string | null | undefined;
-  job_id?: string | null | undefined;
-  status?: DeliveryStatus | null | undefined;
-  limit?: number;
-  cursor?: string | null | undefined;
-}
+export type NewWebhook = BodyIn<typeof webhooks_api.create>;
+export type WebhookChange = BodyIn<typeof webhooks_api.update>;
+export type DeliveryFilter = VerbFields<typeof deliveries_api.list>;
 
 export class Webhooks extends Noun {
   constructor(
