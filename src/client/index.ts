@@ -1,9 +1,9 @@
 // fanfold/client: everything a program without database access needs. Re-exports only.
 
+export * as api from "../core/api/all.js";
 export type { WouldSubmit } from "../core/api/jobs.js";
 export * from "../core/index.js";
 export { type CellStatus, type Cells, cell_statuses, durationOf, tasksOfCell } from "../core/shown/cells.js";
-export * as api from "./api.js";
 export type { AuditFilter, DeedRecord } from "./audit.js";
 export type { BlueprintDeclaration } from "./blueprints.js";
 export type { BulkOptions } from "./bulk.js";

@@ -1,0 +1,33 @@
+// The contract by noun: what client.call(api.jobs.list, …) takes, and what the words of the verbs are made of. Re-exports only.
+
+export { audit_api as audit } from "./audit.js";
+export { blueprints_api as blueprints } from "./blueprints.js";
+export { cells_api as cells } from "./cells.js";
+export { assets_api as assets } from "./files/assets.js";
+export { uploads_api as uploads } from "./files/uploads.js";
+export { footprints_api as footprints } from "./footprints.js";
+export { groups_api as groups } from "./groups.js";
+export { health_api as health } from "./health.js";
+export { job_bulk_api as job_bulk } from "./job_bulk.js";
+export { jobs_api as jobs } from "./jobs.js";
+export { keys_api as keys } from "./keys.js";
+export { layers_api as layers } from "./layers.js";
+export { limits_api as limits } from "./limits.js";
+export { operations_api as operations } from "./operations.js";
+export { recipes_api as recipes } from "./platform/recipes.js";
+export { releases_api as releases } from "./platform/releases.js";
+export { requests_api as requests } from "./platform/requests.js";
+export { queues_api as queues } from "./queues.js";
+export { retention_api as retention } from "./retention.js";
+export { schedules_api as schedules } from "./schedules.js";
+export { sessions_api as sessions } from "./sessions.js";
+export { stream_api as stream } from "./stream.js";
+export { task_details_api as task_details } from "./task_details.js";
+export { tasks_api as tasks } from "./tasks.js";
+export { tenants_api as tenants } from "./tenants.js";
+export { timeline_api as timeline } from "./timeline.js";
+export { views_api as views } from "./views.js";
+export { vitals_api as vitals } from "./vitals.js";
+export { deliveries_api as deliveries, webhooks_api as webhooks } from "./webhooks.js";
+export { work_api as work } from "./work.js";
+export { workers_api as workers } from "./workers.js";
