@@ -166,7 +166,7 @@ function Decisions({ release: { decisions, reviewer, reason, decided_at, approva
   }
   if (told.length === 0) return null;
   return (
-    <ul className="decisions small">
+    <ul className="bare-list decisions small">
       {told
         .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .map(({ text, sign, by, at, reason: why }) => (

@@ -194,7 +194,7 @@ function Tenants() {
   return (
     <Card title="Tenants" actions={<Button onClick={() => setMaking(true)}>Make a tenant</Button>}>
       <ProblemNote error={error} title="The tenants cannot be read" />
-      <ul className="tenants">
+      <ul className="bare-list tenants">
         {data?.tenants.map(({ tenant_id, name, created_at }) => (
           <li key={tenant_id}>
             <strong className="mono">{tenant_id}</strong> {name !== null && <Safe text={name} limit={100} />}{" "}
@@ -225,7 +225,7 @@ function Tenants() {
           start={{}}
           verb="Make it"
           cli={({ tenant_id, name }) =>
-            cliLine(["tenants", "create", wordOf(tenant_id) ?? "TENANT"], { name: wordOf(name) })
+            cliLine(["bare-list tenants", "create", wordOf(tenant_id) ?? "TENANT"], { name: wordOf(name) })
           }
           onClose={() => setMaking(false)}
         />

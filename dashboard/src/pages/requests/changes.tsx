@@ -126,7 +126,7 @@ function Parameters({ before, now }: { before: ReviewSide; now: ReviewSide }) {
   return (
     <div className="stack">
       <h3>Parameters that changed</h3>
-      <ul className="parameter-changes">
+      <ul className="bare-list parameter-changes">
         {changes.map(({ path, before: was, now: is }) => (
           <li key={path}>
             <code>
@@ -154,7 +154,7 @@ function Files({ before, now }: { before: ReviewSide; now: ReviewSide }) {
   return (
     <div className="stack">
       <h3>Files it is made of</h3>
-      <ul className="parameter-changes mono small">
+      <ul className="bare-list parameter-changes mono small">
         {added.slice(0, MOST_FILES).map((file) => (
           <li key={`+${file}`}>
             <ins>

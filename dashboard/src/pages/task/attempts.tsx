@@ -53,7 +53,7 @@ export function Attempts({ task }: { task: Task }) {
   const has_end = task.finished_at !== null && (task.status !== "failed" || attempts.length === 0);
   return (
     <Card title="Attempts">
-      <ol className="task-story">
+      <ol className="bare-list task-story">
         <Step
           status="queued"
           title={
