@@ -18,7 +18,7 @@ describe("a remote worker loses nothing and doubles nothing, by itself", { concu
   for (const kind of kinds) {
     const own = worker_commands[kind]!.has_children === true ? { ...alone, ...of_children } : alone;
     for (const [name, scenario] of Object.entries(own)) {
-      test(`${name} (${kind})`, { timeout: 120_000 * rounds }, async () => {
+      test(`${name} (${kind})`, { timeout: 400_000 * rounds }, async () => {
         for (let round = 0; round < rounds; round++) await scenario(house, kind);
       });
     }
@@ -27,7 +27,7 @@ describe("a remote worker loses nothing and doubles nothing, by itself", { concu
 
 describe("a remote worker loses nothing and doubles nothing, with all others", () => {
   for (const [name, scenario] of Object.entries(together)) {
-    test(`${name} (${kinds.join(", ")})`, { timeout: 120_000 * rounds }, async () => {
+    test(`${name} (${kinds.join(", ")})`, { timeout: 400_000 * rounds }, async () => {
       for (let round = 0; round < rounds; round++) await scenario(house, kinds);
     });
   }

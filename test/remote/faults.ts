@@ -47,7 +47,7 @@ export const alone: Record<string, Scenario> = {
     const job_id = await scene.submit("fault.step", items(24, { ms: 150 }));
     await scene.noted("end", 4);
     await first.kill();
-    const second = scene.worker(kind);
+    const second = scene.worker(kind, LONG_LEASE_S);
     await whole(scene, job_id, 24);
     await leaves(second);
     // Only what the dead one had in hand ran again.
@@ -62,7 +62,7 @@ export const alone: Record<string, Scenario> = {
     const job_id = await scene.submit("fault.hold", items(4, { gate }));
     const [held] = await scene.noted("start", 4);
     first.signal("SIGSTOP");
-    const second = scene.worker(kind);
+    const second = scene.worker(kind, LONG_LEASE_S);
     const tasks = (wanted: string, is_first: boolean) => {
       const found = scene.notes().filter(({ what, pid }) => what === wanted && (pid === held!.pid) === is_first);
       return found.map(({ n }) => n);
@@ -141,7 +141,7 @@ export const alone: Record<string, Scenario> = {
     await first.kill();
     const file = join(house.dir, "zones", "silver", `tenant-${scene.tenant}`, left!.key!);
     expect(existsSync(file)).toBe(true);
-    const second = scene.worker(kind);
+    const second = scene.worker(kind, LONG_LEASE_S);
     await scene.noted("uploaded", 2);
     expect(await seen(scene)).toEqual([]);
     await writeFile(gate, "");

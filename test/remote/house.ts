@@ -57,10 +57,13 @@ export const LEASE_S = 5;
 /** Where a lease must not end, however busy the machine is. */
 export const LONG_LEASE_S = 60;
 
+/** Nothing here takes long on a machine that has time; one that has none gets it. */
+const patience_s = 180;
+
 export async function until<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
-  s = 60,
+  s = patience_s,
 ): Promise<T> {
   const over = performance.now() + s * 1000;
   for (;;) {
@@ -318,7 +321,7 @@ export class RemoteScene {
     return job_id as string;
   }
 
-  async ended(job_id: string, s = 60): Promise<{ status: string; result: unknown }> {
+  async ended(job_id: string, s = patience_s): Promise<{ status: string; result: unknown }> {
     return until(
       `job ${job_id} ends`,
       async () => {
