@@ -42,5 +42,5 @@ test.skipIf(made === null)(
     expect(names).toContain("httpx");
     expect(names).not.toContain("pydantic");
   },
-  180_000,
+  900_000,
 );
