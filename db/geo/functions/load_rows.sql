@@ -24,7 +24,16 @@ begin
     with cleaned as materialized (
       select s.*, c.geom, c.code, c.reason, c.mended
         from geo.%1$I s
-        cross join lateral geo.clean_geometry(case when $7 then s.g end, $1, $2, $3, $4) c
+        -- Read once: without "offset" it would be written out wherever it is named.
+        cross join lateral (select case when $7 then @postgis@.st_setsrid(s.g::@postgis@.geometry, $1) end as geom offset 0) r
+        cross join lateral (select $1 = $2 and geo.is_plain(r.geom, $3) as is_plain offset 0) p
+        cross join lateral (
+          select case when @postgis@.st_dimension(r.geom) = 0 then r.geom else @postgis@.st_multi(r.geom) end as geom,
+              null::text as code, null::text as reason, '{}'::text[] as mended
+           where p.is_plain
+          union all
+          select m.geom, m.code, m.reason, m.mended from geo.clean_geometry(case when $7 then s.g end, $1, $2, $3, $4) m where not p.is_plain
+        ) c
        where $5 is null or s.n = $5
     ), loaded as (
       insert into geo.%2$I (fid%3$s%4$s)
