@@ -54,6 +54,8 @@ export interface TileQuery extends FeatureChoice {
   most_features: number;
   most_bytes: number;
   properties?: string[];
+  /** Of Web Mercator's tiles: where all of the layer is asked for, one that was made with it is taken. */
+  place?: { zoom: number; column: number; row: number };
   /** As features, for a caller that makes the tile itself. */
   as_features?: true;
 }

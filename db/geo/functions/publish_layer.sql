@@ -35,6 +35,8 @@ begin
   v_new.updated_at := now();
   if v_mode in ('append', 'upsert') and v_before.name is not null then
     v_changed := geo.merge_rows(of_candidate, v_before, v_mode, request);
+    -- Its tiles are of the rows before.
+    delete from geo.pyramids p where p.table_name = v_before.table_name;
     v_new.table_name := v_before.table_name;
     v_new.columns := v_before.columns;
     v_new.geometry_column := v_before.geometry_column;

@@ -1,6 +1,7 @@
 -- One tile of a layer. request: {tenant?, layer, version, srid and box of the tile, extent (its units a side), buffer, most_features,
 -- most_bytes, properties?, as_features?} and what where_text takes. No row where that version is not there any more. Where PostGIS makes no
--- vector tiles, or as_features says so, it is the features in the tile's own numbers: [[key, geometry, properties], …].
+-- vector tiles, or as_features says so, it is the features in the tile's own numbers: [[key, geometry, properties], …]. place: {zoom, column,
+-- row} of Web Mercator's tiles: where all of the layer is asked for, one that was made with it is taken.
 create or replace function geo.read_tile(request jsonb, out tile bytea, out features jsonb, out count integer, out thinned boolean)
 returns setof record
 language plpgsql stable security definer
@@ -15,12 +16,24 @@ declare
   v_most integer := least(greatest((request ->> 'most_features')::integer, 1), 50000);
   v_bytes bigint := (request ->> 'most_bytes')::bigint;
   v_makes boolean := not request ? 'as_features' and coalesce(@postgis@.postgis_libprotobuf_version(), '') <> '';
+  v_zoom integer := (request #>> '{place,zoom}')::integer;
   v_box @postgis@.geometry;
 begin
   if v_layer is null then
     return;
   end if;
-  thinned := false;
+  thinned := request ? 'sample';
+  if not request ?| array['key', 'bbox', 'filter', 'starts', 'ends', 'properties', 'as_features']
+    and exists (select from geo.pyramids p where p.table_name = v_layer ->> 'table_name' and p.zooms > v_zoom) then
+    select t.tile, t.features, coalesce(jsonb_array_length(t.features), 0), t.thinned into tile, features, count, thinned
+      from geo.pyramid_tiles t
+     where t.table_name = v_layer ->> 'table_name' and t.zoom = v_zoom
+       and t.tile_column = (request #>> '{place,column}')::integer and t.tile_row = (request #>> '{place,row}')::integer;
+    tile := case when features is null then coalesce(tile, '') end;
+    thinned := coalesce(thinned, false);
+    return next;
+    return;
+  end if;
   if v_layer ->> 'geometry_column' is null then
     count := 0;
     return next;

@@ -14,13 +14,7 @@ declare
   v_picked text;
   v_made text;
 begin
-  -- Values of a tile are texts, numbers and truths: times and JSON as their texts, whether PostGIS or we write the tile.
-  select string_agg(format(case
-        when c.one ->> 'type' = 'datetime' then '(to_json(t.%1$I) #>> ''{}'') as %1$I'
-        when c.one ->> 'type' in ('json', 'date') then 't.%1$I::text as %1$I'
-        when c.one ->> 'type' = 'number' then 't.%1$I::double precision as %1$I'
-        else 't.%1$I as %1$I'
-      end, c.one ->> 'name'), ', ' order by c.n) into v_columns
+  select geo.tile_columns_text(coalesce(jsonb_agg(c.one order by c.n), '[]'), 't') into v_columns
     from jsonb_array_elements(layer -> 'columns') with ordinality c (one, n)
    where not request ? 'properties' or request -> 'properties' ? (c.one ->> 'name');
   v_made := case when request ->> 'srid' = layer ->> 'srid' then 't."=geom"' else format('@postgis@.st_transform(t."=geom", %s)', (request ->> 'srid')::integer) end;
@@ -34,7 +28,7 @@ begin
          select t.%1$I as "=key", %2$s as "=geom"%3$s from geo.%4$I t %5$s
           where %2$s operator(@postgis@.&&) geo.reach(@postgis@.st_expand($3, %6$s), %7$s, %8$L) and %9$s
           %10$s limit %11$s) q$q$,
-    layer ->> 'key_column', v_geometry, coalesce(', ' || v_columns, ''), layer ->> 'table_name',
+    layer ->> 'key_column', v_geometry, coalesce(', ' || nullif(v_columns, ''), ''), layer ->> 'table_name',
     -- Of a table that is far larger than a tile, a part of its pages is enough to choose from.
     case when request ? 'sample' then format('tablesample system (%s) repeatable (0)', (request ->> 'sample')::double precision) else '' end,
     v_width / v_extent * v_buffer, layer ->> 'srid', geo.served_extent(layer), geo.where_text(request, layer),

@@ -5,6 +5,7 @@ import { defineHandler } from "../../../core/declare/declare.js";
 import { Permanent } from "../../../core/errors/errors.js";
 import type { TaskContext } from "../../../core/task/context.js";
 import { layerName } from "../../../geo/column_names.js";
+import { pyramid_caps, tile_buffer, tile_extent } from "../../../geo/layers/tile_caps.js";
 import { catalogOf } from "../../stac/catalog_of.js";
 import { makeCollection } from "../../stac/make_collection.js";
 import type { ChunkFacts, LoadedPart, PublishedLayer, Target } from "../facts.js";
@@ -127,6 +128,8 @@ async function publishOne(
     extent,
     rejected_count,
   };
+  const before = await layerBefore(ctx, layer, given.mode);
+  if (before === null) await makePyramid(ctx, target, row_count);
   await ctx.db(
     (session) => session.sql`
       select geo.publish_layer(${target.table}::text, ${layer}::text, ${JSON.stringify(request)}::text::jsonb)`,
@@ -135,7 +138,6 @@ async function publishOne(
   if (item !== null) {
     const catalog = await catalogOf(ctx);
     const writer = await ctx.db((session) => catalog.prepare(session, item.collection));
-    const before = await layerBefore(ctx, layer, given.mode);
     const made = layerItem({
       id: layer,
       collection: item.collection,
@@ -162,6 +164,15 @@ async function publishOne(
     columns: target.columns,
     item,
   };
+}
+
+/** The low zooms of a layer that has more than a tile takes. Before anybody sees it, so that tiles of a version are the same from its first moment. */
+async function makePyramid(ctx: TaskContext, { table, layer, has_geometry, columns }: Target, rows: number) {
+  if (!has_geometry || rows <= pyramid_caps[0]!.most_features) return;
+  const request = { layer, columns, zooms: pyramid_caps, extent: tile_extent, buffer: tile_buffer };
+  await ctx.db(
+    (session) => session.sql`select geo.make_pyramid(${table}::text, ${JSON.stringify(request)}::text::jsonb)`,
+  );
 }
 
 /** The layer that rows are added to; null where this load is all of it. */

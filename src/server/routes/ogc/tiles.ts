@@ -9,6 +9,7 @@ import { type Problem, quoted, suggestion } from "../../../core/errors/problems.
 import { crs84 } from "../../../geo/layers/crs.js";
 import type { Layer } from "../../../geo/layers/layer.js";
 import { writeMvt } from "../../../geo/layers/mvt.js";
+import { tile_buffer as buffer, tile_extent as extent, tileCaps } from "../../../geo/layers/tile_caps.js";
 import {
   isTile,
   type TileMatrixSet,
@@ -24,15 +25,6 @@ import { json, type Link } from "./links.js";
 import { formatOf, inTurn, isUnchanged, layerOf, type OgcCall } from "./ogc_call.js";
 import { signedTiles } from "./tile_urls.js";
 
-/** Units of a tile's side, and how far beyond it is drawn. */
-const extent = 4096;
-const buffer = 64;
-/** What a tile may hold, by zoom: far out more would be drawn over each other than seen. */
-const caps = [
-  { to: 4, most_features: 4_000, most_bytes: 400_000 },
-  { to: 8, most_features: 8_000, most_bytes: 700_000 },
-  { to: 99, most_features: 20_000, most_bytes: 1_500_000 },
-];
 /** Where a tile would be chosen of so many times more, it is chosen of a sample. */
 const sampled_above = 20;
 const kept_bytes = 64 * 1024 * 1024;
@@ -72,9 +64,10 @@ export class Tiles {
       box: tileBox(at),
       extent,
       buffer,
-      ...caps.find(({ to }) => at.zoom <= to)!,
+      ...tileCaps(at.zoom),
       ...choice,
       ...(properties === undefined ? {} : { properties }),
+      ...(at.set.srid === 3857 ? { place: { zoom: at.zoom, column: at.column, row: at.row } } : {}),
     };
     if (isUnchanged(ogc, layer, "mvt")) return undefined;
     const { bytes, thinned } = await this.#tile(ogc, layer, question);
@@ -93,7 +86,7 @@ export class Tiles {
     if (known_tile !== undefined) return known_tile;
     const sample = sampleOf(layer, question);
     const read = await inTurn(ogc, () => ogc.layers.tile(engine.db, { ...question, ...sample }));
-    const made = { bytes: bytesOf(layer, read), thinned: read?.thinned === true || sample !== null };
+    const made = { bytes: bytesOf(layer, read), thinned: read?.thinned === true };
     this.#kept.set(key, made);
     return made;
   }
