@@ -23,7 +23,7 @@ npm run bench -- fairness [--n queued] [--samples n] [--json] how long one tenan
 npm run bench -- requests [--n requests] [--callers n] [--json] requests of three jobs, beside jobs with depends_on
 npm run bench -- pooler   [--samples n] [--json]              how long a task waits for an idle worker behind PgBouncer
 npm run bench -- python   [--n tasks] [--samples n] [--json]  a Python worker beside procrastinate and dramatiq
-npm run bench -- vector   [--n tiles] [--json]                raster tiles beside titiler, CPU for each
+npm run bench -- vector   [--n lines] [--samples n] [--json]  a load, features and tiles beside ogr2ogr, tipg and titiler
 npm run bench -- h3       [--json]                            cells and pixels a CPU second, without the service
 npm run bench -- raster   [--n tiles] [--samples n] [--only tiles,wasm,large] [--json] beside a shell loop and a Python script that do the same
 `;
