@@ -24,9 +24,9 @@ import {
 } from "./core/values/config_shape.js";
 import {
   type Answer,
-  azureCredentials,
   oneOf,
   readAlgorithms,
+  readCallUrl,
   readEndpoint,
   readHost,
   readHours,
@@ -56,6 +56,7 @@ import {
   uploadLimits,
 } from "./core/values/setting_values.js";
 import { readVault, type VaultPlace, vaultConfig } from "./core/values/vault_setting.js";
+import { azureCredentials, given, s3Settings } from "./core/values/zone_settings.js";
 
 export type {
   Config,
@@ -100,6 +101,7 @@ const settings = {
     oneOf(["auto", "own", "same"], "a choice"),
   ),
   retry: setting<Retry | undefined>("FANFOLD_RETRY", undefined, readRetryText),
+  on_alert: setting<string | undefined>("FANFOLD_ON_ALERT", undefined, readCallUrl),
   host: setting("FANFOLD_HOST", "127.0.0.1", readHost),
   port: setting("FANFOLD_PORT", 8080, readPort),
   debug: setting("FANFOLD_DEBUG", false, readSwitch),
@@ -294,6 +296,7 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
     worker_memory_mb: value(settings.worker_memory_mb, flags.worker_memory_mb),
     isolation_user: value(settings.isolation_user),
     retry: value(settings.retry),
+    on_alert: value(settings.on_alert),
     host: value(settings.host, flags.host),
     port: value(settings.port, flags.port),
     port_is_chosen: flags.port !== undefined || (env[settings.port.name]?.trim() ?? "") !== "",
@@ -320,20 +323,6 @@ export function loadConfig(env: Environment = process.env, flags: ConfigFlags = 
   };
   if (problems.length > 0) throw new BadRequest("the configuration has problems", { problems });
   return Object.freeze(config);
-}
-
-/** The SDK finds the region itself, but where there is none: services other than AWS need just any. */
-function s3Settings(env: Environment, endpoint: string | undefined, path_style: boolean | undefined) {
-  const region = [env.AWS_REGION, env.AWS_DEFAULT_REGION].find((text) => text !== undefined && text.trim() !== "");
-  return {
-    ...given("endpoint", endpoint),
-    ...given("path_style", path_style),
-    ...given("region", region ?? (endpoint === undefined ? undefined : "us-east-1")),
-  };
-}
-
-function given<Name extends string, T>(name: Name, value: T | undefined): { [N in Name]?: T } {
-  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: T };
 }
 
 /** Half of it set is a mistake: a service that was meant to take tokens must not start without. */

@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { Conflict } from "../core/errors/errors.js";
 import { fileKeeper } from "../engine/upkeep/file_keeper.js";
 import { Housekeeping } from "../engine/upkeep/housekeeping.js";
-import { Janitor } from "../engine/upkeep/janitor.js";
+import { type Alert, Janitor } from "../engine/upkeep/janitor.js";
 import { Retention } from "../engine/upkeep/retention.js";
 import { Scheduler } from "../engine/upkeep/scheduler.js";
 import { assertServingRole } from "./access/role.js";
@@ -24,6 +24,8 @@ export interface ServerOptions extends Omit<AppOptions, "check_replies" | "grace
   drain_s?: number;
   /** Do the janitor's and the scheduler's duties too; a deployment without any worker on the database needs it. Default: yes. */
   janitor?: boolean;
+  /** Of the janitor and the scheduler: a page, a chat message. */
+  on_alert?: ((alert: Alert) => unknown) | undefined;
 }
 
 export interface Server {
@@ -37,7 +39,7 @@ export interface Server {
 
 /** Throws Forbidden under a role that must not serve, Conflict when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { engine, host = "127.0.0.1", port = 8080, grace_s = 20, drain_s = 0, janitor = true } = options;
+  const { engine, host = "127.0.0.1", port = 8080, grace_s = 20, drain_s = 0, janitor = true, on_alert } = options;
   await assertServingRole(engine.db);
   const app = createApp({ ...options, grace_ms: grace_s * 1000 });
   await listen(app, host, port);
@@ -45,8 +47,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   // On connections of their own: rounds take the time they need, and hold up no call.
   const db = janitor && engine.db.kind === "server" ? engine.openConnection("janitor", 2) : engine.db;
   const housekeeping = janitor
-    ? new Housekeeping(new Janitor({ db, log }), log, 30, [
-        new Scheduler({ engine, db, log }),
+    ? new Housekeeping(new Janitor({ db, log, on_alert }), log, 30, [
+        new Scheduler({ engine, db, log, on_alert }),
         fileKeeper(engine, db, log),
         new Retention({ db, log }),
       ])

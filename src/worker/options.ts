@@ -67,7 +67,7 @@ export interface WorkerOptions {
   /** How failed tasks are tried again where neither their submit nor stage nor handler says so; FANFOLD_RETRY when left out. */
   retry?: Retry;
   /** Told of what the janitor found that should not be, after the log and the event. */
-  on_alert?: (alert: Alert) => unknown;
+  on_alert?: ((alert: Alert) => unknown) | undefined;
   /** Flags of node for the processes of isolated handlers, besides this process's own. */
   isolation_node_args?: readonly string[];
   /** Variables for them, besides this process's own without the database's credentials. */

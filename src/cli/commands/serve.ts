@@ -18,7 +18,7 @@ import {
   workerBeside,
 } from "../terminal/serving.js";
 import { withSession } from "../terminal/session.js";
-import { addWaitOption, safeUrl, waitOf } from "./up.js";
+import { addWaitOption, on_alert_words, safeUrl, waitOf } from "./up.js";
 
 interface ServeOptions {
   host?: string;
@@ -28,6 +28,7 @@ interface ServeOptions {
   lease?: string;
   memory?: string;
   waitForDatabase?: string;
+  onAlert?: string;
   cells?: string;
 }
 
@@ -45,6 +46,7 @@ export function addServe(cli: Cli): void {
     .option("--worker", "run a worker in this process too")
     .option("--cells <file>", "no API of its own: one address before the cells that the file names (fanfold cells)")
     .option("--slots <number>", "with --worker: how many tasks run at the same time (default 8)")
+    .option("--on-alert <url>", on_alert_words)
     .option(
       "--lease <seconds>",
       "with --worker: for how long a worker that is not heard of keeps its tasks (default 30)",
@@ -116,6 +118,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
       slots,
       lease_s,
       worker_memory_mb,
+      on_alert: options.onAlert,
       log: true,
       pool: SERVER_POOL,
       waits: true,

@@ -26,6 +26,7 @@ import { type Session, type SessionOptions, withSession } from "../terminal/sess
 export interface UpOptions {
   slots?: string;
   lease?: string;
+  onAlert?: string;
   logTasks?: boolean;
   memory?: string;
   host?: string;
@@ -77,6 +78,7 @@ export function addUp(cli: Cli): void {
     )
     .option("--slots <number>", "how many tasks run at the same time (default 8); also of one type: 8,raster.warp=2")
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
+    .option("--on-alert <url>", on_alert_words)
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
     .option("--log-tasks", "one line of the log for each task that ends, also for those that simply complete");
   addWaitOption(addHttpOptions(command).option("--no-http", "run the worker only"))
@@ -87,6 +89,8 @@ export function addUp(cli: Cli): void {
     )
     .action((options: UpOptions) => up(cli, options));
 }
+
+export const on_alert_words = "send alerts there, too, as POST with JSON (default: FANFOLD_ON_ALERT)";
 
 export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<void> {
   const problems: Problem[] = [];
@@ -123,6 +127,7 @@ export async function up(cli: Cli, options: UpOptions, more?: UpMore): Promise<v
       lease_s,
       log_tasks: options.logTasks,
       worker_memory_mb,
+      on_alert: options.onAlert,
       host: options.host,
       port,
       log: true,

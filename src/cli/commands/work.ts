@@ -1,8 +1,9 @@
 // fanfold work: a worker alone, for machines that do nothing else. It serves no HTTP and leaves the schema to `fanfold migrate`.
 import type { Cli } from "../terminal/command.js";
-import { addWaitOption, type UpOptions, up } from "./up.js";
+import { addWaitOption, on_alert_words, type UpOptions, up } from "./up.js";
 
-interface WorkFlags extends Pick<UpOptions, "slots" | "lease" | "memory" | "logTasks" | "waitForDatabase" | "once"> {
+interface WorkFlags
+  extends Pick<UpOptions, "slots" | "lease" | "onAlert" | "memory" | "logTasks" | "waitForDatabase" | "once"> {
   types?: string;
 }
 
@@ -18,6 +19,7 @@ export function addWork(cli: Cli): void {
     .option("--slots <number>", "how many tasks run at the same time (default 8); also of one type: 8,raster.warp=2")
     .option("--lease <seconds>", "for how long a worker that is not heard of keeps its tasks (default 30)")
     .option("--memory <MB>", "what its isolated tasks may declare together (default: 75 % of this machine's memory)")
+    .option("--on-alert <url>", on_alert_words)
     .option("--log-tasks", "one line of the log for each task that ends, also for those that simply complete")
     .option("--once", "end when there is nothing left to run");
   addWaitOption(command)

@@ -36,10 +36,11 @@ export interface Serving {
 /** `janitor`: no worker of this process does its duties. */
 export async function serveHttp(cli_name: string, session: Session, janitor: boolean): Promise<Serving> {
   const { engine, config } = session;
-  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins } = config;
-  const [{ startServer }, { hasDashboard }] = await Promise.all([
+  const { host, port, jwt, metrics_token, trust_proxy, public_url, catalog, cors_origins, on_alert } = config;
+  const [{ startServer }, { hasDashboard }, { alertsTo }] = await Promise.all([
     import("../../server/server.js"),
     import("../../server/pages/dashboard.js"),
+    import("../../engine/upkeep/alert_webhook.js"),
   ]);
   try {
     const server = await session.patience(() =>
@@ -56,6 +57,7 @@ export async function serveHttp(cli_name: string, session: Session, janitor: boo
         cors_origins,
         signed_for_h: config.signed_for_h,
         open_layers: config.open_layers,
+        on_alert: on_alert === undefined ? undefined : alertsTo(on_alert),
       }),
     );
     // Not before: a key that is made and not shown would be lost, and no other made in its place.

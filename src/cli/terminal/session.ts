@@ -49,6 +49,8 @@ export interface SessionOptions {
   log_tasks?: boolean | undefined;
   wait_for_database_s?: number | undefined;
   worker_memory_mb?: number | undefined;
+  /** Where alerts are sent to. */
+  on_alert?: string | undefined;
   host?: string | undefined;
   port?: number | undefined;
   /** Settings of the engine's own pool; a server answers many at a time, and none for ever. */
@@ -79,7 +81,9 @@ export function configOf(cli: Cli, options: SessionOptions = {}): Config {
     host: options.host,
     port: options.port,
   };
-  const given = { ...cli.env, ...options.settings };
+  const { on_alert } = options;
+  const told = on_alert === undefined ? {} : { FANFOLD_ON_ALERT: on_alert };
+  const given = { ...cli.env, ...options.settings, ...told };
   if (options.embedded_dir === undefined) return loadConfig(given, flags);
   const env = { ...given, DATABASE_URL: undefined, FANFOLD_STORAGE_DIR: undefined, ...no_zones };
   return loadConfig(env, { ...flags, database_url: undefined, data_dir: options.embedded_dir });
@@ -144,7 +148,8 @@ export async function withSession<T>(
       startWorker: async (types) => {
         const { startWorker } = await import("../../worker/worker.js");
         const { vaultSecrets } = await import("../../worker/run/vaults.js");
-        const { slots, lease_s, isolation_user, worker_memory_mb: memory_mb, retry } = config;
+        const { alertsTo } = await import("../../engine/upkeep/alert_webhook.js");
+        const { slots, lease_s, isolation_user, worker_memory_mb: memory_mb, retry, on_alert } = config;
         const settings = {
           slots,
           lease_s,
@@ -152,6 +157,7 @@ export async function withSession<T>(
           isolation_user,
           memory_mb,
           retry,
+          on_alert: on_alert === undefined ? undefined : alertsTo(on_alert),
           log_tasks: options.log_tasks,
           type_slots: options.type_slots,
           secrets_dir,

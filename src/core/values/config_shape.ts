@@ -40,6 +40,8 @@ export interface Config {
   readonly isolation_user: "auto" | "own" | "same";
   /** How failed tasks are tried again where neither submit nor stage nor handler says so; else by what failed. */
   readonly retry: Retry | undefined;
+  /** Where alerts are sent to, beside the log. */
+  readonly on_alert: string | undefined;
   /** Where the HTTP server listens. */
   readonly host: string;
   readonly port: number;

@@ -5,7 +5,6 @@ import { quoted, suggestion } from "../errors/problems.js";
 import { parseBlock } from "../places/addresses.js";
 import { type OutboundPolicy, policyProblems } from "../places/outbound.js";
 import { parseZonePlace } from "../places/zone_place.js";
-import type { AzureCredentials } from "./config_shape.js";
 
 /** The value, or what is wrong with the text. */
 export type Answer<T> = { value: T } | { problem: string; fix: string };
@@ -67,6 +66,14 @@ export function readPublicUrl(text: string): Answer<string> {
   if (username + password !== "") return { problem: "has a user or a password in it", fix };
   if (search + hash !== "" || /[?#]$/.test(text)) return { problem: `${quoted(text)} has more than a path`, fix };
   return { value: href.replace(/\/+$/, "") };
+}
+
+/** An address that is called as it is: a secret may be a part of its path. */
+export function readCallUrl(text: string): Answer<string> {
+  const fix = "https://hooks.example.org/alerts";
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return { problem: "is not an address", fix };
+  const { username, password, href } = new URL(text);
+  return username + password === "" ? { value: href } : { problem: "has a user or a password in it", fix };
 }
 
 export function readNames(text: string): Answer<string[]> {
@@ -214,16 +221,6 @@ export function readPrepare(text: string): Answer<boolean | "auto"> {
   if (text === "auto") return { value: text };
   const answer = readSwitch(text);
   return "value" in answer ? answer : { ...answer, fix: "auto, on or off" };
-}
-
-/** The vendor's own names: what its tools read, we read. Kept nowhere else. */
-export function azureCredentials(env: Readonly<Record<string, string | undefined>>): AzureCredentials {
-  const text = (name: string) => env[name]?.trim() || undefined;
-  return {
-    connection_string: text("AZURE_STORAGE_CONNECTION_STRING"),
-    account_key: text("AZURE_STORAGE_KEY"),
-    sas_token: text("AZURE_STORAGE_SAS_TOKEN"),
-  };
 }
 
 /** 0 megabytes for all of a tenant: it may bring none. */

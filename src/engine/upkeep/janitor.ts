@@ -21,7 +21,7 @@ export interface JanitorParts {
   db: Queryable;
   log: Logger;
   /** After the log line and the event: a page, a chat message. What it throws is logged. */
-  on_alert?: (alert: Alert) => unknown;
+  on_alert?: ((alert: Alert) => unknown) | undefined;
 }
 
 export interface Sweep {

@@ -21,7 +21,7 @@ export interface SchedulerParts {
   /** Where it works; the engine's own when left out. */
   db?: Database;
   log: Logger;
-  on_alert?: (alert: Alert) => unknown;
+  on_alert?: ((alert: Alert) => unknown) | undefined;
 }
 
 export interface Round {
