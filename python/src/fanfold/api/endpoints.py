@@ -155,6 +155,7 @@ get_tasks_task_id_value = Endpoint("GET", "/api/tasks/{task_id}/value", True, (2
 get_tasks_task_id_why = Endpoint("GET", "/api/tasks/{task_id}/why", True, (200,))
 get_tenants = Endpoint("GET", "/api/tenants", True, (200,))
 post_tenants = Endpoint("POST", "/api/tenants", True, (200, 201))
+delete_tenants_tenant_id = Endpoint("DELETE", "/api/tenants/{tenant_id}", True, (200,))
 get_tenants_tenant_id = Endpoint("GET", "/api/tenants/{tenant_id}", True, (200,))
 patch_tenants_tenant_id = Endpoint("PATCH", "/api/tenants/{tenant_id}", True, (200,))
 post_tenants_tenant_id_keys = Endpoint("POST", "/api/tenants/{tenant_id}/keys", False, (201,))

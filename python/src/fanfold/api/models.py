@@ -3418,6 +3418,23 @@ class PostTenantsReply(TypedDict):
     created: bool
 
 
+class DeleteTenantsTenantIdBody(TypedDict):
+    confirm: NotRequired[str]
+    keep_files: NotRequired[bool]
+    reason: NotRequired[str]
+    dry_run: NotRequired[bool]
+    actor: NotRequired[str]
+
+
+class DeleteTenantsTenantIdReply(TypedDict):
+    tenant_id: str
+    dry_run: bool
+    jobs: int | None
+    removed: int
+    files: int
+    more: bool
+
+
 class GetTenantsTenantIdReply(TypedDict):
     tenant_id: str
     name: str | None
