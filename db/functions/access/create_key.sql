@@ -1,4 +1,4 @@
--- Makes an API key. Whoever calls made the secret and shows it once; only its hash comes here.
+-- Makes an API key. The caller made the secret and shows it once; only its hash comes here.
 -- request: {tenant?, key_id, env?, name, secret_hash (hex), scopes, operator?, expires_at?, actor?, may?}; `may` bounds what may
 -- be handed out.
 create or replace function app.create_key(request json)

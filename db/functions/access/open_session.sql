@@ -1,4 +1,4 @@
--- For the server: a session, or a link that opens one, of a key that has just been shown. Whoever calls made the token; only its
+-- For the server: a session, or a link that opens one, of a key that has just been shown. The caller made the token; only its
 -- hash comes here. request: {tenant?, key_id, token_hash (hex), kind}
 create or replace function app.open_session(request json)
 returns json

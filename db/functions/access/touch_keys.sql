@@ -1,4 +1,4 @@
--- For the server: these keys have just been used. At most one write for each key and minute, whoever asks how often.
+-- For the server: these keys have just been used. At most one write for each key and minute, however often it is used.
 create or replace function app.touch_keys(key_ids json)
 returns integer
 language plpgsql security definer

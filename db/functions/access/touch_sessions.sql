@@ -1,5 +1,5 @@
 -- For the server: these sessions (hashes, hex) have just been used, and last the longer for it. At most one write for each session
--- and minute, whoever asks how often.
+-- and minute, however often it is used.
 create or replace function app.touch_sessions(token_hashes json)
 returns integer
 language plpgsql security definer

@@ -1,4 +1,4 @@
--- For the server: a link becomes a session, once. Whoever comes second finds the row gone, however close they are. null: there is
+-- For the server: a link becomes a session, once. A second caller finds the row gone, however close they are. null: there is
 -- no such link, it was used, its time is over, or its key has ended. request: {code_hash, token_hash}, both hex.
 create or replace function app.use_sign_in_link(request json)
 returns json

@@ -1,4 +1,4 @@
--- Takes everything of a job out of ready, then out of claims, waiting for whoever is at work there: called by transactions that
+-- Takes everything of a job out of ready, then out of claims, waiting for transactions that are at work there: called by transactions that
 -- hold no row yet. Returns the job's stages.
 create or replace function app.empty_job(job app.jobs)
 returns bigint[]
@@ -12,7 +12,7 @@ begin
   delete from app.ready r where r.stage_id = any (v_stages);
   perform 1 from app.claims k where k.stage_id = any (v_stages) order by k.claim_id for update;
   delete from app.claims k where k.stage_id = any (v_stages);
-  -- Whoever held those may have put some back while we waited.
+  -- The holders of those may have put some back while we waited.
   delete from app.ready r where r.stage_id = any (v_stages);
   return v_stages;
 end $$;

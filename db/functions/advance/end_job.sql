@@ -1,6 +1,6 @@
 -- Ends a job from outside: nothing of it is claimed any more, running handlers are told at their next heartbeat, late finishes
--- are refused. It empties ready, then claims, waiting for whoever is at work there while it holds nothing they could want; then
--- it closes the ledgers and the job. Whoever ends or repairs a job waits for others who would before anything else. Returns the
+-- are refused. It empties ready, then claims, waiting for transactions that are at work there while it holds nothing they could want; then
+-- it closes the ledgers and the job. A verb that ends or repairs a job waits for others that would before anything else. Returns the
 -- job as it was found, ended or not.
 create or replace function app.end_job(job app.jobs, outcome app.job_status, error jsonb, actor text default null)
 returns app.jobs
@@ -13,7 +13,7 @@ begin
   perform app.lock_job_for_verbs(job);
   perform app.lock_waiting_job(job);
   v_stages := app.empty_job(job);
-  -- Open ledgers only: a closed one may be reopened by whoever holds the job's row, and must not wait for us who wait for it.
+  -- Open ledgers only: a closed one may be reopened by the holder of the job's row, which must not wait for us who wait for it.
   perform 1 from app.stage_progress p where p.stage_id = any (v_stages) and p.is_open order by p.stage_id for update;
   select * into v_job from app.jobs j where j.tenant_id = job.tenant_id and j.job_id = job.job_id for update;
   if v_job.finished_at is not null then

@@ -50,11 +50,11 @@ begin
       perform app.opening_time_left(job, clock_timestamp() - v_from);
     end if;
     if v_problem is not null then
-      -- The condition is at fault, not whoever finished the stage before: this stage fails, and says why.
+      -- The condition is at fault, not the task that finished the stage before: this stage fails, and says why.
       perform app.fail_opening(stage, 'bad_condition', 'its condition cannot be evaluated: ' || v_problem);
       return;
     elsif v_met is null then
-      -- Whoever has the time judges it, and its failure is the stage's alone.
+      -- A worker that has the time judges it, and its failure is the stage's alone.
       perform app.ask_for_plan(stage, '#plan', true);
       return;
     end if;
@@ -101,7 +101,7 @@ begin
     end if;
   exception
     when sqlstate 'FF009' then
-      -- Whoever is just submitting the job hears of it at once. Later it is the stage that fails.
+      -- The caller who is submitting the job hears of it at once. Later it is the stage that fails.
       if stage.after = '{}' and job.created_at = now() then
         raise;
       end if;

@@ -1,5 +1,5 @@
 -- Records a file that was there already, as it is. One that is recorded stays what it was: ours is not made somebody else's. Recorded by
--- another job it is from now on no single job's: job_id is null, which tells whoever would remove it to look for others that have it.
+-- another job it is from now on no single job's: job_id is null, which tells a remover to look for others that have it.
 -- request: as for publish_asset
 create or replace function app.adopt_asset(request json)
 returns json

@@ -1,5 +1,5 @@
 -- Files of ours that nobody may see any more and that are to be removed, the oldest first; of the tenants that this session looks
--- after, or of one. `quiet_s`: only those retracted so long ago, because whoever retracted them removes them right after.
+-- after, or of one. `quiet_s`: only those retracted so long ago, because the process that retracted them removes them right after.
 create or replace function app.retracted_assets(quiet_s double precision default 0, page_rows integer default 500, tenant text default null)
 returns json
 language plpgsql stable security definer

@@ -28,7 +28,7 @@ begin
     perform app.forget_hosts(v_tenant);
   end if;
   select * into v_host from app.host_states where tenant_id = v_tenant and scope = v_scope for update;
-  -- After the wait for the row: whoever held it wrote later times than this transaction's beginning.
+  -- After the wait for the row: its holder wrote later times than this transaction's beginning.
   v_now := clock_timestamp();
   delete from app.host_slots where tenant_id = v_tenant and scope = v_scope and expires_at <= v_now;
   select count(*), coalesce(bool_or(is_probe), false) into v_busy, v_probing

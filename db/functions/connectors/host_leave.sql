@@ -41,7 +41,7 @@ begin
   v_host.window_ok := v_host.window_ok + (v_outcome = 'ok')::integer;
   v_host.window_failed := v_host.window_failed + (v_outcome = 'failed')::integer;
   if v_slot.is_probe and v_outcome in ('ok', 'throttled') then
-    -- Whoever asks to wait is alive.
+    -- A host that asks to wait is alive.
     v_host.breaker := 'closed';
     v_host.opened_count := 0;
     v_host.window_failed := 0;

@@ -1,4 +1,4 @@
--- What somebody did, with the names of whoever and whatever it was: looked up by key, for the rows of one page.
+-- What a person or key did, with the names of who and what it was: looked up by key, for the rows of one page.
 create or replace function app.audit_record(event app.events)
 returns json
 language sql stable

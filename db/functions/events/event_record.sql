@@ -1,4 +1,4 @@
--- An event as it is told to whoever follows them.
+-- An event as followers of events get it.
 create or replace function app.event_record(event app.events)
 returns json
 language sql stable

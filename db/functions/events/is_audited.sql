@@ -14,7 +14,7 @@ as $$
       'webhook.secret_rotated', 'webhook.pinged', 'webhook.replayed', 'webhook.discarded', 'key.created', 'key.rotated', 'key.revoked',
       'tenant.created', 'tenant.renamed', 'tenant.limited', 'tenant.retention_changed', 'job.purged', 'connector.configured', 'connector.removed', 'blueprint.saved',
       'blueprint.removed', 'group.created', 'group.sealed')
-      -- Verbs that come later, with whoever asked for them.
+      -- Verbs that come later, with the name of who asked for them.
       or (event.actor ~ '^(key|token):' and event.kind !~ '^(janitor|alert|stage|job|items)[.]')
   end
 $$;

@@ -1,4 +1,4 @@
--- What was said about tries of this task, each word by whoever comes first: the task itself (enqueue), its stage (where the submit
+-- What was said about tries of this task, each word by the first of these that says it: the task itself (enqueue), its stage (where the submit
 -- came before the blueprint already), its handler or worker (retry).
 create or replace function app.retry_said(retry jsonb, stage app.stages, task app.tasks)
 returns jsonb

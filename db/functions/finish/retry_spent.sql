@@ -1,6 +1,6 @@
 -- What a task has used of its patience so far: how often it was put back, and for how long it has been tried again, which is all
 -- its waits and all its attempts after the first that failed. Time in the queue is nobody's fault and does not count. The engine's own
--- trouble (engine) has a purse of its own. A repair begins anew, and so does whoever runs a failed task again.
+-- trouble (engine) has a purse of its own. A repair begins anew, and so does running a failed task again.
 create or replace function app.retry_spent(
   stage bigint, task bigint, in_epoch integer, by_engine boolean, duration_ms integer, out times integer, out spent_s double precision)
 language sql stable

@@ -12,7 +12,7 @@ declare
   v_table text;
   v_done text[] := '{}'::text[];
 begin
-  -- Tables are everybody's. One at a time; whoever comes second finds nothing left.
+  -- Tables belong to all tenants. One at a time; the second finds nothing left.
   if not app.take_duty('statistics') then
     return json_build_object('analysed', array_to_json(v_done));
   end if;

@@ -13,7 +13,7 @@ declare
   v_stages bigint[] := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   v_queued bigint := (select coalesce(sum(r.hi - r.lo), 0) from app.ready r where r.stage_id = any (v_stages) and r.lo >= 0);
   v_running bigint := (select coalesce(sum(app.held_count(k.held)), 0) from app.claims k where k.stage_id = any (v_stages) and not k.held @> -1::bigint);
-  -- Whoever plans a stage is no running task, and has to stop all the same.
+  -- A worker that plans a stage is no running task, and has to stop all the same.
   v_held boolean := exists (select from app.claims k where k.stage_id = any (v_stages));
 begin
   if dry_run is not true then

@@ -21,7 +21,7 @@ begin
   v_stages := array(select s.stage_id from app.stages s where s.tenant_id = v_job.tenant_id and s.job_id = v_job.job_id);
   if dry_run is not true then
     -- A claimer puts aside under a share lock on the stage's row: when this update is through, all that was put aside is seen.
-    -- It may wait for ready rows although it holds the job's: whoever holds those and would wait for the job waits for this
+    -- It may wait for ready rows although it holds the job's: a holder of those that would wait for the job waits for this
     -- verb's lock instead, and claimers never wait.
     update app.stages set paused = false where stage_id = any (v_stages) and paused;
     perform app.unpark(v_stages);

@@ -1,4 +1,4 @@
--- Saves a view under its name, in place of what there is. The filter is checked by whoever calls: SQL only keeps it.
+-- Saves a view under its name, in place of what there is. The filter is checked by the caller: SQL only keeps it.
 create or replace function app.put_view(name text, query text, tenant text default null, actor text default null)
 returns json
 language plpgsql security definer

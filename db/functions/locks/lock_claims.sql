@@ -1,4 +1,4 @@
--- Locks what these workers hold, and returns it in the order of ids. Waits for whoever finishes there, as briefly as the caller's
+-- Locks what these workers hold, and returns it in the order of ids. Waits for workers that finish there, as briefly as the caller's
 -- transaction waits for locks; what somebody holds for longer is left out, and is the sweep's.
 create or replace function app.lock_claims(workers uuid[])
 returns bigint[]

@@ -25,7 +25,7 @@ begin
           for update of k skip locked))
     returning c.worker_id, c.task_type, c.counts
   ),
-  -- Types come and go, and whoever makes them up must not fill the table: beyond so many they are one.
+  -- Types come and go, and a tenant that makes them up must not fill the table: beyond so many they are one.
   named as (
     select d.task_type, case
         when d.is_there or row_number() over (partition by d.is_there order by d.task_type) <= c_types - v_there then d.task_type

@@ -1,4 +1,4 @@
--- The figures of the database that are worth a chart. Null where they cannot be read: whoever looks after queues must not fail for it.
+-- The figures of the database that are worth a chart. Null where they cannot be read: what looks after queues must not fail for it.
 create or replace function app.sample_vitals()
 returns jsonb
 language plpgsql stable

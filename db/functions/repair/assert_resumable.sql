@@ -1,5 +1,5 @@
 -- A job that was cancelled because one it depends on ended badly goes on only when that one is under way again. The caller holds the
--- job's row: whoever ends one of the others now waits for it, and looks at this job afterwards.
+-- job's row: a verb that ends one of the others now waits for it, and looks at this job afterwards.
 create or replace function app.assert_resumable(job app.jobs)
 returns void
 language plpgsql

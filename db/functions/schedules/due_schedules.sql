@@ -24,7 +24,7 @@ begin
          and not exists (select from app.moving_tenants m where m.tenant = s.tenant_id and m.state <> 'draining')
     ),
     page as (
-      -- Each tenant's first before anybody's second, in any order of tenants: whoever has many waits for nobody but itself.
+      -- Each tenant's first before any second one, in any order of tenants: a tenant with many waits only for itself.
       select r.schedule_id, row_number() over () as place
         from (
           select k.schedule_id from ranked k where k.turn <= c_of_one_tenant order by k.known desc, k.turn, random()

@@ -1,5 +1,5 @@
 -- A paused schedule submits nothing, and times that pass meanwhile are not missed: it goes on (`paused` false) with `next_at`, the first
--- time after now, which whoever calls has computed from version `if_version` of it. Saying the same twice changes nothing.
+-- time after now, which the caller has computed from version `if_version` of it. Saying the same twice changes nothing.
 create or replace function app.pause_schedule(
   name text, paused boolean, reason text default null, next_at text default null, tenant text default null, actor text default null,
   if_version integer default null)

@@ -1,5 +1,5 @@
 -- Makes a schedule, or replaces what there is under its name. request: {tenant?, name, description?, cron, time_zone, job_type,
--- parameters, options, missed, next_at, if_version?, actor?}; `next_at` is the first time after now, which whoever calls has computed.
+-- parameters, options, missed, next_at, if_version?, actor?}; `next_at` is the first time after now, which the caller has computed.
 -- It counts only where the times change: otherwise those that are due stay due. if_version: 0 = only if there is none.
 create or replace function app.put_schedule(request json)
 returns json

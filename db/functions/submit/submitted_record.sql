@@ -1,4 +1,4 @@
--- What whoever submitted a job is told of it.
+-- What the submitter of a job is told of it.
 create or replace function app.submitted_record(
   job_type text, job_id text, run integer, status app.job_status, created boolean, resumed boolean, epoch integer)
 returns json

@@ -1,5 +1,5 @@
 -- What 95 of 100 completed tasks of a stage took at most, in milliseconds; null below 20 of them. Of a wide stage the 10,000 of the
--- highest ordinals speak for all: whoever asks why waits for the answer.
+-- highest ordinals speak for all: the caller of why waits for the answer.
 create or replace function app.duration_p95(stage bigint)
 returns integer
 language plpgsql stable

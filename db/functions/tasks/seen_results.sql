@@ -1,4 +1,4 @@
--- Results of a stage for whoever looks at all of them at once: every one, or of a stage wider than `most` every n-th ordinal, read by key.
+-- Results of a stage for readers that look at all of them at once: every one, or of a stage wider than `most` every n-th ordinal, read by key.
 create or replace function app.seen_results(stage app.stages, most integer)
 returns table (ordinal bigint, status app.task_status, attempt smallint, started_at timestamptz, finished_at timestamptz, duration_ms integer)
 language plpgsql stable

@@ -1,4 +1,4 @@
--- Refuses whoever is not the server's role: what it asks for concerns several tenants.
+-- Refuses every role but the server's: what it asks for concerns several tenants.
 create or replace function app.assert_server(what text)
 returns void
 language plpgsql stable

@@ -1,4 +1,4 @@
--- Gives a mapped login role its bounds in this database, as far as whoever asks may do that; what somebody has set already stays.
+-- Gives a mapped login role its bounds in this database, as far as the caller may do that; what is set already stays.
 -- Returns the names of those that the role has not. With the rights of its caller: the owner of the tables may not alter roles.
 create or replace function app.bound_role(login_role name, is_server boolean)
 returns text[]

@@ -1,4 +1,4 @@
--- Every mapped login role gets the bounds it lacks, as far as whoever migrates may do that; doctor tells what is left.
+-- Every mapped login role gets the bounds it lacks, as far as the migrating role may do that; doctor tells what is left.
 create or replace function app.bound_roles()
 returns void
 language plpgsql

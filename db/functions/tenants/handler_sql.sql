@@ -17,7 +17,7 @@ begin
   perform set_config('fanfold.tenant', v_tenant, true);
   return query select r from app.run_as_handler(statement, parameters, has_rows, path) r;
   delete from app.handler_statements where pid = pg_backend_pid();
-  -- What it left in this session (settings, tables of SELECT INTO TEMP, locks) would reach whoever uses the session next.
+  -- What it left in this session (settings, tables of SELECT INTO TEMP, locks) would reach the next user of the session.
   reset all;
   discard temp;
   perform pg_advisory_unlock_all(), set_config('fanfold.tenant', v_tenant, true), set_config('fanfold.stage', coalesce(v_stage, ''), true);

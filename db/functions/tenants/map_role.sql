@@ -1,5 +1,5 @@
 -- Ties a login role to a tenant; tenant null makes it the server's role, which names the tenant per call. Its sessions get bounds, as far
--- as whoever asks may alter roles: that is why this runs with the rights of its caller.
+-- as the caller may alter roles: that is why this runs with the rights of its caller.
 create or replace function app.map_role(login_role name, tenant text)
 returns void
 language plpgsql

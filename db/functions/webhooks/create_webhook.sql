@@ -1,5 +1,5 @@
 -- Makes an endpoint. request: {tenant?, endpoint_id, url, secret (sealed, or secret://name), events?, description?, timeout_s?,
--- actor?}. Whoever calls made the secret, sealed it, and shows it once.
+-- actor?}. The caller made the secret, sealed it, and shows it once.
 create or replace function app.create_webhook(request json)
 returns json
 language plpgsql security definer

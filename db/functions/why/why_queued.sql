@@ -8,7 +8,7 @@ declare
   v_verdict json;
 begin
   if queued.task_type like '#paused:%' then
-    -- Whoever continues a job takes back what was put aside: left over, it is ours to explain.
+    -- Continuing a job takes back what was put aside: left over, it is ours to explain.
     return app.verdict('UNKNOWN', app.task_name(stage, ordinal) || ' is put aside as of a paused job, and its job is not paused; this should not happen',
       json_build_object('stage', stage.name, 'task_type', v_type), null, null, 'a sweep brings it back', app.action('sweep'));
   end if;

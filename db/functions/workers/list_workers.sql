@@ -1,5 +1,5 @@
 -- The live workers that serve a tenant, and those that have gone within the hour. Of one that serves every tenant it tells nothing that
--- tells of the others: neither where it runs nor what it does for them. `everything`: for whoever runs the service, who may know.
+-- tells of the others: neither where it runs nor what it does for them. `everything`: for operators of the service, who may know.
 create or replace function app.list_workers(tenant text default null, everything boolean default false)
 returns json
 language plpgsql stable security definer

@@ -1,5 +1,5 @@
 -- A worker as the story of a task names it; null where there was none. On which machine it runs is told of a tenant's own worker, and of
--- one that serves all only to whoever runs the service.
+-- one that serves all only to operators of the service.
 create or replace function app.worker_place(worker uuid, tenant text, machines boolean)
 returns json
 language sql stable
