@@ -506,9 +506,6 @@ const hostile: BrokenInput[] = [
   { what: "an empty CSV", file: "empty.csv", make: () => "", becomes: { error: /^source_empty$/ } },
 ];
 
-/** Every kind of damage once, in formats that are written without a program: for the usual run. */
-export const telling: BrokenInput[] = [...encodings, ...duplicates.slice(0, 2), ...archives, ...hostile, places[0]!];
-
 export const all_broken: BrokenInput[] = [
   ...cuts,
   ...overwritten,
