@@ -8,7 +8,7 @@ import { type Program, placeOfProgram, type Ran, type Run, runProgram } from "./
 import type { RasterEngine } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { GdalEngine } from "./gdal_engine.js";
-import { gdal_settings, skippedDrivers } from "./gdal_environment.js";
+import { gdal_settings, program_cache_mb, skippedDrivers } from "./gdal_environment.js";
 import { gdalError } from "./gdal_errors.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import { WarmGdal } from "./warm_gdal.js";
@@ -44,7 +44,12 @@ export async function openCliEngine(settings: CliSettings, signal?: AbortSignal)
   const { version, codecs, drivers } = known;
   const programs = await foundPrograms(settings.path);
   if (programs === null) return null;
-  const env = { ...gdal_settings, ...settings.env, PATH: settings.path };
+  const env = {
+    ...gdal_settings,
+    GDAL_CACHEMAX: String(program_cache_mb),
+    ...settings.env,
+    PATH: settings.path,
+  };
   const bare: Program = { wrapper: [], env };
   const ask = (argv: readonly string[]) =>
     runProgram(bare, { argv, folder: tmpdir(), signal, failing: argv.join(" ") });

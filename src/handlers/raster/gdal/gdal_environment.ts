@@ -12,6 +12,9 @@ export function skippedDrivers(all: readonly string[], kept: ReadonlySet<string>
 
 /** For blocks of pixels, in megabytes; the warper's own buffer comes on top. */
 export const cache_mb = 128;
+/** Of programs, which have memory of their own: with less, a wide raster that moves to another CRS takes a third more processor time. The
+ * task's memory_mb leaves room for it. */
+export const program_cache_mb = 512;
 export const warp_mb = 128;
 
 export const gdal_settings: Readonly<Record<string, string>> = Object.freeze({
