@@ -49,6 +49,11 @@ export function pythonExamples(): Promise<PythonTools | string> {
   return toolsOf(examples);
 }
 
+/** exactextract; or why there is none. */
+export function exactTools(): Promise<PythonTools | string> {
+  return toolsOf(exact);
+}
+
 /** xarray with netCDF, HDF5 and Zarr; or why there is none. */
 export function formatTools(): Promise<PythonTools | string> {
   return toolsOf(formats);
@@ -96,6 +101,11 @@ const parquet: Environment = {
 const formats: Environment = {
   packages: ["xarray==2026.9.0", "netCDF4==1.7.5.1.post1", "h5py==3.16.0", "zarr==3.1.6", "pandas==3.1.1"],
   scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
+};
+
+const exact: Environment = {
+  packages: ["exactextract==0.3.0", "rasterio==1.4.3"],
+  scripts: fileURLToPath(new URL("./h3/python", import.meta.url)),
 };
 
 const ogc_clients: Environment = {
@@ -163,7 +173,7 @@ async function make({ packages, instead = [] }: Environment, folder: string): Pr
     await run("python3", ["-m", "venv", "--without-pip", part], { timeout: patience_ms });
     const into = ["-m", "pip", "--python", join(part, "bin", "python"), "--disable-pip-version-check", "--quiet"];
     // These would be compiled against libraries that are not here.
-    const native = "numpy,pandas,netCDF4,h5py,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
+    const native = "numpy,pandas,netCDF4,h5py,exactextract,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
     const ready_made = ["--only-binary", native, "--no-compile"];
     await run("python3", [...into, "install", ...ready_made, ...packages], { timeout: patience_ms });
     if (instead.length > 0) {
