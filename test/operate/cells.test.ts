@@ -188,6 +188,26 @@ test("what cannot move is refused before anything was changed, and says why", as
   expect((await Promise.all(rig.cells.map(factsOf))).flatMap(({ moving }) => moving)).toEqual([]);
 });
 
+test("a transaction left open in the other cell holds the move up, and nobody else there", async () => {
+  await rig.a.key("waits");
+  const there = await rig.b.key("globex");
+  let [moved, worst_ms] = [false, 0];
+  let moving: Promise<unknown> = Promise.resolve();
+  await rig.b.db.transaction(async (open) => {
+    await open.sql`select nextval('app.events_event_id_seq')`;
+    moving = rig.moveTo("b", "waits").then(() => (moved = true));
+    for (let n = 0; n < 8; n++) {
+      const began = performance.now();
+      expect((await submit(there, `beside-${n}`)).job_id).toBeDefined();
+      worst_ms = Math.max(worst_ms, performance.now() - began);
+    }
+    expect(moved).toBe(false);
+  });
+  await moving;
+  expect(worst_ms).toBeLessThan(5_000);
+  expect((await cellOf(rig.cells, "waits")).name).toBe("b");
+});
+
 test("the command line shows the cells, finds tenants and moves them", async () => {
   await rig.a.key("typed");
   const fanfold = (...argv: string[]) => start(["cells", ...argv, "--cells", rig.file], { env: {} }).done;

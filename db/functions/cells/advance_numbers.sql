@@ -1,5 +1,6 @@
 -- Lets the sequences of a cell go on above what another cell has given, and above what they have given themselves. Whoever takes a number
--- meanwhile waits: altering comes first, because what is read before it may be old.
+-- meanwhile waits: altering comes first, because what is read before it may be old. It waits itself for every transaction that has taken one, and
+-- everybody behind it: the caller's lock_timeout is short, and it tries again.
 create or replace function app.advance_numbers(cell smallint, above json)
 returns void
 language plpgsql

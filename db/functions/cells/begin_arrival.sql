@@ -4,6 +4,7 @@ create or replace function app.begin_arrival(request json)
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
+set lock_timeout = '300ms'
 as $$
 declare
   v_tenant constant text := request ->> 'tenant_id';

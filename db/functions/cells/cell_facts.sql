@@ -8,7 +8,7 @@ declare
   v_cell app.cell;
   v_sequence record;
   v_last bigint;
-  v_numbers jsonb := '{}';
+  v_numbers jsonb := '{}'::jsonb;
 begin
   perform app.assert_server('look at cells');
   select * into v_cell from app.cell;

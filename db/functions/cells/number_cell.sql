@@ -4,6 +4,7 @@ create or replace function app.number_cell(request json)
 returns json
 language plpgsql security definer
 set search_path = pg_catalog, app, pg_temp
+set lock_timeout = '300ms'
 as $$
 declare
   v_number constant smallint := (request ->> 'number')::smallint;

@@ -1,5 +1,6 @@
 // The cells that a file names, with a connection pool to the database of each. Which tenant lives in which cell stands nowhere else than in these databases.
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BadRequest, NotFound } from "../../core/errors/errors.js";
 import { jsonPath, quoted } from "../../core/errors/problems.js";
 import { type CellSettings, cells_file } from "../../core/places/cells.js";
@@ -121,7 +122,23 @@ export async function prepareCells(cells: readonly Cell[]): Promise<CellFacts[]>
   const made: CellFacts[] = [];
   for (const { db, number, name } of cells) {
     const request = JSON.stringify({ number, name, above });
-    made.push(await asked<CellFacts>(db.sql`select app.number_cell(${request}::text::json) as reply`));
+    made.push(
+      await untilUnlocked(() => asked<CellFacts>(db.sql`select app.number_cell(${request}::text::json) as reply`)),
+    );
   }
   return made;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** Numbers are moved on when no open transaction has taken one. It is asked again and again for a moment, so that nobody waits behind it for long. */
+export async function untilUnlocked<T>(work: () => Promise<T>, patience_ms = PATIENCE_MS): Promise<T> {
+  for (const give_up_at = performance.now() + patience_ms; ; ) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "55P03" || performance.now() > give_up_at) throw error;
+      await sleep(200 + Math.random() * 300);
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { NotAllowedNow, NotFound, Unavailable } from "../../core/errors/errors.j
 import { fault } from "../../fault.js";
 import type { OpenTransaction, Queryable } from "../database/database.js";
 import { asked } from "../verbs/reply.js";
-import { askAll, type Cell, type CellFacts, cellNamed, factsOf, homeIn, type Move } from "./cells.js";
+import { askAll, type Cell, type CellFacts, cellNamed, factsOf, homeIn, type Move, untilUnlocked } from "./cells.js";
 
 export type MoveStep =
   | { step: "draining"; held: number }
@@ -76,11 +76,10 @@ export async function moveTenant(
   await assertOneSchema(from, to);
 
   // The other side first: what cannot arrive must not leave.
-  const state = await here<string>(to, (db, text) => db.sql`select app.begin_arrival(${text}::text::json) as reply`, {
-    ...request,
-    cell: from.name,
-    numbers: numbered.numbers,
-  });
+  const arrives = { ...request, cell: from.name, numbers: numbered.numbers };
+  const state = await untilUnlocked(() =>
+    here<string>(to, (db, text) => db.sql`select app.begin_arrival(${text}::text::json) as reply`, arrives),
+  );
   if (state !== "arrived") {
     try {
       await here(from, (db, text) => db.sql`select app.begin_move(${text}::text::json) as reply`, {
@@ -238,7 +237,7 @@ async function bring(from: Cell, to: Cell, request: Request, on_step: (step: Mov
     const { numbers } = await asked<{ numbers: object }>(source.sql`select app.cell_facts() as reply`);
     // In a transaction of its own: everybody who takes a number there waits for its end.
     const again = JSON.stringify({ ...request, numbers, cell: from.name });
-    await asked(to.db.sql`select app.begin_arrival(${again}::text::json) as reply`);
+    await untilUnlocked(() => asked(to.db.sql`select app.begin_arrival(${again}::text::json) as reply`));
     return to.db.transaction(async (target) => {
       let rows = 0;
       for await (const page of pagesOf(source, text)) {
