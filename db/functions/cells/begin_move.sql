@@ -32,7 +32,7 @@ begin
       using errcode = 'FF006', hint = 'they would stay behind: take them away first, and make them in the other cell after the move';
   end if;
   if to_regclass('geo.tables') is not null then
-    execute 'select exists (select from geo.tables t where t.tenant_id = $1)' into v_layers using v_tenant;
+    execute format('select exists (select from %I.tables t where t.tenant_id = $1)', 'geo') into v_layers using v_tenant;
   end if;
   if v_layers then
     raise exception 'tenant "%" has vector layers, whose tables do not move', v_tenant

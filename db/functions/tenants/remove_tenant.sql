@@ -11,6 +11,9 @@ set enable_seqscan = on
 set jit = off
 as $$
 declare
+  -- The schema is there only where PostGIS is.
+  v_geo constant text := 'geo';
+  v_name text;
   v_tenant text := request ->> 'tenant_id';
   v_move uuid;
   v_open bigint;
@@ -72,10 +75,10 @@ begin
     return json_build_object('tenant_id', v_tenant, 'removed', v_removed, 'more', true);
   end if;
   if to_regclass('geo.tables') is not null then
-    for v_table in execute 'select t.table_name from geo.tables t where t.tenant_id = $1 limit 20' using v_tenant loop
-      execute format('drop table if exists geo.%I', v_table.table_name);
-      execute 'update geo.layer_versions set table_name = null where table_name = $1' using v_table.table_name;
-      execute 'delete from geo.tables where table_name = $1' using v_table.table_name;
+    for v_name in execute format('select t.table_name from %I.tables t where t.tenant_id = $1 limit 20', v_geo) using v_tenant loop
+      execute format('drop table if exists %I.%I', v_geo, v_name);
+      execute format('update %I.layer_versions set table_name = null where table_name = $1', v_geo) using v_name;
+      execute format('delete from %I.tables where table_name = $1', v_geo) using v_name;
       v_removed := v_removed + 1;
     end loop;
     if v_removed > 0 then
