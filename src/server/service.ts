@@ -68,6 +68,8 @@ export class Service {
   readonly enqueues = new TenantQueue(ENQUEUES);
   /** What is answered in a few milliseconds. While others call, a tenant has as much of it as one caller who asks again at once. */
   readonly short_calls = new TenantQueue(SHORT_CALLS, { share: 1 });
+  /** Looks of waiting workers: many of them keep none of their tenant's people from an answer. */
+  readonly claims = new TenantQueue(SHORT_CALLS, { share: 1 });
   /** Those that travel together have several callers: nobody's leaving ends it. */
   readonly submits = new GatheredSubmits((tenant, work, bytes) => this.long_calls.within(tenant, never, work, bytes));
   /** How the addresses of files are signed that are handed out. */

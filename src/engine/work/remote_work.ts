@@ -63,6 +63,11 @@ export interface RemoteLook {
   may_wait: boolean;
 }
 
+/** Does it when its caller's turn has come. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+
+const at_once: Turn = (work) => work();
+
 export class RemoteWork {
   readonly results: RemoteResults;
   readonly plans: RemotePlans;
@@ -126,16 +131,20 @@ export class RemoteWork {
     return { lost: reply.lost, abort };
   }
 
-  async claim(worker_id: string, wanted: RemoteWanted): Promise<RemoteClaim> {
-    return (await this.look(worker_id, wanted)).claim;
+  async claim(worker_id: string, wanted: RemoteWanted, turn: Turn = at_once): Promise<RemoteClaim> {
+    return (await this.look(worker_id, wanted, turn)).claim;
   }
 
-  /** Carries out plans that are data first: without a worker on the database nobody else would. */
-  async look(worker_id: string, { limit, per_type, known_stages }: RemoteWanted): Promise<RemoteLook> {
+  /** Carries out plans that are data first: without a worker on the database nobody else would. They take no turn: they are long. */
+  async look(
+    worker_id: string,
+    { limit, per_type, known_stages }: RemoteWanted,
+    turn: Turn = at_once,
+  ): Promise<RemoteLook> {
     for (;;) {
       const turns = this.#turns.get(worker_id) ?? {};
       const request = { worker_id, limit, per_type, known: known_stages, turns };
-      const reply = await this.#session.run((db) => commands.claim_for(db, request));
+      const reply = await turn(() => this.#session.run((db) => commands.claim_for(db, request)));
       if (reply.plan !== null) {
         await this.#plan(worker_id, reply.plan);
         continue;
@@ -147,12 +156,12 @@ export class RemoteWork {
   }
 
   /** As claim, of the one type that an idle worker was told of. A whole look is for what the worker bounds, and for plans. */
-  async claimHinted(worker_id: string, type: string, wanted: RemoteWanted): Promise<RemoteClaim> {
+  async claimHinted(worker_id: string, type: string, wanted: RemoteWanted, turn: Turn = at_once): Promise<RemoteClaim> {
     const { limit, per_type, known_stages: known } = wanted;
-    if (type.startsWith(PLANS) || per_type?.[type] !== undefined) return this.claim(worker_id, wanted);
+    if (type.startsWith(PLANS) || per_type?.[type] !== undefined) return this.claim(worker_id, wanted, turn);
     const turns = this.#turns.get(worker_id) ?? {};
     const request = { worker_id, types: [type], limit, after_tenant: null, known, turns };
-    const reply = await this.#session.run((db) => commands.claim_hinted(db, type, request));
+    const reply = await turn(() => this.#session.run((db) => commands.claim_hinted(db, type, request)));
     if (reply.turns !== undefined) remember(this.#turns, worker_id, { ...turns, ...reply.turns });
     return claimOf([reply]);
   }

@@ -95,8 +95,10 @@ function passedOn(endpoint: SqlEndpoint): Answering<Endpoint> {
 }
 
 /** A tenant has only so many calls at a time, fewer long ones, so that it does not keep the others from the database and from this process. */
-export function inTurn({ endpoint, answer }: Route): Route {
-  const turns = endpoint.long ? "long_calls" : "short_calls";
+export function inTurn(
+  { endpoint, answer }: Route,
+  turns: "long_calls" | "short_calls" = endpoint.long ? "long_calls" : "short_calls",
+): Route {
   return {
     endpoint,
     answer: (call) => {

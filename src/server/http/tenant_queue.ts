@@ -120,9 +120,11 @@ export class TenantQueue {
       return await work();
     } finally {
       const took = this.#now() - began + bytes * MS_PER_BYTE;
-      own.usual_ms = (own.usual_ms + took) / 2;
+      // A database that stood still makes every call long, and that is not the tenant's doing: what it owes is two rests at most.
+      own.usual_ms = Math.min((own.usual_ms + took) / 2, BURST_MS);
       this.#settle(own);
-      own.used_ms = Math.max(0, own.used_ms + took - foreseen);
+      const most_owed = BURST_MS + 2 * LONGEST_REST_MS * this.#share;
+      own.used_ms = Math.min(most_owed, Math.max(0, own.used_ms + took - foreseen));
     }
   }
 

@@ -74,12 +74,16 @@ function gone(job_id: string, cause: StorageError): NotFound {
 
 async function statusOf(call: Call<typeof jobs_api.status>) {
   const { engine, params, query, reply, signal, service, place, request } = call;
+  // A call that waits takes its turn for what it asks, and not for the waiting; one that does not wait is in its turn already.
+  const turn = <T>(ask: () => Promise<T>) =>
+    query.wait === true ? service.short_calls.within(engine.tenant, signal, ask) : ask();
   if (query.wait === true) {
     place.wait();
+    const { status } = await turn(() => engine.queries.jobState(params.job_id));
     // A server that stops does not let its callers wait.
-    await untilEnded(engine, params.job_id, [signal, service.stopping]);
+    if (!isTerminal(status)) await untilEnded(engine, params.job_id, [signal, service.stopping]);
   }
-  const job = await engine.status(params.job_id);
+  const job = await turn(() => engine.status(params.job_id));
   const asked = query.wait === true || query.status_code === true;
   if (asked && !isTerminal(job.status)) underWay(reply);
   const has_catalog = (await service.catalogs.of(engine)) !== null;

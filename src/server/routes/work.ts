@@ -2,7 +2,8 @@
 import { performance } from "node:perf_hooks";
 import { protocol_document, protocol_version } from "../../core/api/work/protocol.js";
 import { work_api } from "../../core/api/work.js";
-import type { RemoteLook, RemoteWork } from "../../engine/work/remote_work.js";
+import { Unavailable } from "../../core/errors/errors.js";
+import type { RemoteLook, RemoteWork, Turn } from "../../engine/work/remote_work.js";
 import { sendZoneFile } from "../files/worker_files.js";
 import { type Call, routes } from "../http/route.js";
 import { sendFile } from "./assets.js";
@@ -83,17 +84,22 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
   const { worker_id } = params;
   const { work } = engine;
   const until = performance.now() + body.wait_s * 1000;
+  const turn: Turn = (look) => service.claims.within(engine.tenant, over, look);
   let hint: string | null = null;
   let is_idle = false;
   for (;;) {
     const heard = service.work_signal.hears;
     const before = service.work_signal.now();
     const hinted = hint;
-    const looked: RemoteLook = await service.short_calls.within(engine.tenant, signal, async () =>
+    const look = async (): Promise<RemoteLook> =>
       hinted === null
-        ? await work.look(worker_id, body)
-        : { claim: await work.claimHinted(worker_id, hinted, body), may_wait: false },
-    );
+        ? await work.look(worker_id, body, turn)
+        : { claim: await work.claimHinted(worker_id, hinted, body, turn), may_wait: false };
+    // A server that stops lets no worker wait for its turn.
+    const looked = await look().catch((error: unknown): RemoteLook => {
+      if (!service.stopping.aborted || !(error instanceof Unavailable)) throw error;
+      return { claim: { tasks: [], stages: [] }, may_wait: false };
+    });
     const found = looked.claim;
     hint = null;
     if (found.tasks.length > 0) {

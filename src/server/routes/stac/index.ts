@@ -120,7 +120,7 @@ export function stacRoutes(): Route[] {
     },
   });
   // What a search costs is the caller's choice.
-  return all.map((route) => (route.endpoint.scope === null ? route : inTurn(route)));
+  return all.map((route) => (route.endpoint.scope === null ? route : inTurn(route, "long_calls")));
 }
 
 function notOfThis(id: string): BadRequest {
