@@ -33,12 +33,18 @@ export interface Level {
 
 /** The most bytes of one block, unpacked: larger ones (strips of a whole raster) are GDAL's. */
 const most_block_bytes = 64 * 2 ** 20;
-/** Of one raster, unpacked; its overviews are a third of that again. */
-const most_kept_bytes = 16 * 2 ** 20;
+/** Of one raster with its overviews: whole blocks, unpacked. */
+const most_kept_bytes = 24 * 2 ** 20;
 const header_limits = { bytes: 32 * 2 ** 20, list_bytes: 16 * 2 ** 20 };
 
 /** The one that was opened last: a small COG is gone through for its numbers, for its outline and for its picture. */
 let last: { identity: string; pixels: TiffPixels } | null = null;
+
+function blockBytes({ image, shape }: Level): number {
+  const planes = image.planar_configuration === 2 ? image.band_count : 1;
+  const blocks = planes * Math.ceil(image.width / shape.width) * Math.ceil(image.height / shape.height);
+  return blocks * shape.width * shape.height * shape.samples * bytesOfSample(shape.data_type);
+}
 
 export class TiffPixels {
   /** Blocks of a raster that is small enough. */
@@ -54,8 +60,7 @@ export class TiffPixels {
     readonly alpha: number | null,
     before: TiffPixels | null,
   ) {
-    const { width, height, band_count } = header.images[0];
-    const bytes = width * height * band_count * bytesOfSample(levels[0].shape.data_type);
+    const bytes = levels.reduce((sum, level) => sum + blockBytes(level), 0);
     this.kept = before?.kept ?? new Map(bytes <= most_kept_bytes ? levels.map(({ image }) => [image, new Map()]) : []);
   }
 
