@@ -92,7 +92,13 @@ const rasters: Environment = {
 };
 
 const parquet: Environment = {
-  packages: ["geoparquet-io==1.7.0", "geopandas==1.2.0", "stac-geoparquet==0.8.3", "pystac[validation]==1.15.2"],
+  packages: [
+    "geoparquet-io==1.7.0",
+    "geopandas==1.2.0",
+    "stac-geoparquet==0.8.3",
+    "pystac[validation]==1.15.2",
+    "rustac==0.9.18",
+  ],
   // Of the version that its extension was built for.
   instead: ["duckdb==1.5.5", "duckdb-extensions==1.5.5", "duckdb-extension-spatial==1.5.5"],
   scripts: fileURLToPath(new URL("./export/python", import.meta.url)),

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { catalogHere, RasterWorld } from "../jobs/raster_world.js";
+import { catalogHere, RasterWorld, scene } from "../jobs/raster_world.js";
 import { parquetJudges } from "../python_tools.js";
 import { collection, feature, square } from "../vector/vector_files.js";
 
@@ -65,6 +65,26 @@ describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
       expect(geopandas.bounds[0]).toBe(-179);
       expect(duckdb).toEqual({ rows: 3000, xmin: -179 });
     }
+  });
+
+  test("stac-geoparquet is read by rustac and stac-geoparquet", { timeout: 240_000 }, async () => {
+    for (const seed of [1, 2]) world.put(`bronze:scenes/s${seed}.tif`, scene({ seed }));
+    const made = await world.run("process_raster_collection", {
+      sources: { prefix: "bronze:scenes/" },
+      collection: "scenes",
+      datetime: "2024-06-21T10:30:00Z",
+    });
+    expect(made.error).toBeNull();
+    const job = await world.run("export_stac", { source: "scenes", formats: ["geoparquet"] });
+    expect(job.error).toBeNull();
+    if (typeof python === "string") throw new Error(python);
+    const file = pathOf((job.result as { files: Record<string, string> }).files.items_parquet!);
+    expect(await python.run("judge_stac_parquet.py", file)).toEqual({
+      rustac: ["s1", "s2"],
+      stac_geoparquet: ["s1", "s2"],
+      datetimes: Array(2).fill(expect.stringMatching(/^2024-06-21T10:30:00/)),
+      assets: Object.keys((await world.item("scenes", "s1")).assets).sort(),
+    });
   });
 
   test("PMTiles pass `pmtiles verify`", { timeout: 1_500_000 }, async (t) => {
