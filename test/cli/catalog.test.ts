@@ -8,6 +8,7 @@ test("the embedded database gets a catalogue for the jobs that write to it, and 
     "export_collection",
     "process_raster",
     "process_raster_collection",
+    "process_raster_layers",
     "register_rasters",
     "stack_bands",
     "unpublish_export",

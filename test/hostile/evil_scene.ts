@@ -232,6 +232,16 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
 export const harmless: Record<string, string> = {
   ...Object.fromEntries(
     [
+      "arrive_rows",
+      "begin_arrival",
+      "begin_move",
+      "cancel_move",
+      "cell_facts",
+      "close_for_move",
+      "end_arrival",
+      "forget_arrival",
+      "leave_for_good",
+      "number_cell",
       "end_session",
       "add_tenant",
       "change_limits",

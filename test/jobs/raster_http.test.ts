@@ -242,6 +242,8 @@ test.skipIf(skip)(
 /** Every parameter of every raster job, with a value that is not its default. */
 const all_parameters = {
   process_raster: {
+    variable: "t2m",
+    step: 2,
     source: "bronze:in/scene.tif",
     item_id: "one",
     overwrite: "replace",

@@ -9,7 +9,7 @@ set timezone = 'UTC'
 as $$
 declare
   v_id text := 'fanfold-probe-' || gen_random_uuid();
-  v_when timestamptz := '2000-01-01T00:00:00Z';
+  v_when timestamptz := timestamptz '2000-01-01T00:00:00Z';
   v_content jsonb := jsonb_build_object(
     'type', 'Collection', 'stac_version', '1.0.0', 'id', v_id, 'description', 'A probe.', 'license', 'other', 'links', '[]'::jsonb,
     'extent', '{"spatial": {"bbox": [[-180, -90, 180, 90]]}, "temporal": {"interval": [[null, null]]}}'::jsonb);

@@ -15,7 +15,7 @@ begin
   perform app.lock_named('moving ' || v_tenant);
   select * into v_cell from app.cell;
   if not found then
-    raise exception 'the database that tenant "%" shall move to is no cell yet', v_tenant using errcode = 'FF006', hint = 'number the cells first: fanfold cells prepare';
+    raise exception 'the database that tenant "%" shall move to is no cell yet', v_tenant using errcode = 'FF006', hint = 'number the cells first', detail = app.action('cells.prepare');
   end if;
   select * into v_move from app.moving_tenants m where m.tenant = v_tenant;
   if found then
@@ -33,7 +33,7 @@ begin
     raise exception 'cell "%" has a tenant "%" of its own', v_cell.name, v_tenant using errcode = 'FF006', hint = 'a tenant lives in one cell: remove or rename one of the two';
   end if;
   if exists (select from app.moved_tenants m where m.tenant = v_tenant and m.move_id::text = request ->> 'move_id') then
-    raise exception 'this move of tenant "%" was cancelled', v_tenant using errcode = 'FF006', hint = 'begin anew: fanfold cells move';
+    raise exception 'this move of tenant "%" was cancelled', v_tenant using errcode = 'FF006', hint = 'begin anew', detail = app.action('cells.move', name => v_tenant);
   end if;
   perform app.advance_numbers(v_cell.number, request -> 'numbers');
   insert into app.moving_tenants (tenant, move_id, state, other_cell, actor)

@@ -25,7 +25,7 @@ begin
     raise exception 'the default tenant stays' using errcode = 'FF006', hint = 'each cell has one of its own';
   end if;
   if not exists (select from app.cell) then
-    raise exception 'this database is no cell yet' using errcode = 'FF006', hint = 'number the cells first: fanfold cells prepare';
+    raise exception 'this database is no cell yet' using errcode = 'FF006', hint = 'number the cells first', detail = app.action('cells.prepare');
   end if;
   if exists (select from app.tenant_roles r where r.tenant_id = v_tenant) then
     raise exception 'tenant "%" has logins of its own in this database', v_tenant

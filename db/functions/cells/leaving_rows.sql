@@ -19,7 +19,7 @@ begin
   perform app.assert_server('move tenants');
   if not exists (
     select from app.moving_tenants m where m.tenant = v_tenant and m.move_id::text = request ->> 'move_id' and m.state = 'closed') then
-    raise exception 'tenant "%" is not closed here by this move', v_tenant using errcode = 'FF006', hint = 'look where it is: fanfold cells status';
+    raise exception 'tenant "%" is not closed here by this move', v_tenant using errcode = 'FF006', hint = 'look where it is', detail = app.action('cells.status');
   end if;
   execute format($sql$
     with page as materialized (

@@ -13,7 +13,7 @@ begin
      for update;
   if not found or v_move.state <> all (states) then
     raise exception 'tenant "%" is not % here by this move', request ->> 'tenant_id', array_to_string(states, ' or ')
-      using errcode = 'FF006', hint = 'look where it is: fanfold cells status';
+      using errcode = 'FF006', hint = 'look where it is', detail = app.action('cells.status');
   end if;
   return v_move;
 end $$;

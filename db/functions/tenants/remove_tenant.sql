@@ -30,7 +30,7 @@ begin
   select m.move_id into v_move from app.moving_tenants m where m.tenant = v_tenant;
   if v_move::text is distinct from request ->> 'move_id' then
     raise exception 'tenant "%" is being moved to another cell', v_tenant
-      using errcode = 'FF006', hint = 'finish that move, or cancel it: fanfold cells status';
+      using errcode = 'FF006', hint = 'finish that move, or cancel it', detail = app.action('cells.status');
   end if;
   select count(*) into v_open from app.jobs j where j.tenant_id = v_tenant and j.finished_at is null;
   select count(*) into v_held from app.claims c where c.tenant_id = v_tenant;

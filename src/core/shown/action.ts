@@ -11,6 +11,9 @@ export type Words = (action: Action) => string;
 
 /** Steps that are no verb of the API, or one with something added. */
 const other_words: Readonly<Record<string, { cli: string; http: string | null }>> = {
+  "cells.move": { cli: "cells move {name}", http: null },
+  "cells.prepare": { cli: "cells prepare", http: null },
+  "cells.status": { cli: "cells status", http: null },
   doctor: { cli: "doctor", http: null },
   "keys.create_operator": { cli: "keys create {name} --operator", http: null },
   migrate: { cli: "migrate", http: null },
