@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClaimedStage, ClaimedTask } from "../../src/engine/work/commands.js";
-import { newPace } from "../../src/worker/claim/batch.js";
+import { newPace, recordPace } from "../../src/worker/claim/batch.js";
 import { HeldClaim, Holdings } from "../../src/worker/claim/held.js";
 
 function claim(claim_id: number, ordinals: number[], tenant_id = "acme"): HeldClaim {
@@ -116,6 +116,25 @@ test("while tenants share a worker, none of them has the last quarter of its slo
   // Nothing of the other for a while: the slots are not kept for it any longer.
   holdings.shareSlots(8, 6_000);
   expect(takeAll(holdings)).toEqual(["1:6", "1:7"]);
+});
+
+test("a tenant is full that has its slots and more than starts soon, or nothing of which moves", () => {
+  const holdings = new Holdings();
+  const wide = claim(1, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  holdings.add(wide);
+  for (let n = 0; n < 6; n++) holdings.start(wide, 1_000);
+  expect([...holdings.full(100, 1_000).keys()]).toEqual([]);
+  holdings.add(claim(2, [0], "globex"));
+  holdings.shareSlots(8, 1_000);
+  // How long its tasks take is not known: then none is expected to end soon.
+  expect([...holdings.full(100, 1_000).keys()]).toEqual(["acme"]);
+  recordPace(wide.pace, 6, 0);
+  expect([...holdings.full(100, 1_000).keys()]).toEqual([]);
+  expect([...holdings.full(100, 1_100).keys()]).toEqual(["acme"]);
+  recordPace(wide.pace, 600, 0);
+  expect([...holdings.full(100, 1_000).keys()]).toEqual(["acme"]);
+  holdings.end(wide, 1_001);
+  expect([...holdings.full(100, 2_000).keys()]).toEqual([]);
 });
 
 test("as many slots are kept for others as they had lately, up to half of all", () => {

@@ -70,6 +70,8 @@ export class Fetcher {
   private pause: NodeJS.Timeout | undefined;
   /** By tenant: until when nothing of it is claimed. */
   private readonly rests = new Map<string, number>();
+  /** Tenants that the last claim left out, because they have all they may have here. */
+  private left_out: string[] = [];
   /** Whose tasks the last claim brought. */
   private readonly brought = new Set<string>();
 
@@ -97,7 +99,8 @@ export class Fetcher {
 
   /** Claims if there is room and reason to. Called after every start and end of a task, so the refusals come first. */
   readonly consider = (): void => {
-    if (this.claiming !== null || this.waiting || this.stopped || this.pause !== undefined) return;
+    if (this.claiming !== null || this.stopped || this.pause !== undefined) return;
+    if (this.waiting && !this.isMissed()) return;
     const { parts } = this;
     if (parts.finisher.full || parts.finisher.unanswered > 4 * parts.batch_max) return;
     const limit = this.wanted();
@@ -123,6 +126,16 @@ export class Fetcher {
     this.pauseFor(Math.min(now - began, LOOK_AGAIN_MS));
   }
 
+  /** One that was left out has room again, and of its work nobody tells. */
+  private isMissed(): boolean {
+    if (this.left_out.length === 0) return false;
+    const full = this.parts.holdings.full(SHARED_AHEAD_MS, performance.now());
+    if (this.left_out.every((tenant) => full.has(tenant))) return false;
+    this.left_out = [];
+    this.waiting = false;
+    return true;
+  }
+
   private pauseFor(ms: number): void {
     const over = () => {
       this.pause = undefined;
@@ -141,7 +154,8 @@ export class Fetcher {
     const { holdings, runner, slots, batch_max } = this.parts;
     const { last_batch } = this;
     const running = runner.occupied;
-    const { queued } = holdings;
+    let { queued } = holdings;
+    for (const tenant of holdings.full(SHARED_AHEAD_MS, performance.now()).values()) queued -= tenant.queued;
     const ms_per_start = this.expectedPace();
     const ahead_ms = this.shared || holdings.is_shared ? SHARED_AHEAD_MS : AHEAD_MS;
     // What a tenant has just brought is spread over the workers: in each of them only some slots become free soon.
@@ -179,13 +193,14 @@ export class Fetcher {
     const room = memory.roomFor(holdings.waiting(), paces, performance.now());
     const bytes = holdings.is_shared ? SHARED_BYTES : undefined;
     const held = { known: [...this.stages.keys()], memory: room, holding: holdings.shares, planning, bytes };
-    const left_alone = resting.length > 0 ? { resting } : {};
+    this.left_out = [...holdings.full(SHARED_AHEAD_MS, performance.now()).keys()];
+    const left_alone = resting.length + this.left_out.length > 0 ? { resting: [...resting, ...this.left_out] } : {};
     const request = { worker_id, types, limit, ...held, ...left_alone, ...this.order.next };
     const hinted = this.hinted !== null && types.includes(this.hinted) ? this.hinted : null;
     this.hinted = null;
     let asked = hinted === null ? types : [hinted];
     const is_bounded = hinted !== null && (room?.needs[hinted] !== undefined || type_slots.bounds(hinted));
-    const is_short = hinted !== null && resting.length === 0 && !is_bounded;
+    const is_short = hinted !== null && left_alone.resting === undefined && !is_bounded;
     const ask = (whole: typeof request) =>
       type_slots.claim(whole, holdings.waiting(), (part) => commands.claim(db, part));
     const first = { ...request, types: asked };
@@ -288,7 +303,8 @@ export class Fetcher {
       this.polling.rest(performance.now() + parts.poll_s * 1000 * (0.75 + Math.random() * 0.5));
     } else {
       this.full_claims = found === "full" ? this.full_claims + 1 : 0;
-      if (this.told_idle && this.full_claims >= 2) this.sayBusy();
+      // While tenants share it, slots are kept for those who have nothing to do now: hints tell of them.
+      if (this.told_idle && this.full_claims >= 2 && !parts.holdings.is_shared) this.sayBusy();
       this.surplus.handBack(performance.now());
       // A full batch runs long enough to have the next one on its way first; a few tasks start at once.
       if (found === "full") {

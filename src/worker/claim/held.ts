@@ -2,7 +2,7 @@
 // A claim stays known until each of its tasks is finished, handed back or lost, so that the heartbeat can name it.
 import { Tally } from "../../core/task/work_counts.js";
 import type { ClaimedBatch, ClaimedStage, ClaimedTask, ReleaseItem } from "../../engine/work/commands.js";
-import type { HandlerPace } from "./batch.js";
+import { type HandlerPace, msPerStart } from "./batch.js";
 
 export class HeldClaim {
   readonly claim_id: number;
@@ -60,6 +60,8 @@ export class HeldOfTenant {
   queued = 0;
   /** Slots that it may have. */
   most = Number.POSITIVE_INFINITY;
+  /** When one of its tasks last started or ended. */
+  moved_at = Number.NEGATIVE_INFINITY;
   /** The most that it had at once, running or not, lately. */
   private peak = 0;
   private peak_at = Number.NEGATIVE_INFINITY;
@@ -73,6 +75,14 @@ export class HeldOfTenant {
       this.peak_at = now;
     }
     return this.peak;
+  }
+
+  /** It has all slots it may have, and what waits, or comes, does not start within `ahead_ms`. */
+  isFull(ahead_ms: number, now: number): boolean {
+    if (this.running < this.most) return false;
+    if (now - this.moved_at >= ahead_ms) return true;
+    const each = this.queued > 0 ? msPerStart(this.queue[0]!.pace, this.most) : 0;
+    return each === null || this.queued * each > ahead_ms / 2;
   }
 
   /** The first claim whose next task may start. */
@@ -165,15 +175,25 @@ export class Holdings {
     return first;
   }
 
+  /** Of these tenants nothing more is claimed, and what waits of them keeps no slot from others. */
+  full(ahead_ms: number, now: number): ReadonlyMap<string, HeldOfTenant> {
+    const full = new Map<string, HeldOfTenant>();
+    if (this.is_shared)
+      for (const [tenant_id, tenant] of this.tenants) if (tenant.isFull(ahead_ms, now)) full.set(tenant_id, tenant);
+    return full;
+  }
+
   /** The next task of a claim takes a slot, which `end` gives back. */
-  start(claim: HeldClaim): ClaimedTask {
+  start(claim: HeldClaim, now = performance.now()): ClaimedTask {
     claim.tenant.running++;
+    claim.tenant.moved_at = now;
     this.count(claim, -1);
     return claim.tasks[claim.next++]!;
   }
 
-  end(claim: HeldClaim): void {
+  end(claim: HeldClaim, now = performance.now()): void {
     claim.tenant.running--;
+    claim.tenant.moved_at = now;
   }
 
   /** By tenant: tasks that run or wait. */

@@ -22,6 +22,7 @@ export class Surplus {
     const { holdings, runner, slots, finisher, log } = this.parts;
     if (holdings.queued === 0) return;
     this.handBackBlocked(now);
+    this.handBackFull(now);
     let oldest = now;
     for (const { claim } of holdings.waiting()) oldest = Math.min(oldest, claim.claimed_at);
     const count = surplus({
@@ -49,6 +50,17 @@ export class Surplus {
     return Array.from(holdings.waiting(), ({ claim, count }) => {
       return { count, ms_per_start: msPerStart(claim.pace, slots) };
     });
+  }
+
+  /** What waits behind long tasks of its own tenant, which has all slots it may have here. */
+  private handBackFull(now: number): void {
+    const { holdings, finisher } = this.parts;
+    const items: ReleaseItem[] = [];
+    for (const { queue, queued, moved_at } of holdings.full(AHEAD_MS, now).values()) {
+      if (queued === 0 || now - moved_at < AHEAD_MS) continue;
+      for (const claim of queue) if (claim.next < claim.end) items.push(holdings.takeRest(claim));
+    }
+    void finisher.release(items);
   }
 
   /** Tasks that were expected to be short and are not may find memory elsewhere, if they wait for it here. */

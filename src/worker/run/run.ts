@@ -100,7 +100,7 @@ export class Runner {
 
   private start(claim: HeldClaim, now: number): void {
     const { parts } = this;
-    const ctx = new TaskContext(parts.services, claim, parts.holdings.start(claim), now);
+    const ctx = new TaskContext(parts.services, claim, parts.holdings.start(claim, now), now);
     this.running.add(ctx);
     parts.type_slots.start(claim);
     if (claim.is_data_plan) this.plans++;
