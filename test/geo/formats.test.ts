@@ -94,8 +94,8 @@ const address = (value: number) => {
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 };
-const rawFiles = (heap: number) =>
-  Buffer.concat([Buffer.from([7, 0, 24, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0]), address(heap)]);
+const rawFiles = (heap: number, reserved = [0, 0, 0]) =>
+  Buffer.concat([Buffer.from([7, 0, 24, 0, 0, 0, 0, 0, 1, ...reserved, 1, 0, 1, 0]), address(heap)]);
 const layout = (heap: number) => Buffer.concat([Buffer.from([4, 3]), address(heap)]);
 const link = (path: string, kind = 64) =>
   Buffer.concat([Buffer.from([1, 8, kind, 1, 0x78, path.length + 4, 0, 0]), Buffer.from(`${path}\0y\0`)]);
@@ -114,6 +114,40 @@ describe("an HDF5 file", () => {
       expect(await told(hdf5([at, link("../x.h5", 70)]))).toMatch(/other files/);
     },
   );
+
+  test("that names other files behind bytes which the library skips, or a name of any length, is refused", async () => {
+    const heap = [100, Buffer.from("HEAP")] as [number, Buffer];
+    for (const reserved of [
+      [1, 1, 1],
+      [0, 0, 9],
+      [7, 1, 255],
+    ])
+      expect(await told(hdf5(heap, [1000, rawFiles(100, reserved)]))).toMatch(/other files/);
+    // Headers of the second kind: 4 or 6 bytes in front.
+    const short = rawFiles(100, [1, 1, 1]).subarray(8);
+    for (const front of [
+      [7, 24, 0, 0],
+      [7, 24, 0, 0, 3, 0],
+    ])
+      expect(await told(hdf5(heap, [1000, Buffer.concat([Buffer.from(front), short])]))).toMatch(/other files/);
+    const name_bytes = 70_000;
+    const named = [1000, Buffer.from([1, 8 + 2, 64, ...[0, 0, 0, 0]])] as [number, Buffer];
+    named[1].writeUInt32LE(name_bytes, 3);
+    const path = Buffer.from("\x0e\0\0/etc/passwd\0y\0");
+    expect(await told(hdf5(named, [1007 + name_bytes, path]))).toMatch(/links to other files/);
+  });
+
+  test("that is full of ones is read through once, piece by piece", async () => {
+    const file = hdf5();
+    file.fill(1, 64);
+    let reads = 0;
+    const counted = (offset: number, length: number) => {
+      reads++;
+      return reader(file)(offset, length);
+    };
+    expect(await hdf5Links(counted, file.length)).toBeNull();
+    expect(reads).toBe(1 + Math.ceil(file.length / seam));
+  });
 
   test("that cannot be looked through is refused", async () => {
     expect(await told(hdf5([1000, Buffer.from([0x46, 0x52, 0x48, 0x50, 0, 8, 0, 5, 0])]))).toMatch(/packed/);
