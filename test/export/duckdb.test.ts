@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TaskContext } from "../../src/core/task/context.js";
 import type { Snapshot } from "../../src/handlers/export/facts.js";
 import { installedDuckdb, writeByDuckdb } from "../../src/handlers/export/formats/duckdb_parquet.js";
@@ -56,6 +56,16 @@ const ctx = {
 } as unknown as TaskContext;
 
 describe.skipIf(duckdb === null)("GeoParquet by DuckDB", () => {
+  // DuckDB asks for it at its first session, and moments must not move with the machine's place.
+  const { TZ } = process.env;
+  beforeAll(() => {
+    process.env.TZ = "America/New_York";
+  });
+  afterAll(() => {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  });
+
   test.each(["gzip", "snappy", "zstd"] as const)(
     "says what hyparquet-writer says, packed with %s",
     async (compression) => {

@@ -53,6 +53,8 @@ export async function writeByDuckdb(
         "set enable_external_access = false",
         "set autoinstall_known_extensions = false",
         "set preserve_insertion_order = true",
+        // Moments are in UTC, wherever this machine is.
+        "set TimeZone = 'UTC'",
       ]) {
         await connection.run(statement);
       }
