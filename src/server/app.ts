@@ -11,7 +11,7 @@ import { asCallIfAny } from "../core/shown/action.js";
 import { json_limits, parseJson, parseLoosely } from "../core/values/json.js";
 import type { TrustedProxies } from "../core/values/setting_values.js";
 import type { Engine } from "../engine/engine.js";
-import { type Authenticator, assertScope, type Principal } from "./access/auth.js";
+import { type Authenticator, assertScope, holderOf, type Principal } from "./access/auth.js";
 import { registerUploadParts } from "./files/upload_parts.js";
 import { registerWorkerUploads } from "./files/worker_uploads.js";
 import { registerZoneFiles } from "./files/zone_files.js";
@@ -144,7 +144,7 @@ const nobody: Principal = { tenant_id: "", actor: "anonymous", key_id: null, sco
 /** The bearer of an address that was signed here reads what it names. */
 const signed_reader: Principal = { ...nobody, actor: "signed address", scopes: new Set(["read"]) };
 /** A caller who sends no credential reads the layers that the operator has opened. */
-const open_reader: Principal = { ...nobody, actor: "anybody", scopes: new Set(["read"]) };
+const open_reader: Principal = { ...nobody, actor: "anybody", scopes: new Set(["read"]), is_stranger: true };
 /** A caller who needs no credential takes no tenant's place. */
 const stranger = { principal: nobody, place: { enter: () => {}, wait: () => {}, leave: () => {} } };
 
@@ -173,9 +173,7 @@ function register(app: FastifyInstance, route: Route, parts: Parts): void {
             ? { ...open_reader, tenant_id: open }
             : await authenticator.authenticate(credential, request.ip);
       assertScope(principal, endpoint.scope, endpoint.operator === true);
-      // Strangers take no places of those who have a key: no tenant's name has a blank.
-      const holder = principal.actor === open_reader.actor ? `${principal.tenant_id} open` : principal.tenant_id;
-      const place = service.calls.take(holder, isSmallSubmit(endpoint, request));
+      const place = service.calls.take(holderOf(principal), isSmallSubmit(endpoint, request));
       leaveWith(reply.raw, place);
       callers.set(request, { principal, place });
       traces.tenant(request, principal.tenant_id);

@@ -19,6 +19,13 @@ export interface Principal {
   operator: boolean;
   /** Known by a browser's session: a person, who does not do a worker's part. */
   session?: { expires_at: string };
+  /** A caller without a credential, who reads the layers that the operator has opened. */
+  is_stranger?: true;
+}
+
+/** Who holds the place and the turn of a call: strangers have theirs beside those of the tenant they read of. No tenant's name has a blank. */
+export function holderOf({ tenant_id, is_stranger }: Principal): string {
+  return is_stranger === true ? `${tenant_id} open` : tenant_id;
 }
 
 export interface Authenticator {

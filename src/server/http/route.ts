@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf, SqlEndpoint } from "../../core/api/endpoint.js";
 import type { Engine } from "../../engine/engine.js";
 import { callVerb } from "../../engine/verbs/verb.js";
-import type { Principal } from "../access/auth.js";
+import { holderOf, type Principal } from "../access/auth.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { Service } from "../service.js";
 import type { CallPlace } from "./call_places.js";
@@ -104,7 +104,7 @@ export function inTurn(
     answer: (call) => {
       // Held until something happens: that is no work.
       if ((call.query as { wait?: unknown }).wait === true) return answer(call);
-      return call.service[turns].within(call.engine.tenant, call.signal, () => answer(call));
+      return call.service[turns].within(holderOf(call.principal), call.signal, () => answer(call));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Layers that the operator has opened: read without a key, by whoever comes, and nothing but layers of that tenant.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withoutPostgis } from "../../catalog_packages.js";
-import { openService, type TestService } from "../service.js";
+import { type CallOptions, openService, type TestService } from "../service.js";
 import { grid_columns, gridRows, putLayer } from "./layers.js";
 
 const why_not = await withoutPostgis();
@@ -9,11 +9,11 @@ if (why_not !== null) process.stderr.write(`the OGC API is left out: ${why_not}\
 
 describe.skipIf(why_not !== null)("layers that are open", () => {
   let service: TestService;
-  const anybody = (path: string, more: { method?: string; body?: unknown; key?: string | null } = {}) =>
+  const anybody = (path: string, more: CallOptions & { method?: string } = {}) =>
     service.call(more.method ?? "GET", path, { key: null, ...more });
 
   beforeAll(async () => {
-    service = await openService({}, { open_layers: "open" }, { variant: "stac" });
+    service = await openService({}, { open_layers: "open" }, { variant: "stac", connections: 12 });
     await service.key("open");
     await service.key("closed");
     const grid = { columns: grid_columns, geometry_type: "Point", rows: gridRows(20) };
@@ -38,6 +38,29 @@ describe.skipIf(why_not !== null)("layers that are open", () => {
     for (const path of ["", "/items", "/items/3", "/tiles/WebMercatorQuad/0/0/0"])
       expect((await anybody(`/ogc/collections/secret${path}`)).status).toBe(404);
   });
+
+  test("strangers who hold all of their turns keep no caller who has a key from an answer", async () => {
+    const key = await service.key("open");
+    const free = { tenant: "open", name: "free", columns: grid_columns, geometry_type: "Point", rows: gridRows(3) };
+    await putLayer(service.db, free);
+    const [table] = await service.db.sql<{ table_name: string }>`
+      select table_name from geo.layers where tenant_id = 'open' and name = 'grid'`;
+    let strangers: Promise<{ status: number }>[] = [];
+    await service.db.transaction(async (tx) => {
+      await tx.script(`lock table geo."${table!.table_name}"`);
+      strangers = Array.from({ length: 6 }, () => anybody("/ogc/collections/grid/items?limit=3"));
+      await vi.waitFor(async () => {
+        const [held] = await service.db.sql<{ n: number }>`
+          select count(*)::integer as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and application_name = 'fanfold'`;
+        expect(held!.n).toBe(4);
+      }, 10_000);
+      const answered = await anybody("/ogc/collections/free/items", { key });
+      expect(answered).toMatchObject({ status: 200, body: { numberReturned: 3 } });
+    });
+    for (const stranger of strangers) expect((await stranger).status).toBe(200);
+    await service.db.sql`delete from geo.layers where tenant_id = 'open' and name = 'free'`;
+  }, 60_000);
 
   test("whoever has a key is its tenant, a wrong key is refused, and all else needs one as ever", async () => {
     const key = await service.key("closed");

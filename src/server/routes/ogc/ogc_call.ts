@@ -5,11 +5,12 @@ import { package_version } from "../../../config.js";
 import { BadRequest, NotFound } from "../../../core/errors/errors.js";
 import { type Problem, quoted, suggestion } from "../../../core/errors/problems.js";
 import type { Layer } from "../../../geo/layers/layer.js";
+import { holderOf } from "../../access/auth.js";
 import { isKnown } from "../../files/byte_range.js";
 import type { Call } from "../../http/route.js";
 import { OgcLinks } from "./links.js";
 
-export type AnyCall = Pick<Call, "engine" | "service" | "request" | "reply" | "signal">;
+export type AnyCall = Pick<Call, "engine" | "principal" | "service" | "request" | "reply" | "signal">;
 
 export interface OgcCall {
   call: AnyCall;
@@ -29,9 +30,9 @@ export function ogcCallOf(call: AnyCall): OgcCall {
   };
 }
 
-/** What a statement costs is the caller's choice: a tenant has only so many at a time. */
+/** What a statement costs is the caller's choice: a tenant has only so many at a time, and strangers have so many of their own. */
 export function inTurn<T>({ call, signal }: OgcCall, read: () => Promise<T>): Promise<T> {
-  return call.service.long_calls.within(call.engine.tenant, signal, read);
+  return call.service.long_calls.within(holderOf(call.principal), signal, read);
 }
 
 export async function layerOf(ogc: OgcCall, name: string, version: number | null = null): Promise<Layer> {
