@@ -133,12 +133,16 @@ async function zarrVariables(
       .filter(({ shape }) => shape.length >= 2)
       .map(({ name }) => ({ name, size: [0, 0], has_place: false, steps: [] }));
   }
+  if (named.length > most_variables) throw tooMany(`more than ${most_variables} variables`);
+  // Said before anything is unpacked: what is declared costs nothing to declare.
+  const in_all = named.reduce((sum, { shape }) => sum + countOf(shape.slice(0, -2)), 0);
+  if (in_all > most_steps) throw tooMany(`more than ${most_steps} steps`);
   const coordinates = new Map<string, number[]>();
   const variables: Variable[] = [];
   for (const { name, shape, dimensions } of named) {
     const outer = shape.slice(0, -2);
-    const count = outer.reduce((product, length) => product * length, 1);
-    if (count > most_steps) throw tooMany(`more than ${most_steps} steps`);
+    const count = countOf(outer);
+    const axes = outer.map((_, dim) => arrays.find((one) => one.name === dimensions[dim] && isAxis(one)));
     const steps: Step[] = [];
     for (let at = 0; at < count; at++) {
       const indices: number[] = [];
@@ -153,7 +157,7 @@ async function zarrVariables(
         labels: {},
       };
       for (const [dim, index] of indices.entries()) {
-        const axis = arrays.find((one) => one.name === dimensions[dim] && one.shape.length === 1);
+        const axis = axes[dim];
         const values =
           axis === undefined ? [] : (coordinates.get(axis.name) ?? (await valuesOf(engine, file, axis, signal)));
         if (axis !== undefined) coordinates.set(axis.name, values);
@@ -169,6 +173,15 @@ async function zarrVariables(
     variables.push({ name, size: [shape.at(-1)!, shape.at(-2)!], has_place: info.geoTransform !== undefined, steps });
   }
   return variables;
+}
+
+function countOf(outer: number[]): number {
+  return outer.reduce((product, length) => product * length, 1);
+}
+
+/** One that is longer than any file may have steps is none, and is not unpacked. */
+function isAxis({ shape }: ZarrArray): boolean {
+  return shape.length === 1 && shape[0]! <= most_steps;
 }
 
 async function zarrArrays(folder: string): Promise<ZarrArray[]> {
