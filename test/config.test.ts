@@ -320,6 +320,11 @@ test("the token for scrapes has some length, is never shown, and is hidden from 
   expect(environmentForHandlers({ FANFOLD_METRICS_TOKEN: token })).toHaveProperty("FANFOLD_METRICS_TOKEN", "");
 });
 
+test("where alerts go is hidden from handlers: the address is often the secret", () => {
+  const env = { FANFOLD_ON_ALERT: "https://hooks.example.com/T0/B0/hush" };
+  expect(environmentForHandlers(env)).toHaveProperty("FANFOLD_ON_ALERT", "");
+});
+
 test("proxies that are trusted are a number or networks, and nobody unless somebody says so", () => {
   expect(loadConfig({}).trust_proxy).toBe(0);
   expect(loadConfig({ FANFOLD_TRUST_PROXY: "2" }).trust_proxy).toBe(2);
