@@ -130,16 +130,21 @@ describe("an HDF5 file", () => {
       [7, 24, 0, 0, 3, 0],
     ])
       expect(await told(hdf5(heap, [1000, Buffer.concat([Buffer.from(front), short])]))).toMatch(/other files/);
-    const name_bytes = 70_000;
-    const named = [1000, Buffer.from([1, 8 + 2, 64, ...[0, 0, 0, 0]])] as [number, Buffer];
-    named[1].writeUInt32LE(name_bytes, 3);
-    const path = Buffer.from("\x0e\0\0/etc/passwd\0y\0");
-    expect(await told(hdf5(named, [1007 + name_bytes, path]))).toMatch(/links to other files/);
+    for (const name_bytes of [70_000, 5_000_000]) {
+      const named = Buffer.from([1, 8 + 2, 64, 0, 0, 0, 0]);
+      named.writeUInt32LE(name_bytes, 3);
+      const path = Buffer.from("\x0e\0\0/etc/passwd\0y\0");
+      expect(await told(hdf5([1000, named], [1007 + name_bytes, path]))).toMatch(/links to other files/);
+    }
   });
 
-  test("that is full of ones is read through once, piece by piece", async () => {
+  test.each([
+    ["ones", [1]],
+    ["what looks like the begin of a link", [1, 8, 64]],
+    ["what looks like the begin of one with a longer name", [1, 9, 64]],
+  ])("that is full of %s is read through once, piece by piece", async (_, bytes) => {
     const file = hdf5();
-    file.fill(1, 64);
+    file.fill(Buffer.from(bytes), 64);
     let reads = 0;
     const counted = (offset: number, length: number) => {
       reads++;

@@ -6,8 +6,10 @@ import type { Finding } from "../raster.js";
 import type { RangeReader } from "../tiff/tiff_reader.js";
 
 const window_bytes = 4 * 1024 * 1024;
-/** Longer than any message that is looked for, but for names: those are read where they are. */
-const overlap = 64;
+/** Longer than a link with names of usual length, so that hardly any is read for itself; whatever else is looked for is shorter. */
+const overlap = 72 * 1024;
+/** Of a link: what stands before its name, and the longest path that a system opens. */
+const [before_name, longest_path] = [20, 4100];
 const signature = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
 /** Why the file may not be opened; null when it leads nowhere else. */
@@ -96,22 +98,30 @@ function packedHeap(piece: Buffer): string | null {
 /** A link message: version 1, flags that say a kind follows, kind 64 or one of a user's own, then its own name and the file's. A file
  * name without a slash leads into the scratch folder, where nothing else is. */
 async function outerLink({ read, size }: File, piece: Buffer, from: number): Promise<string | null> {
-  for (let at = piece.indexOf(1); at >= 0 && at + 3 <= piece.length; at = piece.indexOf(1, at + 1)) {
+  const has_all = from + piece.length >= size;
+  // What begins behind the window is at the begin of the next piece, with all that follows it.
+  const end_at = Math.min(window_bytes, piece.length - 2);
+  for (let at = 0; at < end_at; at++) {
+    if (piece[at] !== 1) continue;
     const flags = piece[at + 1]!;
     if ((flags & 0b1110_1000) !== 0b1000 || piece[at + 2]! < 64) continue;
-    const lengths = Buffer.from(await read(from + at, 20));
+    const lengths = piece.subarray(at, at + before_name);
     const length_at = 3 + (flags & 4 ? 8 : 0) + (flags & 16 ? 1 : 0);
     const width = 1 << (flags & 3);
     if (length_at + width > lengths.length) continue;
     const name_bytes = width === 8 ? Number(lengths.readBigUInt64LE(length_at)) : lengths.readUIntLE(length_at, width);
     // The library reads names of any length.
-    const link_at = from + at + length_at + width + name_bytes;
-    if (link_at >= size) continue;
+    const link_at = at + length_at + width + name_bytes;
+    if (from + link_at >= size) continue;
     // The length of what follows; version and flags in one byte; the path of the file, and a zero.
-    const link = Buffer.from(await read(link_at, 4100));
+    const is_here = has_all || link_at + longest_path <= piece.length;
+    const link = is_here
+      ? piece.subarray(link_at, link_at + longest_path)
+      : Buffer.from(await read(from + link_at, longest_path));
+    if (link[2] !== 0) continue;
     const end = link.indexOf(0, 3);
     const path = end < 0 ? null : link.subarray(3, end);
-    if (path?.includes("/") && link[2] === 0 && path.every((byte) => byte >= 32)) {
+    if (path?.includes("/") && path.every((byte) => byte >= 32)) {
       return "It links to other files, which it names.";
     }
   }
