@@ -1,5 +1,6 @@
 -- The statement that makes the tiles of one zoom of what pyramid_places has; $1 the tenant. What is smaller than a cell stands for others: an area
 -- fills its cell, a line is as long as one in its own direction, a point stays where it is. What is larger is simplified as tile_text does it.
+-- Names beside the layer's own columns begin with =, as none of those can.
 create or replace function geo.pyramid_tiles_text(candidate geo.tables, request jsonb, zoom integer, cells integer)
 returns text
 language plpgsql stable
@@ -19,8 +20,8 @@ begin
   select coalesce(string_agg(format(', m.%I', c.one ->> 'name'), '' order by c.n), '') into v_names
     from jsonb_array_elements(request -> 'columns') with ordinality c (one, n);
   v_tile := case when coalesce(@postgis@.postgis_libprotobuf_version(), '') <> ''
-    then format('@postgis@.st_asmvt(v, %L, %s, ''=geom'', ''=key''), null::jsonb', request ->> 'layer', v_extent)
-    else 'null::bytea, jsonb_agg(jsonb_build_array(v."=key", @postgis@.st_asgeojson(v."=geom", 0, 0)::jsonb, to_jsonb(v) - array[''=key'', ''=geom'']))' end;
+    then format('@postgis@.st_asmvt("=row", %L, %s, ''=geom'', ''=key''), null::jsonb', request ->> 'layer', v_extent)
+    else 'null::bytea, jsonb_agg(jsonb_build_array("=row"."=key", @postgis@.st_asgeojson("=row"."=geom", 0, 0)::jsonb, to_jsonb("=row") - array[''=key'', ''=geom'']))' end;
   return format(
     $q$with shaped as materialized (
          select p.fid, p.is_small, p.size,
@@ -37,12 +38,13 @@ begin
            from (%3$s) p
            join geo.%1$I t on t.fid = p.fid
        ), placed as (
-         select s.fid, x.x, y.y, row_number() over (partition by x.x, y.y order by s.size desc, hashint8(s.fid)) as place
+         select s.fid, x.x, y.y, row_number() over (partition by x.x, y.y order by s.size desc, hashint8(s.fid)) as place,
+             count(*) over (partition by x.x, y.y) > %12$s as has_more
            from shaped s
            cross join generate_series(greatest(s.west, 0), least(s.east, %4$s::integer - 1)) x (x)
            cross join generate_series(greatest(s.north, 0), least(s.south, %4$s::integer - 1)) y (y)
        ), made as (
-         select p.x, p.y, s.is_small, t.fid as "=key"%7$s, %8$s as "=geom"
+         select p.x as "=x", p.y as "=y", s.is_small or p.has_more as "=thinned", t.fid as "=key"%7$s, %8$s as "=geom"
            from placed p
            join shaped s on s.fid = p.fid
            join geo.%1$I t on t.fid = p.fid
@@ -50,11 +52,11 @@ begin
           where p.place <= %12$s
        )
        insert into geo.pyramid_tiles (table_name, zoom, tile_column, tile_row, tenant_id, tile, features, thinned)
-       select %13$L, %11$s, m.x, m.y, $1, %9$s, bool_or(m.is_small)
+       select %13$L, %11$s, m."=x", m."=y", $1, %9$s, bool_or(m."=thinned")
          from made m
-         cross join lateral (select m."=key"%14$s, m."=geom") v
+         cross join lateral (select m."=key"%14$s, m."=geom") "=row"
         where m."=geom" is not null and not @postgis@.st_isempty(m."=geom")
-        group by m.x, m.y$q$,
+        group by m."=x", m."=y"$q$,
     candidate.table_name, v_made, geo.pyramid_sizes_text(1 / (v_tiles * cells)), v_tiles, c_world, v_unit, case when v_values = '' then '' else ', ' || v_values end,
     case when v_tile like 'null%' then format(
         '@postgis@.st_snaptogrid(@postgis@.st_transscale(@postgis@.st_clipbybox2d(s.geom, @postgis@.st_expand(e.box, %s)::@postgis@.box2d), '

@@ -166,13 +166,25 @@ async function publishOne(
   };
 }
 
-/** The low zooms of a layer that has more than a tile takes. Before anybody sees it, so that tiles of a version are the same from its first moment. */
+/** A layer whose low zooms take longer than this is served without them. */
+const pyramid_timeout_ms = 5 * 60_000;
+
+/**
+ * The low zooms of a layer that has more than a tile takes. Before anybody sees it, so that tiles of a version are the same from its first
+ * moment. A layer for which they cannot be made is published all the same: its tiles are made when they are asked for.
+ */
 async function makePyramid(ctx: TaskContext, { table, layer, has_geometry, columns }: Target, rows: number) {
   if (!has_geometry || rows <= pyramid_caps[0]!.most_features) return;
   const request = { layer, columns, zooms: pyramid_caps, extent: tile_extent, buffer: tile_buffer };
-  await ctx.db(
-    (session) => session.sql`select geo.make_pyramid(${table}::text, ${JSON.stringify(request)}::text::jsonb)`,
-  );
+  const made = await ctx.db(async (session) => {
+    await session.sql`select set_config('statement_timeout', ${String(pyramid_timeout_ms)}, true)`;
+    const [row] = await session.sql<{ made: { why?: string } }>`
+      select geo.make_pyramid(${table}::text, ${JSON.stringify(request)}::text::jsonb) as made`;
+    return row!.made;
+  });
+  // The database tells a cancelled statement as one more reason; what was asked of this task is known here.
+  ctx.signal.throwIfAborted();
+  if (made.why !== undefined) ctx.log.warn(`low zooms of layer ${layer} were not made: ${made.why}`);
 }
 
 /** The layer that rows are added to; null where this load is all of it. */
