@@ -153,6 +153,7 @@ describe.each(kinds)("low zooms on the %s database", (kind) => {
     expect(others.length).toBeGreaterThan(100);
     expect(Object.keys(first!).sort()).toEqual(["is_small", "m", "v", "x", "y"]);
     expect(new Set(Object.values(first!)).size).toBe(1);
+    expect((await tile("named", [0, 0, 0], { place: undefined }))!.count).toBeGreaterThan(100);
   });
 
   test("a zoom above one that needed a coarser grid has no holes", { timeout: 120_000 }, async () => {

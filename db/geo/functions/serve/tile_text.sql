@@ -45,7 +45,7 @@ begin
     return format(
       $q$with picked as materialized (%1$s),
            made as (select t."=key"%2$s, @postgis@.st_asmvtgeom(%3$s, $3::@postgis@.box2d, %4$s, %5$s, true) as "=geom" from picked t where t."=n" <= %6$s)
-         select (select @postgis@.st_asmvt(m, %7$L, %4$s, '=geom', '=key') from made m where m."=geom" is not null), null::jsonb,
+         select (select @postgis@.st_asmvt("=made", %7$L, %4$s, '=geom', '=key') from made "=made" where "=made"."=geom" is not null), null::jsonb,
            (select count(*)::integer from picked)$q$,
       v_picked, v_columns, v_made, v_extent, v_buffer, most, layer ->> 'name');
   end if;
@@ -56,7 +56,7 @@ begin
     v_extent / v_width, -v_extent / v_width);
   return format(
     $q$with picked as materialized (%1$s),
-         made as (select t."=key" as key, %2$s as g, (select to_jsonb(p) from (select %3$s) p) as properties, t."=n" as n from picked t where t."=n" <= %4$s)
+         made as (select t."=key" as key, %2$s as g, (select to_jsonb("=own") from (select %3$s) "=own") as properties, t."=n" as n from picked t where t."=n" <= %4$s)
        select null::bytea,
          (select coalesce(jsonb_agg(jsonb_build_array(m.key, @postgis@.st_asgeojson(m.g, 0, 0)::jsonb, m.properties) order by m.n), '[]')
             from made m where m.g is not null and not @postgis@.st_isempty(m.g)),
