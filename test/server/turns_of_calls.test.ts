@@ -10,7 +10,16 @@ class Turn extends Error {}
 function callOf(queues: Record<string, unknown>, tenant = "acme"): Call<never> {
   const engine = { tenant };
   const signal = new AbortController().signal;
-  return { engine, service: queues, signal, params: {}, query: {}, body: {}, headers: {} } as unknown as Call<never>;
+  return {
+    engine,
+    principal: { tenant_id: tenant },
+    service: queues,
+    signal,
+    params: {},
+    query: {},
+    body: {},
+    headers: {},
+  } as unknown as Call<never>;
 }
 
 async function takesTurn({ answer }: Route): Promise<boolean> {
