@@ -56,6 +56,8 @@ export class Forwarder {
     headers["x-forwarded-for"] = forwarded_for;
     headers["x-forwarded-proto"] ??= "http";
     if (body !== undefined) headers["content-length"] = String(body.length);
+    // Without a length Node frames no body of a GET: its bytes would be read as the next call of this connection.
+    else if (request.headers["transfer-encoding"] !== undefined) headers["transfer-encoding"] = "chunked";
     const sent = (is_secure ? secure : plain)({
       hostname: url.hostname,
       port: url.port || (is_secure ? 443 : 80),
