@@ -4,7 +4,7 @@ import { zone_names } from "../../core/places/zones.js";
 import type { BlobStore } from "../../storage/blob_store.js";
 import { openLargeStore, type ServiceSettings } from "../../storage/open_blobs.js";
 import { Zones } from "../../storage/zones.js";
-import { proveFiles, settingOf } from "../upkeep/file_proof.js";
+import { type ProofParts, proveFiles, samePlaces, settingOf } from "../upkeep/file_proof.js";
 import { filesOf, type PlaceOfFiles, placesOfTenant } from "../upkeep/leaving_tenant.js";
 import type { Cell } from "./cells.js";
 
@@ -30,18 +30,20 @@ export async function fileMove(from: Cell, to: Cell, services: ServiceSettings):
       })),
     });
   }
+  await assertTwoPlaces(from, sides);
   const apart = (tenant_id: string) => {
     const [here, there] = sides.map((side) => placesWithParts(side, tenant_id)) as [PlaceOfFiles[], PlaceOfFiles[]];
     return here
       .map((place, number) => ({ place, target: there[number] as PlaceOfFiles }))
       .filter(({ place, target }) => place.blobs.place !== target.blobs.place);
   };
+  const copied_of = new Map<string, string>();
   return {
     async copyFiles(tenant_id) {
       let copied = 0;
       for (const { place, target } of apart(tenant_id)) {
         for await (const keys of filesOf(place)) {
-          for (const key of keys) if (await isCopied(place.blobs, target.blobs, key)) copied++;
+          for (const key of keys) if (await isCopied(place.blobs, target.blobs, key, copied_of)) copied++;
         }
       }
       return copied;
@@ -54,18 +56,38 @@ export async function fileMove(from: Cell, to: Cell, services: ServiceSettings):
   };
 }
 
-/** A file is never changed in place: one of the same size is there already. */
-async function isCopied(from: BlobStore, to: BlobStore, key: string): Promise<boolean> {
+/** What is there may be of what the file was before: only what this run has copied, of this very state of the file, is not copied again. */
+async function isCopied(from: BlobStore, to: BlobStore, key: string, copied_of: Map<string, string>): Promise<boolean> {
+  const name = `${from.place}\0${key}`;
   const [here, there] = await Promise.all([from.stat(key), to.stat(key)]);
-  if (here === null || here.bytes === there?.bytes) return false;
-  const { pieces, close } = await from.read(key);
+  if (here === null || (here.bytes === there?.bytes && here.etag === copied_of.get(name))) return false;
+  const { stat, pieces, close } = await from.read(key);
   try {
     await to.write(key, pieces);
+    copied_of.set(name, stat.etag);
   } finally {
     await close();
   }
   return true;
 }
+
+/** One place by two names: what is taken away in one would be gone in the other. */
+async function assertTwoPlaces(from: Cell, sides: readonly [SeenFiles, SeenFiles]): Promise<void> {
+  const partsOf = ({ zones, shared_store: store }: SeenFiles): ProofParts => {
+    return { db: from.db, tenant: "default", zones, store };
+  };
+  const same = await samePlaces(partsOf(sides[0]), partsOf(sides[1]));
+  if (same.length === 0) return;
+  throw new Conflict("these are one place: write it with the same words in both cells", {
+    problems: same.map(({ place, seen_as, other }) => ({
+      path: `files.${place}`,
+      problem: `${other} holds what cell ${from.name} left in ${seen_as}`,
+      fix: `name one of the two for both (${settingOf(place)} of their servers, too)`,
+    })),
+  });
+}
+
+type SeenFiles = ReturnType<typeof openFiles>;
 
 function openFiles({ files }: Cell, services: ServiceSettings) {
   const { storage, ...places } = files;
@@ -78,7 +100,7 @@ function openFiles({ files }: Cell, services: ServiceSettings) {
   return { zones, shared_store };
 }
 
-function placesWithParts(side: ReturnType<typeof openFiles>, tenant_id: string): PlaceOfFiles[] {
+function placesWithParts(side: SeenFiles, tenant_id: string): PlaceOfFiles[] {
   const parts = zone_names.map((name) => ({ name, blobs: side.zones.parts(name, tenant_id), prefix: "" }));
   return [...placesOfTenant(side, tenant_id), ...parts];
 }

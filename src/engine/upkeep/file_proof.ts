@@ -69,6 +69,25 @@ export async function proveFiles(parts: ProofParts, { leave = true, renew = fals
   );
 }
 
+/** Places with different words in which the same token lies. The tokens are those of the database of `one`. */
+export async function samePlaces(
+  one: ProofParts,
+  other: ProofParts,
+): Promise<{ place: PlaceProof["place"]; seen_as: string; other: string }[]> {
+  const tokens = await asked<Record<string, Token>>(one.db.sql`select app.file_tokens(${one.tenant}::text) as reply`);
+  const others = placesOf(other);
+  const same = await Promise.all(
+    placesOf(one).map(async ({ place, blobs, keyOf }) => {
+      const left = tokens[place];
+      const there = others.find((found) => found.place === place)?.blobs;
+      if (left === undefined || there === undefined || there.place === blobs.place) return [];
+      const found = await inTime(there.stat(keyOf(left.token)), there.place);
+      return found === null ? [] : [{ place, seen_as: blobs.place, other: there.place }];
+    }),
+  );
+  return same.flat();
+}
+
 /** Throws Conflict with every place that is another one. */
 export async function assertSameFiles(parts: ProofParts): Promise<PlaceProof[]> {
   const proofs = await proveFiles(parts);
