@@ -91,7 +91,8 @@ type SeenFiles = ReturnType<typeof openFiles>;
 
 function openFiles({ files }: Cell, services: ServiceSettings) {
   const { storage, ...places } = files;
-  const zones = new Zones({ ...places, ...services });
+  // The places last: among the settings of this process are its own zones, which are no cell's.
+  const zones = new Zones({ ...services, ...places });
   const shared_store = openLargeStore(
     storage,
     services,
