@@ -225,6 +225,27 @@ test("the command line shows the cells, finds tenants and moves them", async () 
   expect((await fanfold("cancel", "typed")).err).toContain("is not being moved");
 });
 
+test("the command line goes on with a move that broke off after the tenant had arrived, and takes its files along", async () => {
+  const fanfold = (...argv: string[]) => start(["cells", ...argv, "--cells", rig.file], { env: {} }).done;
+  const silverOf = (service: CellsRig["a"]) => service.engine.zones.store("silver", "late");
+  await rig.a.key("late");
+  await silverOf(rig.a).write("made.bin", pieces("a file"));
+  for (const place of ["cells.arrived", "cells.leaving"]) {
+    armFault(place, () => {
+      throw new Error("broken off");
+    });
+    expect((await fanfold("move", "late", "--to", "b")).err).toContain("broken off");
+    disarmFaults();
+    expect((await fanfold("find", "late")).out).toBe("tenant late lives in cell b\n");
+    expect((await silverOf(rig.a).list("")).entries).toHaveLength(1);
+  }
+  const moved = await fanfold("move", "late", "--to", "b");
+  expect([moved.err, moved.code]).toEqual(["", 0]);
+  expect((await silverOf(rig.a).list("")).entries).toEqual([]);
+  expect((await silverOf(rig.b).list("")).entries.map(({ key }) => key)).toEqual(["made.bin"]);
+  expect((await Promise.all(rig.cells.map(factsOf))).flatMap(({ moving }) => moving)).toEqual([]);
+});
+
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }

@@ -48,7 +48,11 @@ const FAREWELL_MS = 2_500;
 /** Where it lives. Cells that are away do not count, as long as it is found in another. Throws NotFound. */
 export async function cellOf(cells: readonly Cell[], tenant_id: string): Promise<Cell> {
   const { answers, away } = await askAll(cells, (cell) => homeIn(cell, { tenant_id }));
-  const found = answers.filter(({ answer }) => answer !== null && answer.state !== "leaving").map(({ cell }) => cell);
+  // Closed here and served there: it has arrived, and what it left is not away yet.
+  const arrived = answers.some(({ answer }) => answer?.state === null);
+  const found = answers
+    .filter(({ answer: home }) => home !== null && home.state !== "leaving" && !(arrived && home.state === "closed"))
+    .map(({ cell }) => cell);
   if (found.length === 1) return found[0] as Cell;
   if (found.length === 0) {
     if (away.length === 0) throw new NotFound(`no cell has a tenant ${JSON.stringify(tenant_id)}`);
@@ -145,7 +149,11 @@ function leavingIn({ moving }: CellFacts, tenant_id: string): Move | undefined {
 }
 
 /** From where, and by which move: one that was begun goes on. */
-async function sidesOf(cells: readonly Cell[], tenant_id: string, to: Cell): Promise<{ from: Cell; move_id: string }> {
+export async function sidesOf(
+  cells: readonly Cell[],
+  tenant_id: string,
+  to: Cell,
+): Promise<{ from: Cell; move_id: string }> {
   const { answers } = await askAll(cells, factsOf);
   for (const { cell: from, answer } of answers) {
     const move = leavingIn(answer, tenant_id);

@@ -12,7 +12,7 @@ import {
   readCells,
 } from "../../../engine/cells/cells.js";
 import { fileMove } from "../../../engine/cells/file_moves.js";
-import { cancelMove, cellOf, type MoveStep, moveTenant } from "../../../engine/cells/move.js";
+import { cancelMove, cellOf, type MoveStep, moveTenant, sidesOf } from "../../../engine/cells/move.js";
 import { createLog } from "../../../log.js";
 import type { Server } from "../../../server/server.js";
 import { answer, type Cli, type CliCommand, globals } from "../../terminal/command.js";
@@ -151,8 +151,8 @@ function move(cli: Cli, command: CliCommand): void {
       const { zones } = configOf(cli);
       return withCells(flags, async (cells) => {
         const to = cellNamed(cells, flags.to);
-        const from = await cellOf(cells, tenant_id);
-        const files = from === to ? undefined : await fileMove(from, to, zones);
+        const { from } = await sidesOf(cells, tenant_id, to);
+        const files = await fileMove(from, to, zones);
         const on_step = (step: MoveStep) => cli.io.live && cli.io.draw(wordsOf(step));
         const actor = cli.io.user();
         const moved = await moveTenant(cells, tenant_id, to, { actor, take_back_after_s, on_step, ...files });
