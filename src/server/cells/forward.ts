@@ -3,6 +3,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as plain, type ServerResponse } from "node:http";
 import { request as secure, Agent as TlsAgent } from "node:https";
 import { Unavailable } from "../../core/errors/errors.js";
+import type { CallFrom } from "./callers.js";
 import type { CellServers } from "./health.js";
 import { CellAway } from "./homes.js";
 
@@ -20,7 +21,7 @@ export interface Forwarding {
   response: ServerResponse;
   /** What was read of the body already; undefined: nothing. */
   body?: Buffer | undefined;
-  forwarded_for: string;
+  from: CallFrom;
   /** May answer in the cell's place; true: it has. */
   onAnswer?: (answer: IncomingMessage) => Promise<boolean>;
 }
@@ -49,11 +50,15 @@ export class Forwarder {
   }
 
   /** A connection for this call, on which nothing was sent; null: there is none to be had. */
-  #connected(url: URL, { request, body, forwarded_for }: Forwarding): Promise<ClientRequest | null> {
+  #connected(url: URL, { request, body, from }: Forwarding): Promise<ClientRequest | null> {
     const is_secure = url.protocol === "https:";
     const headers: Record<string, string | string[] | undefined> = {};
-    for (const [name, value] of Object.entries(request.headers)) if (!hop_by_hop.has(name)) headers[name] = value;
-    headers["x-forwarded-for"] = forwarded_for;
+    for (const [name, value] of Object.entries(request.headers)) {
+      // The cell believes the router: what a stranger says of its own way must not come from it.
+      const is_believed = from.by_proxy || !(name.startsWith("x-forwarded-") || name === "forwarded");
+      if (is_believed && !hop_by_hop.has(name)) headers[name] = value;
+    }
+    headers["x-forwarded-for"] = from.forwarded_for;
     headers["x-forwarded-proto"] ??= "http";
     if (body !== undefined) headers["content-length"] = String(body.length);
     // Without a length Node frames no body of a GET: its bytes would be read as the next call of this connection.
@@ -89,10 +94,19 @@ function answered(name: string, sent: ClientRequest, call: Forwarding): Promise<
   const { request, response, body, onAnswer } = call;
   return new Promise((resolve, reject) => {
     let told = false;
+    // It went while the connection was made: no event tells of it any more.
+    if (response.destroyed || (request.destroyed && !request.complete)) {
+      sent.on("error", () => {});
+      sent.destroy();
+      return resolve();
+    }
     // Whether the cell has done it is not known: callers repeat what may be repeated.
     sent.on("error", () => {
-      if (told) response.destroy();
-      else reject(new Unavailable(`cell ${name} did not answer`, { hint: "look whether it was done, or try again" }));
+      if (told) {
+        // Answered before its whole body had come: the caller has its answer, and what still comes is for no one.
+        if (response.writableEnded) request.resume();
+        else response.destroy();
+      } else reject(new Unavailable(`cell ${name} did not answer`, { hint: "look whether it was done, or try again" }));
       resolve();
     });
     response.once("close", () => {
@@ -122,6 +136,9 @@ function answered(name: string, sent: ClientRequest, call: Forwarding): Promise<
     if (body !== undefined) sent.end(body);
     else {
       request.once("aborted", () => sent.destroy());
+      // The cell may refuse it before a body comes.
+      const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+      if (length !== undefined || encoding !== undefined) sent.flushHeaders();
       request.pipe(sent);
     }
   });

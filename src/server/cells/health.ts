@@ -11,6 +11,8 @@ export class CellServers {
   #timer: NodeJS.Timeout | null = null;
   /** Calls that were passed on and have not ended. */
   under_way = 0;
+  /** The same of each tenant; null: of callers without a credential. */
+  readonly under_way_of = new Map<string | null, number>();
 
   constructor(
     readonly name: string,

@@ -25,7 +25,7 @@ export class CellAway extends Unavailable {
   }
 }
 
-interface Known {
+export interface Known {
   cell: Cell;
   tenant_id: string;
   at: number;
@@ -56,6 +56,11 @@ export class Homes {
       this.#asking.set(name, asking);
     }
     return asking;
+  }
+
+  /** Whether a cell knew it when it was last asked. */
+  remembers(question: HomeQuestion): boolean {
+    return this.#known.has(JSON.stringify(question));
   }
 
   forget(question: HomeQuestion): void {

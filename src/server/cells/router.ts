@@ -13,9 +13,10 @@ import { FailedSignIns } from "../access/failed_sign_ins.js";
 import { tellError } from "../http/problems.js";
 import { socketOptions } from "../http/socket.js";
 import type { Server } from "../server.js";
-import { Forwarder } from "./forward.js";
+import { callFrom, type Trusts, trustsOf } from "./callers.js";
+import { Forwarder, type Forwarding } from "./forward.js";
 import { CellServers } from "./health.js";
-import { Homes, inTime, questionOf, questionOfText } from "./homes.js";
+import { Homes, inTime, type Known, questionOf, questionOfText } from "./homes.js";
 import { operatorOf, tellCells, tellTenants } from "./lists.js";
 
 export interface RouterOptions {
@@ -25,12 +26,17 @@ export interface RouterOptions {
   port?: number;
   /** The claim of a token that names its tenant. */
   tenant_claim?: string;
-  trust_proxy?: TrustedProxies;
+  trust_proxy?: TrustedProxies | undefined;
+  /** The tenant whose layers anybody may read, in every cell's settings as here. */
+  open_layers?: string | undefined;
   grace_s?: number;
 }
 
 /** Of one cell at once: what waits for a cell that is slow keeps nobody from the others. */
 const MOST_UNDER_WAY = 2_000;
+/** Of these, one tenant's, and those of all callers without a credential: neither shuts the other tenants out. */
+const MOST_OF_TENANT = 1_000;
+const MOST_OF_STRANGERS = 200;
 const MOST_READ = 64 * 1024;
 /** How often it is looked whether tenants of open streams are on their way. */
 const LOOK_MS = 1_000;
@@ -46,12 +52,14 @@ export class Router {
   readonly servers: ReadonlyMap<string, CellServers>;
   readonly #forwarder = new Forwarder();
   readonly #attempts = new FailedSignIns();
+  readonly #trusts: Trusts;
   readonly #streams = new Set<OpenStream>();
   #looking: NodeJS.Timeout | null = null;
   stopping = false;
 
   constructor(private readonly options: RouterOptions) {
     const { cells, log } = options;
+    this.#trusts = trustsOf(options.trust_proxy);
     this.homes = new Homes(cells);
     this.servers = new Map(cells.map(({ name, urls }) => [name, new CellServers(name, urls, log)]));
   }
@@ -107,20 +115,30 @@ export class Router {
     const body = names_in_body || makes_tenant ? await read(request) : undefined;
     const said = names_in_body ? credentialIn(body) : null;
     const question = said === null ? questionOf(request, this.options.tenant_claim ?? "tenant") : questionOfText(said);
-    const cell = question === null ? this.#anyCell() : await this.#homeOf(question, request);
-    if (makes_tenant) await this.#assertFree(body, cell);
-    await this.#forward(cell, question, { request, response, body });
+    const from = callFrom(request, this.#trusts);
+    const known = question === null ? null : await this.#homeOf(question, from.address);
+    const cell = known?.cell ?? (await this.#cellOfLayers(request, path)) ?? this.#anyCell();
+    if (makes_tenant && (await operatorOf([cell], request))) await this.#assertFree(body, cell);
+    await this.#forward(cell, { question, tenant_id: known?.tenant_id ?? null }, { request, response, body, from });
   }
 
-  async #homeOf(question: HomeQuestion, request: IncomingMessage): Promise<Cell> {
-    const address = this.#addressOf(request);
-    const wait_s = this.#attempts.wait(address);
+  async #homeOf(question: HomeQuestion, address: string): Promise<Known> {
+    // A credential that is known to be one waits for nobody's mistakes.
+    const wait_s = this.homes.remembers(question) ? 0 : this.#attempts.wait(address);
     if (wait_s > 0)
       throw new OverLimit("too many calls with wrong credentials came from this address", { retry_after_s: wait_s });
     const found = await this.homes.find(question);
-    if (found !== null) return found.cell;
+    if (found !== null) return found;
     this.#attempts.failed(address);
     throw new Unauthenticated("the credential is not valid in any cell", send_key);
+  }
+
+  /** Layers that anybody may read lie in one tenant's cell. */
+  async #cellOfLayers({ headers }: IncomingMessage, path = ""): Promise<Cell | null> {
+    const { open_layers: tenant_id } = this.options;
+    const is_open = headers.authorization === undefined && /^\/ogc(\/|$)/.test(path);
+    if (tenant_id === undefined || !is_open) return null;
+    return (await this.homes.find({ tenant_id }))?.cell ?? null;
   }
 
   /** For pages, documents and refusals, which are the same everywhere. */
@@ -140,20 +158,24 @@ export class Router {
 
   async #forward(
     cell: Cell,
-    question: HomeQuestion | null,
-    { request, response, body }: { request: IncomingMessage; response: ServerResponse; body: Buffer | undefined },
+    { question, tenant_id }: { question: HomeQuestion | null; tenant_id: string | null },
+    call: Pick<Forwarding, "request" | "response" | "body" | "from">,
   ): Promise<void> {
+    const { response } = call;
     const servers = this.servers.get(cell.name) as CellServers;
     if (servers.under_way >= MOST_UNDER_WAY)
       throw new OverLimit(`${MOST_UNDER_WAY} calls of cell ${cell.name} are under way`, { retry_after_s: 1 });
+    const [own, most, whose] =
+      tenant_id === null
+        ? [servers.under_way_of.get(null) ?? 0, MOST_OF_STRANGERS, "callers without a credential"]
+        : [servers.under_way_of.get(tenant_id) ?? 0, MOST_OF_TENANT, `tenant "${tenant_id}"`];
+    if (own >= most) throw new OverLimit(`${most} calls of ${whose} are under way`, { retry_after_s: 1 });
     servers.under_way++;
+    servers.under_way_of.set(tenant_id, own + 1);
     const streams: OpenStream[] = [];
     try {
       await this.#forwarder.forward(servers, {
-        request,
-        response,
-        body,
-        forwarded_for: this.#forwardedFor(request),
+        ...call,
         onAnswer: async (answer) => {
           if (question === null) return false;
           const { statusCode: status, headers } = answer;
@@ -178,6 +200,9 @@ export class Router {
       });
     } finally {
       servers.under_way--;
+      const left = (servers.under_way_of.get(tenant_id) ?? 1) - 1;
+      if (left > 0) servers.under_way_of.set(tenant_id, left);
+      else servers.under_way_of.delete(tenant_id);
       for (const stream of streams) this.#streams.delete(stream);
     }
   }
@@ -195,19 +220,6 @@ export class Router {
         for (const one of open) if (gone.has(one.tenant_id)) one.end();
       }),
     );
-  }
-
-  #addressOf(request: IncomingMessage): string {
-    return this.#forwardedFor(request).split(/, */).at(-1) ?? "";
-  }
-
-  /** Behind a proxy of ours what it says comes first; from anybody else it counts for nothing. */
-  #forwardedFor({ headers, socket }: IncomingMessage): string {
-    const own = socket.remoteAddress ?? "";
-    const { trust_proxy = 0 } = this.options;
-    const said = headers["x-forwarded-for"];
-    if (trust_proxy === 0 || said === undefined) return own;
-    return String(said);
   }
 }
 

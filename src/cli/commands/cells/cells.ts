@@ -191,7 +191,7 @@ export async function serveCells(cli: Cli, path: string, flags: { host?: string;
   const { startRouter } = await import("../../../server/cells/router.js");
   const cells = openCells(readCells(path), { max: 4, wait_s: 2 });
   try {
-    const { host, port, trust_proxy, jwt } = config;
+    const { host, port, trust_proxy, open_layers, jwt } = config;
     const tenant_claim = jwt?.tenant_claim;
     const server: Server = await startRouter({
       cells,
@@ -199,6 +199,7 @@ export async function serveCells(cli: Cli, path: string, flags: { host?: string;
       host,
       port,
       trust_proxy,
+      open_layers,
       ...(tenant_claim && { tenant_claim }),
     });
     const document = { version: package_version, http: { url: server.url }, cells: cells.map(({ name }) => name) };
