@@ -15,7 +15,7 @@ alter table app.cell enable row level security;
 alter table app.cell force row level security;
 create policy owner_sees_all on app.cell to fanfold_owner using (true) with check (true);
 
--- Empty but for moments: whoever claims or calls looks here first.
+-- Empty but for moments: every claim and every call looks here first.
 create table app.moving_tenants (
   tenant text collate "C" primary key,
   move_id uuid not null,

@@ -54,7 +54,7 @@ export interface TileQuery extends FeatureChoice {
   most_features: number;
   most_bytes: number;
   properties?: string[];
-  /** Of Web Mercator's tiles: where all of the layer is asked for, one that was made with it is taken. */
+  /** A tile of Web Mercator that was made with the layer is taken where all of the layer is asked for. */
   place?: { zoom: number; column: number; row: number };
   /** As features, for a caller that makes the tile itself. */
   as_features?: true;

@@ -20,7 +20,7 @@ begin
             order by case when s.job_type = any (v_known) then s.next_at end, random()) as turn
         from app.schedules s
        where s.paused_at is null and s.next_at <= now() and s.tenant_id = coalesce(v_tenant, s.tenant_id)
-         -- Of a tenant that is on its way to another cell they are due there.
+         -- The schedules of a tenant on its way to another cell are due there.
          and not exists (select from app.moving_tenants m where m.tenant = s.tenant_id and m.state <> 'draining')
     ),
     page as (

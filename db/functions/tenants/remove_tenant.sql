@@ -93,7 +93,7 @@ begin
       return json_build_object('tenant_id', v_tenant, 'removed', v_removed, 'more', true);
     end if;
   end loop;
-  -- As long as files are left the tenant is found by whoever goes on.
+  -- As long as files are left, the operator who goes on finds the tenant.
   if not coalesce((request ->> 'files_gone')::boolean, true) then
     return json_build_object('tenant_id', v_tenant, 'removed', 0, 'more', false);
   end if;
