@@ -209,6 +209,47 @@ test("callers without a credential fill no cell: its tenants are served, and wha
   expect(servers.under_way_of.size).toBe(0);
 });
 
+/** A moment that a test waits for. */
+function mark(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
+test("who goes while its cell is looked for holds no place in it", async () => {
+  const { url } = await openServer(() => {});
+  const cell = cellOf(0, [url]);
+  const asked = mark();
+  const answered = mark();
+  const home = [{ reply: knowing("acme")({ key_id: key.key_id }) }];
+  const sql = async () => {
+    asked.resolve();
+    await answered.promise;
+    return home;
+  };
+  const { router, url: at } = await openRouter([{ ...cell, db: { sql } as unknown as Database }]);
+  const left = mark();
+  const ended = mark();
+  const handle = router.handle.bind(router);
+  router.handle = async (request, response) => {
+    response.once("close", left.resolve);
+    await handle(request, response);
+    ended.resolve();
+  };
+  const { hostname, port } = new URL(at);
+  const socket = connect(Number(port), hostname);
+  const { authorization } = bearer(keyText(key));
+  socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Length: 9\r\n\r\nhalf`);
+  await asked.promise;
+  socket.destroy();
+  await left.promise;
+  answered.resolve();
+  await ended.promise;
+  expect(router.servers.get("a")!.under_way).toBe(0);
+});
+
 test("a cell refuses a call before its body comes", async () => {
   const { url } = await openServer((_, response) => {
     response.writeHead(401, { "transfer-encoding": "chunked" });
