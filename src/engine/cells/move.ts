@@ -116,10 +116,11 @@ export async function moveTenant(
   on_step({ step: "leaving" });
   // Routers hear of it within a second and end its streams here; with its keys gone they would be told that these were revoked.
   await sleep(options.farewell_ms ?? FAREWELL_MS);
+  // Before the last row goes: a mover that is broken off is told by the rows that are left to go on.
+  await options.removeFiles?.(tenant_id);
   while (await here(from, (db, text) => db.sql`select app.leave_for_good(${text}::text::json) as reply`, request)) {
     await fault("cells.leaving");
   }
-  await options.removeFiles?.(tenant_id);
   return { tenant_id, from: from.name, to: to.name, rows, files, closed_ms };
 }
 
