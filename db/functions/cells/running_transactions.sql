@@ -1,5 +1,5 @@
--- The transactions of others that run in this database now, or of `among` those that still do: whoever has written something that others must heed
--- waits until those that may not have seen it are over.
+-- The other transactions that run in this database now, or those of `among` that still do. The mover of a tenant has written something that they must
+-- heed, and waits until those are over that may not have seen it.
 create or replace function app.running_transactions(among json default null)
 returns json
 language sql stable security definer

@@ -61,7 +61,7 @@ export async function signInLink(engine: Engine, url: string, key_id: string): P
   return { url: `${url}/sign-in#code=${code}`, key_id, expires_at };
 }
 
-/** A person who has the database at hand may do everything: so may the key whose rights they sign in with. Made where there is none. */
+/** A person who has the database at hand may do everything: so may the key whose rights they sign in with. The command makes that key where it is missing. */
 export async function keyOfDashboard({ keys }: Engine): Promise<string> {
   const { keys: all } = await keys.list({ limit: 1000 });
   const known = all.find(({ status, operator, scopes: has }) => {

@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown, limits: JsonLimits = json_limits):
   return writeCanonical(value);
 }
 
-/** Of a value that was looked through already. */
+/** The caller has looked through the value already. */
 export function writeCanonical(value: unknown): string {
   // Scalars are written by ECMAScript's own rules, which RFC 8785 adopts; JSON.stringify(-0) is "0".
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

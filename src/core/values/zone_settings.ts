@@ -3,7 +3,7 @@ import type { AzureCredentials } from "./config_shape.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The SDK finds the region itself, but where there is none: services other than AWS need just any. */
+/** The SDK finds the region itself on AWS; other services take any, but want one. */
 export function s3Settings(env: Environment, endpoint: string | undefined, path_style: boolean | undefined) {
   const region = [env.AWS_REGION, env.AWS_DEFAULT_REGION].find((text) => text !== undefined && text.trim() !== "");
   return {

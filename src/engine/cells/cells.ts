@@ -89,7 +89,7 @@ export function factsOf({ db }: Pick<Cell, "db">): Promise<CellFacts> {
   return asked(db.sql`select app.cell_facts() as reply`);
 }
 
-/** Of all that answer; a cell that is away says nothing of the others. */
+/** The answers of all cells that answer, and the cells that are away: these keep the others from nothing. */
 export async function askAll<T>(cells: readonly Cell[], ask: (cell: Cell) => Promise<T>) {
   const settled = await Promise.allSettled(cells.map(ask));
   const answers: { cell: Cell; answer: T }[] = [];

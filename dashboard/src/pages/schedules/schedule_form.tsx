@@ -96,7 +96,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
       does="schedules.put"
       params={{ name }}
       body={(now) => withValueAt(now, ["name"], undefined)}
-      // Only if nobody changed it meanwhile; a new one only if there is none of this name.
+      // The server refuses to save over a change made meanwhile, and to make a schedule whose name is taken.
       besides={{ if_version: fromPlain(schedule?.version ?? 0) }}
       title={schedule === null ? "Make a schedule" : `Change ${schedule.name}`}
       wide
