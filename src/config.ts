@@ -227,9 +227,13 @@ const secret_value = /^\s*(jdbc:)?postg(res|is)[a-z0-9+.]*:\/\//i;
  * rather than absent, because a file of variables that is loaded there fills in what is absent.
  */
 export function environmentForHandlers(env: Environment = process.env): Environment {
-  const own = [settings.secrets_dir, settings.secret_keys, settings.metrics_token, settings.on_alert].map(
-    ({ name }) => name,
-  );
+  const own = [
+    settings.api_key,
+    settings.secrets_dir,
+    settings.secret_keys,
+    settings.metrics_token,
+    settings.on_alert,
+  ].map(({ name }) => name);
   const hidden: ReadonlySet<string> = new Set(["FANFOLD_DATABASE_URL", fault_name, ...own]);
   const isHidden = (name: string, value = "") =>
     hidden.has(name) ||

@@ -2,13 +2,17 @@
 import type { Effect } from "../core/api/work/effects.js";
 import { Permanent } from "../core/errors/errors.js";
 import type { TaskContext } from "../core/task/context.js";
-import { RemoteContext } from "./remote_context.js";
 
 export type { Effect } from "../core/api/work/effects.js";
 
+/** Its worker came over HTTP, whether the handler runs in that process or in one of its own. */
+function declares(ctx: TaskContext): ctx is TaskContext & { effect(effect: Effect): void } {
+  return "effect" in ctx && typeof ctx.effect === "function";
+}
+
 /** Written in the transaction of the task's finish, in the order they were declared, all or none; nothing if the task fails or is lost. */
 export function declareEffect(ctx: TaskContext, effect: Effect): void {
-  if (ctx instanceof RemoteContext) {
+  if (declares(ctx)) {
     ctx.effect(effect);
     return;
   }

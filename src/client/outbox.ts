@@ -6,8 +6,10 @@ import { largest_result, largest_spill } from "../core/api/work/limits.js";
 import { type FinishedTask, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
 import { isFanfoldError } from "../core/errors/errors.js";
 import { type Failure, failureOf } from "../core/errors/failures.js";
+import type { Deliverable } from "../core/task/context.js";
 import { type LogLevel, log_levels } from "../core/task/log_line.js";
 import { resultToOutcome } from "../core/task/outcomes.js";
+import type { Returned } from "../handler_processes.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import type { RemoteContext } from "./remote_context.js";
@@ -151,19 +153,34 @@ export function isStale(error: unknown): boolean {
 export async function doneOf(ctx: RemoteContext, value: unknown): Promise<Finished> {
   const outcome = resultToOutcome(value);
   if (!outcome.success) return failedOf(ctx, outcome.failure);
-  const text = JSON.stringify(outcome.result ?? null);
+  return doneWith(ctx, JSON.stringify(outcome.result ?? null), ctx.handed_over ?? outcome.next_stage_params);
+}
+
+/** The same, as the process of its handler has read it already. */
+export async function returnedOf(ctx: RemoteContext, returned: Returned): Promise<Finished> {
+  if (typeof returned === "string") return doneWith(ctx, returned, undefined);
+  if (!("result" in returned)) return failedOf(ctx, returned);
+  const { next_stage_params, deliverables } = returned.extra;
+  if (deliverables !== undefined) ctx.delivered.push(...(JSON.parse(deliverables) as Deliverable[]));
+  return doneWith(ctx, returned.result, next_stage_params === undefined ? undefined : JSON.parse(next_stage_params));
+}
+
+async function doneWith(ctx: RemoteContext, given: string, handed_over: unknown): Promise<Finished> {
+  const { redaction } = ctx;
+  const clean = <T>(value: T) =>
+    value === undefined || redaction === undefined ? value : (redaction.value(value) as T);
+  const text = redaction?.json(given) ?? given;
   const bytes = Buffer.byteLength(text);
   if (bytes > largest_spill) {
     const message = `the result has ${bytes} bytes; the limit is ${largest_spill}: put the data into storage and return a reference`;
     return failedOf(ctx, failureOf({ message }, { category: "contract", code: "result_too_large" }));
   }
-  const handed_over = ctx.handed_over ?? outcome.next_stage_params;
   return {
     ...placeOf(ctx),
     // As it was measured: a toJSON may answer differently each time.
     ...(bytes < largest_result ? { result: JSON.parse(text) } : { spill: await spill(ctx.transfers, text) }),
-    next_stage_params: handed_over,
-    ...(ctx.delivered.length === 0 ? {} : { deliverables: ctx.delivered }),
+    next_stage_params: clean(handed_over),
+    ...(ctx.delivered.length === 0 ? {} : { deliverables: clean(ctx.delivered) }),
     ...(ctx.effects.length === 0 ? {} : { effects: ctx.effects }),
   };
 }

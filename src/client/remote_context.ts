@@ -35,6 +35,7 @@ export interface RemoteDesk {
   call: Caller;
   bytes: Transport["bytes"];
   scratch_dir: string;
+  folders: Folders;
   storage: Store | null;
   secrets: ((name: string) => Promise<string | null> | string | null) | null;
   outbound: Partial<OutboundPolicy>;
@@ -42,11 +43,28 @@ export interface RemoteDesk {
   log(line: { task: WorkTask; at: number; level: LogLevel; message: string; data?: unknown }): void;
 }
 
+/** `owner`: the user of the process that a handler runs in, where it has one of its own. */
+export interface Folders {
+  make(dir: string, owner: number | undefined): Promise<unknown>;
+  remove(dir: string): Promise<void>;
+}
+
+export const own_folders: Folders = {
+  make: (dir) => mkdir(dir, { recursive: true, mode: 0o700 }),
+  remove: (dir) => rm(dir, { recursive: true, force: true }),
+};
+
 export interface RemoteProgress {
   share?: number;
   done?: number;
   total?: number;
   message?: string;
+}
+
+export interface PageRequest {
+  stage_id: number;
+  from: number;
+  to: number | null;
 }
 
 /** Why a task was asked to stop. */
@@ -68,6 +86,7 @@ export class RemoteContext implements InvokedContext {
   #scratch: Promise<string> | undefined;
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
+  owner: number | undefined;
   #lines = 0;
   #bytes = 0;
 
@@ -137,18 +156,27 @@ export class RemoteContext implements InvokedContext {
   }
 
   async *#pages({ stage, from, to }: ResultRange): AsyncGenerator<PreviousItem[], void, void> {
-    const { call, worker_id } = this.desk;
     for (let start: number | null = from; start !== null; ) {
-      const query = { stage_id: stage.stage_id, from: start, limit: 1000, ...(to === null ? {} : { to }) };
-      const page: { items: StoredResult[]; next: number | null } = await call(work_api.results, {
-        params: { worker_id },
-        query,
-        signal: this.signal,
-      });
+      const page = await this.#page({ stage_id: stage.stage_id, from: start, to });
       for (const few of bounded(page.items))
         yield await Promise.all(few.map((item) => this.#readable(item, stage.name)));
       start = page.next;
     }
+  }
+
+  #page({ stage_id, from, to }: PageRequest): Promise<{ items: StoredResult[]; next: number | null }> {
+    const { call, worker_id } = this.desk;
+    const query = { stage_id, from, limit: 1000, ...(to === null ? {} : { to }) };
+    return call(work_api.results, { params: { worker_id }, query, signal: this.signal });
+  }
+
+  /** For a handler in a process of its own: results as they are, and where the next begin; at most one of them is large. */
+  async page(request: PageRequest): Promise<{ items: PreviousItem[]; next: number | null }> {
+    const { items, next } = await this.#page(request);
+    const [few = []] = bounded(items);
+    const stage = this.facts.previous.find(({ stage_id }) => stage_id === request.stage_id)?.name ?? "";
+    const read = await Promise.all(few.map((item) => this.#readable(item, stage)));
+    return { items: read, next: items[few.length]?.ordinal ?? next };
   }
 
   /** A large result is read by its own address. */
@@ -184,7 +212,8 @@ export class RemoteContext implements InvokedContext {
       typeof made === "number"
         ? { share: Math.min(Math.max(finite(made), 0), 1) }
         : { done: finite(made.done), total: finite(made.total) };
-    if (message !== undefined) told.message = storableText(String(message), 500);
+    if (message !== undefined)
+      told.message = storableText(this.redaction?.text(String(message)) ?? String(message), 500);
     // Saying the same again is no progress.
     if (JSON.stringify(this.progress_made) !== JSON.stringify(told)) this.progress_at = performance.now();
     this.progress_made = told;
@@ -249,23 +278,21 @@ export class RemoteContext implements InvokedContext {
     // The directory may be everybody's: the worker's id is a name that nobody could be there before with.
     const name = `fanfold-scratch-${this.desk.worker_id}-${this.task_id}-${this.attempt}-${this.given.claim_id}`;
     const dir = join(this.desk.scratch_dir, name);
-    this.#scratch ??= mkdir(dir, { recursive: true, mode: 0o700 }).then(() => dir);
+    this.#scratch ??= this.desk.folders.make(dir, this.owner).then(() => dir);
     return this.#scratch;
   }
 
   async removeScratch(): Promise<void> {
     const dir = await this.#scratch?.catch(() => undefined);
-    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+    if (dir !== undefined) await this.desk.folders.remove(dir);
   }
 
   async db(): Promise<never> {
-    const why = "ctx.db is not to be had here: this worker has no database";
-    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
+    throw noDatabase("ctx.db is");
   }
 
   async copy(): Promise<never> {
-    const why = "ctx.copy is not to be had here: this worker has no database";
-    throw new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
+    throw noDatabase("ctx.copy is");
   }
 
   get traceparent(): string | null {
@@ -302,6 +329,11 @@ export class RemoteContext implements InvokedContext {
     const place = job_id === null ? `${stage_id}/${this.ordinal}` : `${job_id}/${stage}/${this.index}`;
     return createHash("sha256").update(place).digest("hex");
   }
+}
+
+export function noDatabase(what: string): Permanent {
+  const why = `${what} not to be had here: this worker has no database`;
+  return new Permanent(`${why}; run the handler in a worker started with startWorker`, { code: "no_database" });
 }
 
 async function* flat(pages: AsyncGenerator<PreviousItem[], void, void>): AsyncGenerator<PreviousItem, void, void> {

@@ -1,20 +1,23 @@
 // A worker without a database: handlers run here, everything else is asked of the service over HTTP. Tasks run at least once; what
-// is no longer held is dropped, as on the database. Handlers run in this process.
+// is no longer held is dropped, as on the database. Handlers run in this process, or in ones of their own.
 import { hostname, tmpdir } from "node:os";
 import type { ReplyOf } from "../core/api/endpoint.js";
 import { type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
 import type { Handler, Job } from "../core/declare/declare.js";
 import { createRegistry } from "../core/declare/registry.js";
-import { BadRequest, classify, isFanfoldError, Transient } from "../core/errors/errors.js";
+import { classify, isFanfoldError, TimeoutError, Transient } from "../core/errors/errors.js";
 import { invoke } from "../core/task/invoke.js";
+import { Redaction } from "../core/values/redaction.js";
+import type { RemoteProcesses } from "../handler_processes.js";
 import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
-import { type ClaimWish, doneOf, type Finished, failedOf, isStale, Outbox } from "./outbox.js";
-import { type Aborted, RemoteContext, type RemoteDesk } from "./remote_context.js";
+import { type ClaimWish, doneOf, type Finished, failedOf, isStale, Outbox, returnedOf } from "./outbox.js";
+import { type Aborted, own_folders, RemoteContext, type RemoteDesk } from "./remote_context.js";
+import { failureOf, openProcesses, runApart } from "./remote_isolation.js";
 import { planRemotely } from "./remote_plan.js";
 import { createTransport, type Transport } from "./transport.js";
 import { WorkerCounts } from "./worker_counts.js";
-import { backoff, countedAs, freeByType, Life, runningState, timeoutOf } from "./worker_life.js";
+import { backoff, countedAs, freeByType, Life, orGivenUp, runningState, timeoutOf } from "./worker_life.js";
 import type { RemoteWorker, RemoteWorkerOptions, RemoteWorkerStats } from "./worker_options.js";
 
 /** For the last words of a worker that is to end at once. */
@@ -23,15 +26,16 @@ const KILL_MS = 3_000;
 /** Resolves when the service knows it; rejects when the key or the address is wrong. */
 export async function startRemoteWorker(options: RemoteWorkerOptions): Promise<RemoteWorker> {
   const { handlers, jobs } = createRegistry({ handlers: options.handlers, jobs: options.jobs ?? [] });
-  const isolated = [...handlers.values()].filter(({ options: { isolation } }) => isolation === "process");
-  if (isolated.length > 0) {
-    const names = isolated.map(({ name }) => name).join(", ");
-    throw new BadRequest(`${names} must run in a process of its own, which a worker over HTTP has not`, {
-      hint: 'leave isolation: "process" out, or run it in a worker on the database',
-    });
+  const secrets = new Redaction();
+  const processes = await openProcesses(options, handlers, secrets);
+  const { call, bytes } = createTransport(options);
+  const worker = new Worker(options, handlers, jobs, processes, secrets, call, bytes);
+  try {
+    await worker.begin();
+  } catch (error) {
+    await processes?.close();
+    throw error;
   }
-  const worker = new Worker(options, { handlers, jobs }, createTransport(options));
-  await worker.begin();
   return worker;
 }
 
@@ -44,21 +48,18 @@ class Worker implements RemoteWorker {
   #loops: Promise<unknown> = Promise.resolve();
   #freed: () => void = () => {};
   #stopped: Promise<void> | undefined;
-  private readonly handlers: ReadonlyMap<string, Handler>;
-  private readonly jobs: ReadonlyMap<string, Job>;
-  private readonly call: Caller;
-  private readonly bytes: Transport["bytes"];
 
   constructor(
     private readonly options: RemoteWorkerOptions,
-    { handlers, jobs }: { handlers: ReadonlyMap<string, Handler>; jobs: ReadonlyMap<string, Job> },
-    { call, bytes }: Pick<Transport, "call" | "bytes">,
-  ) {
-    this.handlers = handlers;
-    this.jobs = jobs;
-    this.call = call;
-    this.bytes = bytes;
-  }
+    private readonly handlers: ReadonlyMap<string, Handler>,
+    private readonly jobs: ReadonlyMap<string, Job>,
+    /** null: no handler runs in a process of its own. */
+    private readonly processes: RemoteProcesses | null,
+    /** All that handlers have asked for. */
+    private readonly secrets: Redaction,
+    private readonly call: Caller,
+    private readonly bytes: Transport["bytes"],
+  ) {}
 
   get worker_id(): string {
     return this.#life.worker_id;
@@ -79,7 +80,8 @@ class Worker implements RemoteWorker {
 
   async #register(): Promise<Life> {
     const sent_at = performance.now();
-    const types = [...this.handlers.keys()];
+    const { memory_mb, too_large = {} } = this.processes ?? {};
+    const types = [...this.handlers.keys()].filter((type) => too_large[type] === undefined);
     const planned = [...this.jobs.values()].filter(({ planners, conditions }) => planners.size + conditions.size > 0);
     const body = {
       types,
@@ -88,6 +90,7 @@ class Worker implements RemoteWorker {
       lease_s: this.options.lease_s ?? 30,
       host: hostname(),
       pid: process.pid,
+      ...(memory_mb === undefined ? {} : { memory_mb, too_large }),
     };
     const { worker_id, lease_s } = await this.call(work_api.register, { body, signal: this.#leaving.signal });
     this.#stats.registered++;
@@ -121,7 +124,7 @@ class Worker implements RemoteWorker {
     return {
       limit,
       known_stages: [...this.#stages.keys()].slice(-50),
-      ...freeByType(life, this.options.slots_by_type),
+      ...freeByType(life, this.options.slots_by_type, this.processes),
     };
   }
 
@@ -193,51 +196,56 @@ class Worker implements RemoteWorker {
 
   async #run(life: Life, task: WorkTask): Promise<void> {
     const facts = this.#stages.get(task.stage_id) as WorkStage;
-    const { call, options } = this;
+    const { call, options, processes } = this;
     const desk: RemoteDesk = {
       worker_id: life.worker_id,
       call,
       bytes: this.bytes,
       storage: options.storage ?? null,
-      secrets: options.secrets ?? null,
+      secrets: options.secrets === undefined ? null : this.#secret,
       outbound: options.outbound ?? {},
-      scratch_dir: options.scratch_dir ?? tmpdir(),
+      scratch_dir: processes?.scratch_dir ?? options.scratch_dir ?? tmpdir(),
+      folders: processes?.folders ?? own_folders,
       log: (line) => life.outbox.log(line),
     };
     const ctx = new RemoteContext(desk, task, facts);
     life.running.add(ctx);
     life.counts.of(countedAs(task, facts)).claimed(1);
     const timeout_s = timeoutOf(facts, this.handlers);
-    const timer = setTimeout(() => {
-      ctx.abort(
-        "timeout",
-        new Transient(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" }),
-      );
-    }, timeout_s * 1000);
+    const handler = this.handlers.get(facts.task_type);
+    const isolated = task.kind === "task" && handler?.options.isolation === "process" ? processes : null;
+    let timer: NodeJS.Timeout | undefined;
+    const startClock = () => {
+      timer = setTimeout(() => ctx.abort("timeout", new TimeoutError(timeout_s)), timeout_s * 1000);
+    };
+    if (isolated === null) startClock();
     try {
       if (task.kind === "plan") await this.#plan(life, ctx);
       else {
-        const told = await this.#orGivenUp(ctx, async () => doneOf(ctx, await this.#invoke(ctx, facts.task_type)));
+        const told = await this.#orGivenUp(ctx, async () => {
+          if (isolated !== null) return returnedOf(ctx, await runApart(isolated, ctx, life.worker_id, startClock));
+          if (handler !== undefined) return doneOf(ctx, await invoke(handler, ctx));
+          throw new Transient(`this worker has no handler "${facts.task_type}"`, { code: "no_handler" });
+        });
         this.#end(life, ctx, told, false);
       }
     } catch (error) {
-      const cause = ctx.aborted === "timeout" ? ctx.signal.reason : error;
-      this.#end(life, ctx, failedOf(ctx, classify(cause)), true);
+      this.#end(life, ctx, failedOf(ctx, failureOf(ctx, error)), true);
     } finally {
       clearTimeout(timer);
       life.running.delete(ctx);
-      // A question that waits was asked when this type had no slot to spare.
-      if (options.slots_by_type?.[facts.task_type] !== undefined) life.askAgain();
+      // A question that waits was asked when this type had no slot to spare, or there was no memory.
+      if (isolated !== null || options.slots_by_type?.[facts.task_type] !== undefined) life.askAgain();
       this.#freed();
       ctx.removeScratch().catch((error: unknown) => options.on_trouble?.(error));
     }
   }
 
-  async #invoke(ctx: RemoteContext, task_type: string): Promise<unknown> {
-    const handler = this.handlers.get(task_type);
-    if (handler === undefined) throw new Transient(`this worker has no handler "${task_type}"`, { code: "no_handler" });
-    return invoke(handler, ctx);
-  }
+  readonly #secret = async (name: string): Promise<string | null> => {
+    const value = (await this.options.secrets?.(name)) ?? null;
+    if (value !== null) this.secrets.add(value);
+    return value;
+  };
 
   /** Its tasks are its result: there is nothing to tell when it is done. */
   async #plan(life: Life, ctx: RemoteContext): Promise<void> {
@@ -254,20 +262,8 @@ class Worker implements RemoteWorker {
     life.settle(ctx.given.claim_id);
   }
 
-  /** A handler that does not stop when asked keeps its slot for the grace, and no longer. */
-  async #orGivenUp<T>(ctx: RemoteContext, work: () => Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const given_up = new Promise<never>((_, reject) => {
-      ctx.signal.addEventListener("abort", () => {
-        timer = setTimeout(() => reject(ctx.signal.reason), (this.options.abort_grace_s ?? 5) * 1000);
-      });
-    });
-    given_up.catch(() => {});
-    try {
-      return await Promise.race([work(), given_up]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #orGivenUp<T>(ctx: RemoteContext, work: () => Promise<T>): Promise<T> {
+    return orGivenUp(ctx, this.options.abort_grace_s ?? 5, work);
   }
 
   /** What is no longer held is dropped, what was stopped is handed back, all else is told. */
@@ -280,7 +276,8 @@ class Worker implements RemoteWorker {
       // stop() hands back all that is held and not told.
       this.#stats.dropped++;
     } else {
-      const end = ctx.aborted === "timeout" ? failedOf(ctx, classify(ctx.signal.reason)) : told;
+      const is_late = ctx.aborted === "timeout" && !is_failure;
+      const end = is_late ? failedOf(ctx, classify(ctx.signal.reason)) : told;
       const tally = life.counts.of(countedAs(ctx.given, ctx.facts));
       if (end.error === undefined) {
         this.#stats.completed++;
@@ -317,6 +314,7 @@ class Worker implements RemoteWorker {
             running: Array.from(life.running, (ctx) => runningState(ctx, this.handlers)),
             draining: this.#leaving.signal.aborted,
             rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+            ...(this.processes === null ? {} : { memory_used_mb: this.processes.used_mb }),
             ...(counts === undefined ? {} : { counts }),
           },
           signal: life.over.signal,
@@ -386,7 +384,7 @@ class Worker implements RemoteWorker {
     life.end();
     life.outbox.stop();
     this.#hurry.abort();
-    await this.#loops;
+    await Promise.all([this.#loops, this.processes?.close()]);
   }
 
   async #untilQuiet(life: Life, ms: number): Promise<void> {

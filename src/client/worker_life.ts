@@ -2,6 +2,7 @@
 import { protocol_limits } from "../core/api/work/limits.js";
 import type { WorkStage, WorkTask } from "../core/api/work.js";
 import type { Handler } from "../core/declare/declare.js";
+import type { RemoteProcesses } from "../handler_processes.js";
 import type { Outbox } from "./outbox.js";
 import type { RemoteContext } from "./remote_context.js";
 import type { WorkerCounts } from "./worker_counts.js";
@@ -79,13 +80,35 @@ export function countedAs({ kind }: WorkTask, { task_type }: WorkStage): string 
   return kind === "plan" ? "#plan" : task_type;
 }
 
-/** How many more of each type that has slots of its own. */
+/** How many more of each type that has slots of its own, or needs memory. */
 export function freeByType(
   { running }: Life,
   slots_by_type: Readonly<Record<string, number>> | undefined,
+  processes: RemoteProcesses | null,
 ): { per_type?: Record<string, number> } {
-  if (slots_by_type === undefined) return {};
+  if (slots_by_type === undefined && processes === null) return {};
+  const types = Array.from(running, ({ task_type }) => task_type);
   const left = { ...slots_by_type };
-  for (const { task_type } of running) if (left[task_type] !== undefined) left[task_type]--;
-  return { per_type: Object.fromEntries(Object.entries(left).map(([type, n]) => [type, Math.max(0, n)])) };
+  for (const type of types) if (left[type] !== undefined) left[type]--;
+  for (const [type, room] of Object.entries(processes?.room(types) ?? {}))
+    left[type] = Math.min(left[type] ?? room, room);
+  return {
+    per_type: Object.fromEntries(Object.entries(left).map(([type, n]) => [type, Math.min(1000, Math.max(0, n))])),
+  };
+}
+
+/** A handler that does not stop when asked keeps its slot for the grace, and no longer. */
+export async function orGivenUp<T>({ signal }: RemoteContext, grace_s: number, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const given_up = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => {
+      timer = setTimeout(() => reject(signal.reason), grace_s * 1000);
+    });
+  });
+  given_up.catch(() => {});
+  try {
+    return await Promise.race([work(), given_up]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -2,6 +2,7 @@
 import type { Handler, Job } from "../core/declare/declare.js";
 import type { OutboundPolicy } from "../core/places/outbound.js";
 import type { Store } from "../core/places/store.js";
+import type { IsolationUser } from "../handler_processes.js";
 import type { ClientOptions } from "./transport.js";
 
 export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" | "fetch"> {
@@ -27,6 +28,13 @@ export interface RemoteWorkerOptions extends Pick<ClientOptions, "url" | "key" |
   /** For ctx.storage; without it, handlers that ask for storage fail. */
   storage?: Store;
   scratch_dir?: string;
+  /** What tasks of isolated handlers may declare together: more do not start. Default: three quarters of what the machine or container has. */
+  memory_mb?: number;
+  /** What keeps isolated handlers away from this worker; see handlers.md. Default: "auto". */
+  isolation_user?: IsolationUser;
+  /** For isolated handlers beside this process's environment, of which credentials are taken out. */
+  isolation_env?: Readonly<Record<string, string>>;
+  isolation_node_args?: readonly string[];
   /** Told of trouble that passes by itself. */
   on_trouble?: (error: unknown) => void;
 }

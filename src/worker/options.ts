@@ -95,8 +95,8 @@ export interface WorkerSettings
 
 export function workerSettings(options: WorkerOptions, registry: Registry): WorkerSettings {
   const { log: _, types = typesOf(registry), ...given } = options;
-  const memory_mb = options.memory_mb ?? Math.max(1, Math.floor(machineMemory() * MEMORY_SHARE));
-  const { needs, too_large } = memoryNeeds(types, registry, memory_mb);
+  const memory_mb = options.memory_mb ?? usualMemory();
+  const { needs, too_large } = memoryNeeds(Array.isArray(types) ? types : [], registry.handlers, memory_mb);
   const settings = {
     slots: 8,
     type_slots: {},
@@ -143,11 +143,15 @@ function rasterSettings(given: WorkerOptions["raster"], scratch_dir: string): Ra
 /** The rest is for this process, the system, and what a database on the same machine needs. */
 const MEMORY_SHARE = 0.75;
 
-function memoryNeeds(types: readonly string[], registry: Registry, memory_mb: number) {
+export function usualMemory(): number {
+  return Math.max(1, Math.floor(machineMemory() * MEMORY_SHARE));
+}
+
+export function memoryNeeds(types: Iterable<string>, handlers: Registry["handlers"], memory_mb: number) {
   const needs = new Map<string, number>();
   const too_large: Record<string, number> = {};
-  for (const type of Array.isArray(types) ? types : []) {
-    const options = registry.handlers.get(type)?.options;
+  for (const type of types) {
+    const options = handlers.get(type)?.options;
     if (options?.isolation !== "process") continue;
     const need = options.memory_mb ?? default_memory_mb;
     if (need <= memory_mb) needs.set(type, need);

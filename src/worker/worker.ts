@@ -60,7 +60,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   const log = options.log ?? engine.log;
   const own = secretsFromEnvironment();
   const secrets = new Secrets({ ask: settings.secrets, dir: settings.secrets_dir ?? own.dir, env: own.env });
-  const processes = await openProcesses(engine, settings, secrets, log);
+  const processes = await openProcesses(engine.registry.handlers, settings, (text) => secrets.known.text(text), log);
   const memory = new MemoryBudget(settings.memory_mb, settings.memory_needs);
   const paces = new Map();
   const onAbandoned = () => restart(1);

@@ -201,6 +201,12 @@ export class Transient extends HandlerError {
   }
 }
 
+export class TimeoutError extends Transient {
+  constructor(readonly timeout_s: number) {
+    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
+  }
+}
+
 /** Thrown by a handler: the other side asked to wait. */
 export class Throttled extends HandlerError {
   readonly retry_after_s: number | undefined;

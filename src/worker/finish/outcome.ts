@@ -15,8 +15,12 @@ export interface Done {
   extra: DoneExtra;
 }
 
-/** The result as JSON text, with what else there is to tell, or why there is none. A promise only when a file is written. */
-export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
+/** The result as JSON text (of any size, where `spill` is null), with what else there is to tell, or why there is none. A promise only when a file is written. */
+export function outcomeOf(
+  value: unknown,
+  ctx: TaskContext,
+  spill: Spill | null,
+): string | Done | Failure | Promise<Done> {
   try {
     return read(ctx.redacted(value), ctx, spill);
   } catch (error) {
@@ -24,7 +28,7 @@ export function outcomeOf(value: unknown, ctx: TaskContext, spill: Spill): strin
   }
 }
 
-function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | Failure | Promise<Done> {
+function read(value: unknown, ctx: TaskContext, spill: Spill | null): string | Done | Failure | Promise<Done> {
   // What is still being said would be lost without a word.
   if (ctx.recorded !== undefined && ctx.recorded.open > 0) {
     return contract("the handler returned before ctx.db(…, { with_finish: true }) did: await it", "not_awaited");
@@ -49,7 +53,7 @@ function read(value: unknown, ctx: TaskContext, spill: Spill): string | Done | F
   }
   if (ctx.delivered !== undefined) extra.deliverables = JSON.stringify(ctx.delivered);
   const result = JSON.stringify(given.result) ?? "null";
-  if (!isLarge(result)) return { result, extra };
+  if (spill === null || !isLarge(result)) return { result, extra };
   return spilled(result, ctx, spill).then((ref) => ({ result: "null", extra: { ...extra, spill: ref } }));
 }
 

@@ -3,16 +3,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
 import type { Handler } from "../../core/declare/declare.js";
-import { classify, Permanent, Transient } from "../../core/errors/errors.js";
+import { classify, Permanent, TimeoutError, Transient } from "../../core/errors/errors.js";
 import { invoke } from "../../core/task/invoke.js";
 import { importModule } from "../../import_module.js";
 import { outcomeOf } from "../finish/outcome.js";
-import { TimeoutError } from "../run/attempt.js";
 import { type Channel, ChildContext } from "./child_context.js";
 import { joinTrace } from "./child_tracing.js";
 import { endGroup, endWithParent } from "./child_watchdog.js";
 import { findExported } from "./exported.js";
 import { type End, type Escaped, type FromChild, type TaskOrder, type ToChild, unpackError } from "./messages.js";
+import { RemoteChildContext } from "./remote_child_context.js";
 import { CHANNEL_FD, readMessages, writeMessage } from "./wire.js";
 
 /** For the last word to be sent before this process ends. */
@@ -74,7 +74,7 @@ function answered({ id, value, error }: ToChild & { t: "reply" }): void {
 
 async function execute(order: TaskOrder): Promise<void> {
   const { run, worker_id } = order;
-  const ctx = new ChildContext(order, channel);
+  const ctx = order.is_remote ? new RemoteChildContext(order, channel) : new ChildContext(order, channel);
   current = ctx;
   current_run = run;
   let end: End;
@@ -83,7 +83,7 @@ async function execute(order: TaskOrder): Promise<void> {
     say({ t: "started", run });
     const value = await settled(handler, ctx);
     ctx.enter("storing");
-    const outcome = outcomeOf(value, ctx, { store: ctx.services.store, worker_id });
+    const outcome = outcomeOf(value, ctx, order.is_remote ? null : { store: ctx.services.store, worker_id });
     if (outcome instanceof Promise) say({ t: "storing", run });
     // A file that could not be written is a failure like any the handler returns.
     end = { returned: await Promise.resolve(outcome).catch(classify) };

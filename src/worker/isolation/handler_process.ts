@@ -3,14 +3,13 @@
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable } from "node:stream";
 import type { Handler } from "../../core/declare/declare.js";
-import { Transient } from "../../core/errors/errors.js";
+import { TimeoutError, Transient } from "../../core/errors/errors.js";
 import type { Failure } from "../../core/errors/failures.js";
 import type { Done } from "../finish/outcome.js";
-import { TimeoutError } from "../run/attempt.js";
-import type { TaskContext } from "../run/context.js";
 import { ChildFailure, crashOf, type KillReason } from "./crash.js";
 import { type ForkSettings, forkChild } from "./fork.js";
 import { addGroup, removeGroup, signalGroup } from "./groups.js";
+import type { IsolatedTask } from "./isolated_task.js";
 import type { End, Escaped, FromChild, PackedError, ToChild } from "./messages.js";
 import { Output } from "./output.js";
 import { killMember, type Member } from "./process_table.js";
@@ -106,7 +105,7 @@ export class HandlerProcess {
     return this.task !== null;
   }
 
-  run(ctx: TaskContext, handler: Handler, worker_id: string, raster = ctx.raster): Promise<Returned> {
+  run(ctx: IsolatedTask, handler: Handler, worker_id: string, raster = ctx.raster): Promise<Returned> {
     const run = ++this.tasks;
     ctx.owner = this.settings.uid;
     const { output_bytes = Number.POSITIVE_INFINITY, database = false, helpers = 0 } = handler.options;
@@ -129,6 +128,7 @@ export class HandlerProcess {
       outbound,
       raster,
       worker_id,
+      is_remote: ctx.remote !== undefined,
     };
     this.send({ t: "run", order });
     return task.settled;
@@ -210,6 +210,9 @@ export class HandlerProcess {
         ctx.progress(share ?? { done, total }, note);
         break;
       }
+      case "effect":
+        ctx.remote?.declare(message.effect);
+        break;
       case "storing":
         ctx.enter("storing");
         break;
@@ -227,7 +230,7 @@ export class HandlerProcess {
     }
   }
 
-  private log(ctx: TaskContext, text: string): void {
+  private log(ctx: IsolatedTask, text: string): void {
     const { level, message, data } = JSON.parse(text);
     this.output.keep(`${level}: ${message}`);
     ctx.log[level as "info"](message, data);

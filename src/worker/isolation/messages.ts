@@ -1,5 +1,7 @@
 // What a worker and the child process of an isolated handler say to each other, over a channel of their own. Results and
 // log lines travel as JSON text, so that nothing a handler made is looked at twice. Types, and errors on their way there.
+
+import type { Effect } from "../../core/api/work/effects.js";
 import { FanfoldError, isFanfoldError } from "../../core/errors/errors.js";
 import type { Failure } from "../../core/errors/failures.js";
 import type { OutboundPolicy } from "../../core/places/outbound.js";
@@ -29,6 +31,8 @@ export interface TaskOrder {
   traceparent: string | null;
   outbound: OutboundPolicy;
   raster: RasterSettings;
+  /** Its worker has no database: effects are declared, and a large result is sent as it is. */
+  is_remote: boolean;
 }
 
 export type ToChild =
@@ -51,6 +55,7 @@ export type FromChild =
   | { t: "started"; run: number }
   | { t: "log"; run: number; line: string }
   | { t: "progress"; run: number; made: Progress }
+  | { t: "effect"; run: number; effect: Effect }
   | { t: "storing"; run: number }
   | { t: "call"; run: number; id: number; call: Call }
   | { t: "end"; run: number; end: End; rss_mb: number }

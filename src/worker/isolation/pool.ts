@@ -1,12 +1,11 @@
 // The child processes of isolated handlers: forked when first needed, kept warm for the next task of the same module, and
 // ended when they misbehaved, have done many tasks, keep too much memory, or nobody has needed them for a while.
-import type { Logger } from "pino";
 import type { Handler } from "../../core/declare/declare.js";
 import type { RasterSettings } from "../../core/task/raster_settings.js";
-import type { TaskContext } from "../run/context.js";
 import { settlesWithin } from "../wait.js";
 import { type FencedModules, userOfTenant } from "./fence.js";
 import { HandlerProcess, type Returned, Untouched } from "./handler_process.js";
+import type { IsolatedTask } from "./isolated_task.js";
 import type { Escaped } from "./messages.js";
 import { OwnedSources } from "./owned_sources.js";
 import { Prepared } from "./prepared.js";
@@ -23,6 +22,9 @@ const HIGH_TASKS = 3;
 /** SIGKILL is obeyed at once, except in the middle of a disk's or a network file system's answer. */
 const CLOSE_MS = 2000;
 
+/** Told of what handlers' processes come to. */
+export type ProcessLog = Record<"debug" | "info" | "warn", (facts: object, words: string) => void>;
+
 export interface PoolOptions {
   /** The most processes at a time. */
   slots: number;
@@ -31,7 +33,7 @@ export interface PoolOptions {
   abort_grace_ms: number;
   node_args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
-  log: Logger;
+  log: ProcessLog;
   /** What keeps processes away from the worker; nothing when left out. */
   fenced?: FencedModules;
   /** Takes secrets out of what an ended task's code has said. */
@@ -65,7 +67,7 @@ export class ProcessPool {
   }
 
   /** Resolves with what the finish will say; rejects with a ChildFailure for what the handler threw or died of. */
-  async run(ctx: TaskContext, handler: Handler, worker_id: string): Promise<Returned> {
+  async run(ctx: IsolatedTask, handler: Handler, worker_id: string): Promise<Returned> {
     const { prepare } = handler.options;
     const raster = prepare === undefined ? ctx.raster : await this.prepared.of(prepare, ctx.raster);
     // Stopped meanwhile: no process would hear of it.
@@ -80,7 +82,7 @@ export class ProcessPool {
     }
   }
 
-  private start(ctx: TaskContext, handler: Handler, worker_id: string, raster: RasterSettings): Promise<Returned> {
+  private start(ctx: IsolatedTask, handler: Handler, worker_id: string, raster: RasterSettings): Promise<Returned> {
     if (this.closed) throw new Error("the worker has stopped");
     const process = this.take(ctx, handler);
     this.unseen = true;
@@ -97,7 +99,7 @@ export class ProcessPool {
     return Array.from(this.processes, ({ group }) => group);
   }
 
-  private take({ tenant_id, raster }: TaskContext, handler: Handler): HandlerProcess {
+  private take({ tenant_id, raster }: IsolatedTask, handler: Handler): HandlerProcess {
     const { module, memory_mb } = handler.options as { module: string; memory_mb: number };
     this.idle = this.idle.filter(({ usable }) => usable);
     const at = this.idle.findLastIndex(

@@ -1,7 +1,7 @@
 // The task a child process has in hand, from its start there to its end: who waits for it, what may be asked meanwhile, and
 // the timers that are its alone.
-import type { TaskContext } from "../run/context.js";
 import type { HandlerProcess, Returned } from "./handler_process.js";
+import type { IsolatedTask } from "./isolated_task.js";
 import { Service } from "./service.js";
 
 export class RunningTask {
@@ -14,7 +14,7 @@ export class RunningTask {
 
   constructor(
     readonly run: number,
-    readonly ctx: TaskContext,
+    readonly ctx: IsolatedTask,
     /** The most it may write. */
     readonly output_bytes: number,
     has_database: boolean,

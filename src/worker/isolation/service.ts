@@ -3,9 +3,9 @@
 import { Permanent } from "../../core/errors/errors.js";
 import { isOwnTrouble } from "../../engine/database/lost_connection.js";
 import { Recorded, type SentStatement, templateOf } from "../finish/recorded.js";
-import type { TaskContext } from "../run/context.js";
 import { Burst } from "./burst.js";
 import { CopyCalls } from "./copy_calls.js";
+import type { IsolatedTask } from "./isolated_task.js";
 import { type Call, type PackedError, packError, type ReadRequest } from "./messages.js";
 import { StoreCalls } from "./store_calls.js";
 import { answerZoneCall, type ZoneCall } from "./zone_calls.js";
@@ -23,7 +23,7 @@ export class Service {
   private readonly copies: CopyCalls;
 
   constructor(
-    private readonly ctx: TaskContext,
+    private readonly ctx: IsolatedTask,
     /** Whether its declaration asks for the database. */
     private readonly has_database: boolean,
     private readonly reply: Reply,
@@ -123,7 +123,7 @@ export class Service {
   }
 
   private assertDatabase(): void {
-    if (!this.has_database) throw noDatabase();
+    if (!this.has_database) throw this.ctx.remote?.noDatabase() ?? noDatabase();
   }
 
   /** The task is over or asked to stop, or its process gone: it must not commit behind its successor. */

@@ -1,6 +1,5 @@
 // One attempt at a task, as its worker sees it: the task it was given, how far it has come (its phase), and whether it was asked to stop.
 // There is one for each task at a hundred thousand a second, so all that can be read off the claim and the task is a getter.
-import { Transient } from "../../core/errors/errors.js";
 import type { ClaimedTask } from "../../engine/work/commands.js";
 import type { HeldClaim } from "../claim/held.js";
 import type { AttemptTrace } from "./tracing.js";
@@ -29,12 +28,6 @@ export interface Stop {
   kind: StopKind;
   reason: Error;
   at: number;
-}
-
-export class TimeoutError extends Transient {
-  constructor(readonly timeout_s: number) {
-    super(`the task ran longer than its time-out of ${timeout_s} s`, { code: "timeout" });
-  }
 }
 
 export class Attempt {

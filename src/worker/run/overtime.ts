@@ -1,7 +1,8 @@
 // Tasks that take too long: they are asked to stop at their time-out, and given up when they do not.
 import type { Handler } from "../../core/declare/declare.js";
+import { TimeoutError } from "../../core/errors/errors.js";
 import type { Stats } from "../stats.js";
-import { type Attempt, TimeoutError } from "./attempt.js";
+import type { Attempt } from "./attempt.js";
 
 const DEFAULT_TIMEOUT_S = 1800;
 /** A process is killed at the end of the grace, and gone soon after; if not even that helps, its slot is freed. */
