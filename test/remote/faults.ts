@@ -13,6 +13,7 @@ import {
   type RemoteHouse,
   type RemoteProcess,
   type RemoteScene,
+  SENDING_LEASE_S,
   until,
   worker_commands,
 } from "./house.js";
@@ -134,7 +135,7 @@ export const alone: Record<string, Scenario> = {
 
   async "kill -9 between the upload and the finish"(house, kind) {
     const scene = await house.scene("upload");
-    const first = scene.worker(kind);
+    const first = scene.worker(kind, SENDING_LEASE_S);
     const gate = join(house.dir, `${scene.tenant}.gate`);
     const job_id = await scene.submit("fault.publish", items(1, { gate, bytes: 20_000_000 }));
     const [left] = await scene.noted("uploaded", 1);

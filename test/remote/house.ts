@@ -42,7 +42,7 @@ function pythonWorker(): Record<string, WorkerCommand> {
 }
 
 export const worker_commands: Record<string, WorkerCommand> = {
-  typescript: { command: own_worker },
+  typescript: { command: own_worker, has_children: true },
   ...pythonWorker(),
   ...(JSON.parse(process.env.FANFOLD_TEST_REMOTE_WORKERS ?? "{}") as Record<string, WorkerCommand>),
 };
@@ -54,6 +54,8 @@ function inherited(): NodeJS.ProcessEnv {
 
 /** Leases that shall end: the shortest there is. */
 export const LEASE_S = 5;
+/** Leases that shall end, but not before their worker has sent a large file over a busy machine: three that do fail the task. */
+export const SENDING_LEASE_S = 20;
 /** Where a lease must not end, however busy the machine is. */
 export const LONG_LEASE_S = 60;
 
