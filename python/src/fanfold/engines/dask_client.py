@@ -130,6 +130,10 @@ def client_class() -> Any:
     future_class = distributed.Future
 
     class FanfoldClient(distributed.Client):  # type: ignore[misc, name-defined]
+        def __del__(self) -> None:
+            """Closed where it was opened, or given up there. Dask's own would close it in whatever thread collects garbage, for good stuck
+            behind a lock of Dask's if that thread is just opening another client."""
+
         def __init__(self, prefix: str, place: Any, asynchronous: bool) -> None:
             self.prefix = prefix
             name = prefix.strip("_-").replace(",", "-")
