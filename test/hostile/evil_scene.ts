@@ -99,7 +99,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
     uploads.push(id);
   }
   await evil.sql`select app.take_upload_key(${uploads[0]!}::text::uuid)`;
-  await job(one_stage("t.hinted"));
+  for (const type of ["t.hinted", "t.hinted_for"]) await job(one_stage(type));
 
   const held = { finish: await own("t.own"), release: await own("t.own") };
   // The shared worker plans too, and may be quicker.
@@ -131,6 +131,7 @@ export async function setEvilScene(db: Database, evil: Database): Promise<EvilSc
       claim: `app.claim('${json({ worker_id: worker, types: ["t.claimed"], limit: 3, after_tenant: null })}')`,
       claim_for: `app.claim_for('${json({ worker_id: worker, limit: 1 })}')`,
       claim_hinted: `app.claim_hinted(${w}, 't.hinted', '{}', '${json({ worker_id: worker, types: ["t.hinted"], limit: 1, after_tenant: null })}')`,
+      claim_hinted_for: `app.claim_hinted_for(${w}, 't.hinted_for', '{}', '${json({ worker_id: worker, types: ["t.hinted_for"], limit: 1, after_tenant: null })}')`,
       continue_job: `app.continue_job('${paused}')`,
       continue_type: "app.continue_type('t.paused')",
       count_usage: "app.count_usage()",

@@ -256,7 +256,7 @@ describe("a worker without a database", () => {
     const waits = vi.spyOn(WorkSignal.prototype, "wait");
     const idles = vi.spyOn(worker_commands, "set_idle");
     const looks = vi.spyOn(worker_commands, "claim_for");
-    const hinted = vi.spyOn(worker_commands, "claim_hinted");
+    const hinted = vi.spyOn(worker_commands, "claim_hinted_for");
     onTestFinished(() => void vi.restoreAllMocks());
     const worker = await HttpWorker.register("hinted", ["t.lone", "t.do"]);
     const engine = service.engine.forTenant("hinted");
@@ -279,7 +279,7 @@ describe("a worker without a database", () => {
   });
 
   test("bounds a type: what it is told of is claimed with that bound", async () => {
-    const hinted = vi.spyOn(worker_commands, "claim_hinted");
+    const hinted = vi.spyOn(worker_commands, "claim_hinted_for");
     onTestFinished(() => void vi.restoreAllMocks());
     const worker = await HttpWorker.register("bounded", ["t.lone"]);
     await service.engine.forTenant("bounded").enqueueMany(
@@ -292,6 +292,22 @@ describe("a worker without a database", () => {
     expect(hinted).not.toHaveBeenCalled();
     expect((await work.claimHinted(worker.id, "t.lone", { limit: 10, known_stages: [] })).tasks).toHaveLength(2);
     expect(hinted).toHaveBeenCalledTimes(1);
+  });
+
+  test("is written idle as long as it has room, and no longer once what it was told of fills it", async () => {
+    const engine = service.engine.forTenant("filled");
+    const { work } = engine;
+    const worker = await HttpWorker.register("filled", ["t.lone"]);
+    await work.setIdle(worker.id, true);
+    const hinted = async (limit: number) => {
+      await engine.enqueue("t.lone", {});
+      const { tasks } = await work.claimHinted(worker.id, "t.lone", { limit, known_stages: [] });
+      const [row] = await service.db.sql<{ idle: boolean }>`
+        select idle from app.workers where worker_id = ${worker.id}::text::uuid`;
+      return [tasks.length, row!.idle];
+    };
+    expect(await hinted(2)).toEqual([1, true]);
+    expect(await hinted(1)).toEqual([1, false]);
   });
 
   test("is told everything that is wrong with what it sends", async () => {

@@ -204,6 +204,7 @@ export interface WorkerFacts {
 }
 
 const text = JSON.stringify;
+const arrayOf = (numbers: readonly number[] = []) => `{${numbers.join()}}`;
 
 export const worker_commands = {
   ...task_commands,
@@ -238,7 +239,14 @@ export const worker_commands = {
   claim_hinted: (db: Queryable, task_type: string, request: ClaimRequest) =>
     reply<ClaimReply>(
       db.sql`select app.claim_hinted(${request.worker_id}::text::uuid, ${task_type}::text,
-        ${`{${request.known?.join() ?? ""}}`}::text::bigint[], ${text(request)}::text) as reply`,
+        ${arrayOf(request.known)}::text::bigint[], ${text(request)}::text) as reply`,
+    ),
+
+  /** As claim_hinted, for a worker that speaks over HTTP: one that is full is no longer idle. */
+  claim_hinted_for: (db: Queryable, task_type: string, request: ClaimRequest) =>
+    reply<ClaimReply>(
+      db.sql`select app.claim_hinted_for(${request.worker_id}::text::uuid, ${task_type}::text,
+        ${arrayOf(request.known)}::text::bigint[], ${text(request)}::text) as reply`,
     ),
 
   claim_for: (db: Queryable, request: ClaimForRequest) =>

@@ -161,7 +161,7 @@ export class RemoteWork {
     if (type.startsWith(PLANS) || per_type?.[type] !== undefined) return this.claim(worker_id, wanted, turn);
     const turns = this.#turns.get(worker_id) ?? {};
     const request = { worker_id, types: [type], limit, after_tenant: null, known, turns };
-    const reply = await turn(() => this.#session.run((db) => commands.claim_hinted(db, type, request)));
+    const reply = await turn(() => this.#session.run((db) => commands.claim_hinted_for(db, type, request)));
     if (reply.turns !== undefined) remember(this.#turns, worker_id, { ...turns, ...reply.turns });
     return claimOf([reply]);
   }
