@@ -52,6 +52,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   const settings = workerSettings(options, engine.registry);
   const stats = new Stats();
   let life: Incarnation;
+  let begun: string | undefined;
   let again: NodeJS.Timeout | undefined;
   let starting: Promise<void> = Promise.resolve();
   let ended = false;
@@ -63,16 +64,25 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
   const processes = await openProcesses(engine.registry.handlers, settings, (text) => secrets.known.text(text), log);
   const memory = new MemoryBudget(settings.memory_mb, settings.memory_needs);
   const paces = new Map();
-  const onAbandoned = () => restart(1);
+  // One that is abandoned before it has begun, as when LISTEN takes longer than the lease, is told of by `begin`.
+  const onAbandoned = (worker_id: string) => {
+    if (worker_id === begun) restart(1);
+  };
   const shared: WorkerShared = { engine, settings, stats, paces, processes, memory, secrets, log, onAbandoned };
+
+  function begin(incarnation: Incarnation): void {
+    life = incarnation;
+    begun = incarnation.worker_id;
+    renewed.look();
+    if (incarnation.is_over) restart(1);
+  }
 
   function restart(tries: number): void {
     if (ended) return;
     again = setTimeout(() => {
       starting = startIncarnation(shared, life.worker_id).then(
         async (incarnation) => {
-          life = incarnation;
-          renewed.look();
+          begin(incarnation);
           if (ended) await incarnation.leaving.kill(AbortSignal.timeout(KILL_MS));
         },
         (error: unknown) => {
@@ -118,7 +128,7 @@ export async function startWorker(engine: Engine, options: WorkerOptions = {}): 
     while (!(await life.idle()) && !ended) await renewed.reached();
   }
 
-  life = await startIncarnation(shared);
+  begin(await startIncarnation(shared));
   const worker: Worker = {
     get worker_id() {
       return life.worker_id;

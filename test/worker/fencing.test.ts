@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { DatabaseError } from "../../src/engine/database/database.js";
+import { Connections } from "../../src/worker/life/connections.js";
 import { settlesWithin } from "../../src/worker/wait.js";
 import { attemptsOf, eventually, gate, openShop, runWorker } from "./shop.js";
 
@@ -39,6 +41,26 @@ test("a worker whose heartbeats are not answered fences itself: it aborts, drops
   expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
   // Whoever comes first, the worker's next life or another's janitor, puts the task back.
   for (const { outcome } of await attemptsOf(shop.db)) expect(["lost", "released"]).toContain(outcome);
+});
+
+test("a registration that is lost before it listens is followed by another", async () => {
+  const shop = await openShop({ jobs: [fan("quick")], handlers: [defineHandler("quick", {}, () => "done")] });
+  const { listen } = Connections.prototype;
+  const slow = vi.spyOn(Connections.prototype, "listen").mockImplementationOnce(async function (
+    this: Connections,
+    ...args
+  ) {
+    await shop.db.sql`update app.workers set heartbeat_at = now() - interval '1 hour'`;
+    await shop.engine.worker_commands.reap_workers(shop.db);
+    // Meanwhile a heartbeat hears of it, and a new registration would have begun.
+    await sleep(3_000);
+    await listen.apply(this, args);
+  });
+  onTestFinished(() => slow.mockRestore());
+  const worker = await shop.worker({ lease_s: 3 });
+  expect(worker.stats().fenced).toBeGreaterThan(0);
+  const { job_id } = await shop.engine.submit("fan", { n: 1 });
+  expect(await shop.engine.wait(job_id)).toMatchObject({ status: "completed" });
 });
 
 test("a worker declared dead learns so with its next heartbeat and starts again under a fresh id", async () => {

@@ -50,7 +50,7 @@ export interface WorkerShared {
   secrets: Secrets;
   log: Logger;
   /** The lease is over or the worker unknown: another incarnation is needed. */
-  onAbandoned(): void;
+  onAbandoned(worker_id: string): void;
 }
 
 /** `former`: the life before, which gave up everything. What it may still hold goes back at no cost, because no process died. */

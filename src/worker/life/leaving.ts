@@ -35,7 +35,7 @@ export class Leaving {
     this.abandoned = Promise.resolve();
     this.disown(why);
     this.abandoned = this.close();
-    life.shared.onAbandoned();
+    life.shared.onAbandoned(life.worker_id);
   }
 
   private disown(why: string): void {
