@@ -7,6 +7,7 @@ const unheard = "nothing that is notified arrives there";
 const lent = "which session serves a connection is the pooler's affair";
 const full = "the pooler waits for a connection to the server, and not we";
 const bounded = "a statement outside a transaction has the bounds of its role";
+const kept = "what a role is given reaches sessions that begin after it, and the pooler keeps those it has";
 
 const left_out = {
   "hears notifications of its channels, also with odd names and long payloads, until stopped": unheard,
@@ -24,6 +25,10 @@ const left_out = {
   "a server that stays full is an error with its SQLSTATE after a few seconds": full,
   "an address where nobody listens, or somebody hangs up, is a clear error and not an endless loop":
     "a database that is not there is told with another SQLSTATE",
+  "a worker that is killed and started again and again is taken every time, and those that are connected count": lent,
+  "WORKER_SILENT: why and the list of workers say for how long, and not that the job moves": lent,
+  "connections of ours have bounds of their own, whatever their role has": bounded,
+  "what somebody has set stays; migrate gives the rest to roles that were mapped before": kept,
   "a statement that takes too long is given up and told as 503; what works has bounds of its own": bounded,
   "F11 SIGSTOP of a worker for three leases, then SIGCONT":
     "a statement that is not prepared goes out in two parts, and a worker that is frozen never sends the second",

@@ -66,7 +66,7 @@ test("the tables in docs/bounds.md are those of the code", async () => {
   expect(rows).toEqual([...ours, ...roles.map(({ role, values }) => [role, ...values])]);
 });
 
-test("a role that is mapped has bounds in this database, tighter ones for a tenant; connections of ours have their own", async () => {
+test("a role that is mapped has bounds in this database, tighter ones for a tenant", async () => {
   await db.sql`select app.map_role(${server}::text::name, null), app.map_role(${tenant}::text::name, 'default')`;
   expect(await settingsOf(server)).toEqual({
     statement_timeout: "5min",
@@ -82,6 +82,10 @@ test("a role that is mapped has bounds in this database, tighter ones for a tena
     work_mem: "8MB",
     temp_file_limit: "1GB",
   });
+});
+
+test("connections of ours have bounds of their own, whatever their role has", async () => {
+  await db.sql`select app.map_role(${server}::text::name, null)`;
   expect(await settingsOf(server, session_bounds.heartbeat)).toMatchObject({
     statement_timeout: "20s",
     work_mem: "4MB",

@@ -1,5 +1,5 @@
 // What one session of ours may take before Postgres ends it: one line for each kind of connection, told to Postgres as the connection
-// starts. docs/serving.md shows the table, and a test holds the two together. What a role has of its own (app.role_bounds) holds where
+// starts. docs/bounds.md shows the table, and a test holds the two together. What a role has of its own (app.role_bounds) holds where
 // a pooler in between takes no such settings. Pure.
 
 export interface SessionBounds {
