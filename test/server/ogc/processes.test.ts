@@ -223,6 +223,7 @@ describe("OGC API Processes", () => {
       "application/json; charset=utf-8",
       `${exceptions}/result-not-ready`,
     ]);
+    await expect.poll(async () => (await get(`/jobs/${body.jobID}`)).body.status).toBe("running");
     const remove = () => service.call("DELETE", `/ogc/jobs/${body.jobID}`);
     expect((await remove()).body).toMatchObject({ jobID: body.jobID, status: "dismissed" });
     const again = await remove();
