@@ -15,6 +15,7 @@ const left_out = {
   "a listener listens again after its connection is lost, says so, and hears what comes then": unheard,
   "who listens for work hears of others' types no more than a hash": unheard,
   "after a LISTEN that failed it listens again a few seconds later, and rings": unheard,
+  "waits for a hint after one look where it was idle, and then looks at the one type that came": unheard,
   "F10 the connection for LISTEN is half open": unheard,
   "F35 a cancel in the middle of a fan-out, and its planner does not hear of it": unheard,
   "an idle connection that was lost is not noticed by the next statement": lent,

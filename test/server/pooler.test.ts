@@ -87,6 +87,9 @@ describe.skipIf(why_not !== null)(
       });
       const claim = (body: unknown) =>
         service.call("POST", `/api/workers/${registered.body.worker_id}/claim`, { body });
+      // What it waits for is looked for: no hint need be sent for it.
+      expect((await claim({ limit: 1, wait_s: 1 })).body.tasks).toEqual([]);
+      expect(await service.db.sql`select from app.workers where idle`).toEqual([]);
       const waiting = claim({ limit: 1, wait_s: 20 });
       await service.engine.enqueue("p.remote", {});
       expect((await waiting).body.tasks).toHaveLength(1);

@@ -8,7 +8,7 @@ import { type ServerOptions, startServer } from "../../src/server/server.js";
 import { openFolderStore } from "../../src/storage/index.js";
 import { freshEmbedded } from "../postgres.js";
 import { readEvents } from "./event_reader.js";
-import { openService, type TestService } from "./service.js";
+import { nextWait, openService, type TestService } from "./service.js";
 
 let service: TestService;
 let key: string;
@@ -66,12 +66,9 @@ test("told to stop it is not ready, lets waiting workers and readers go, answers
   };
   const reader = await readEvents(`${server.url}/api/stream`, { key });
   await reader.until(({ event }) => event === "ready");
+  const begun = nextWait();
   const waiting = post(`${server.url}/api/workers/${worker_id}/claim`, { wait_s: 20 });
-  for (let idle = false; !idle; ) {
-    const [row] = await service.db.sql<{ idle: boolean }>`
-      select idle from app.workers where worker_id = ${worker_id}::text::uuid`;
-    idle = row?.idle === true;
-  }
+  await begun;
   const stopped = server.stop();
   expect(await (await waiting).json()).toEqual({ tasks: [], stages: [] });
   expect((await reader.until(({ event }) => event === "end")).data.reason).toBe("stopping");

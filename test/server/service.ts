@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { vi } from "vitest";
 import { type Scope, scopes } from "../../src/core/api/endpoint.js";
 import { createRegistry, type RegistryParts } from "../../src/core/declare/registry.js";
 import type { OutboundPolicy } from "../../src/core/places/outbound.js";
@@ -16,6 +17,7 @@ import { openEngine } from "../../src/engine/open_engine.js";
 import { createAuthentication } from "../../src/server/access/authentication.js";
 import { FailedSignIns } from "../../src/server/access/failed_sign_ins.js";
 import { type AppOptions, createApp } from "../../src/server/app.js";
+import { WorkSignal } from "../../src/server/stream/work_signal.js";
 import type { ZoneSettings } from "../../src/storage/zones.js";
 import type { WorkerOptions } from "../../src/worker/options.js";
 import { startWorker, type Worker } from "../../src/worker/worker.js";
@@ -162,4 +164,17 @@ export async function callService(
   const text = await answer.text();
   const is_json = /json/.test(answer.headers.get("content-type") ?? "");
   return { status: answer.status, headers: answer.headers, body: is_json && text !== "" ? JSON.parse(text) : text };
+}
+
+/** Resolves when a claim has looked, found nothing, and waits: from then on it is woken, by a hint or, behind a pooler, by a look. Asked before it. */
+export function nextWait(): Promise<void> {
+  const { wait } = WorkSignal.prototype;
+  return new Promise((resolve) => {
+    const spy = vi.spyOn(WorkSignal.prototype, "wait").mockImplementation(function (this: WorkSignal, ...given) {
+      spy.mockRestore();
+      const waiting = wait.apply(this, given);
+      resolve();
+      return waiting;
+    });
+  });
 }

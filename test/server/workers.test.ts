@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { worker_commands } from "../../src/engine/work/commands.js";
 import { WorkSignal } from "../../src/server/stream/work_signal.js";
-import { type Answered, type CallOptions, openService, type TestService } from "./service.js";
+import { type Answered, type CallOptions, nextWait, openService, type TestService } from "./service.js";
 
 let service: TestService;
 beforeAll(async () => {
@@ -133,13 +133,9 @@ describe("a worker without a database", () => {
   test("that waits is woken by a new task, and by the end of its patience", async () => {
     const worker = await HttpWorker.register("waits", ["t.do"]);
     expect(await worker.claim(1, 0.05)).toEqual({ tasks: [], stages: [] });
+    const begun = nextWait();
     const waiting = worker.claim(1, 20);
-    // Written when it has looked and found nothing: from then on it is woken.
-    for (let idle = false; !idle; ) {
-      const [row] = await service.db.sql<{ idle: boolean }>`
-        select idle from app.workers where worker_id = ${worker.id}::text::uuid`;
-      idle = row?.idle === true;
-    }
+    await begun;
     const job_id = await submit("waits", "one");
     const { tasks, stages } = await waiting;
     expect(tasks).toMatchObject([{ ordinal: 0, attempt: 1 }]);

@@ -65,7 +65,10 @@ async function finish({ engine, params, body, signal, service }: Call<typeof wor
 
 type Claimed = Awaited<ReturnType<RemoteWork["claim"]>>;
 
-/** Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. One that was idle waits at once. */
+/**
+ * Finding nothing, the worker is written idle, so that hints are sent, and looks once more before it waits. One that was idle waits at once,
+ * and so does one of a server that hears no hints.
+ */
 async function claim(call: Call<typeof work_api.claim>): Promise<Claimed> {
   const { signal, service, place, body } = call;
   if (body.wait_s > 0) place.wait();
@@ -110,11 +113,12 @@ async function claimUntil(call: Call<typeof work_api.claim>, over: AbortSignal):
     if (left_ms <= 0 || over.aborted) return found;
     // Another worker that was woken was quicker: a look at everything decides whether to wait.
     if (hinted !== null) continue;
-    if (is_idle || (heard && looked.may_wait)) {
+    await service.work_signal.listen();
+    // Where nothing is heard, nobody need be told: the signal looks by itself, and what it finds after `before` counts.
+    if (is_idle || (heard && looked.may_wait) || !service.work_signal.hears) {
       const types = await work.typesOf(worker_id);
       hint = await service.work_signal.wait(types, before, Math.min(left_ms, LOOK_MS), over);
     } else {
-      await service.work_signal.listen();
       await work.setIdle(worker_id, true);
       is_idle = true;
     }
