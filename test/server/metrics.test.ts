@@ -92,7 +92,7 @@ describe("who may read the metrics", () => {
 describe("what they count", () => {
   test("what workers did is told by task type, and stays when they leave and when they die", async () => {
     const { engine, db } = service;
-    const worker = await service.worker({ lease_s: 1, slots: 4 });
+    const worker = await service.worker({ lease_s: 5, slots: 4 });
     await engine.enqueueMany(
       "math.double",
       Array.from({ length: 50 }, (_, n) => ({ parameters: { n } })),
