@@ -184,6 +184,15 @@ test.each(["0", "-1", "1.5", "many", "1e9", "NaN"])("%s slots are refused", (tex
   expect(problemsOf({ FANFOLD_SLOTS: text })).toEqual([expect.objectContaining({ path: "FANFOLD_SLOTS" })]);
 });
 
+test("a worker's lease is set by the environment or a flag, from 5 seconds to an hour", () => {
+  expect(loadConfig({}).lease_s).toBeUndefined();
+  expect(loadConfig({ FANFOLD_LEASE_S: "5" }).lease_s).toBe(5);
+  expect(loadConfig({ FANFOLD_LEASE_S: "5" }, { lease_s: 3600 }).lease_s).toBe(3600);
+  for (const text of ["4", "3601", "7.5", "long"]) {
+    expect(problemsOf({ FANFOLD_LEASE_S: text })).toEqual([expect.objectContaining({ path: "FANFOLD_LEASE_S" })]);
+  }
+});
+
 test.each(["0", "-1", "1.5", "4GB"])("a worker's memory of %s is refused", (text) => {
   const refused = [expect.objectContaining({ path: "FANFOLD_WORKER_MEMORY_MB" })];
   expect(problemsOf({ FANFOLD_WORKER_MEMORY_MB: text })).toEqual(refused);
