@@ -19,8 +19,10 @@ begin
       v_request_tenants := v_request_tenants || v_asked.tenants;
       v_requests := v_requests || v_asked.ids;
     end if;
-    perform app.count_in_groups(v_tenants, v_jobs);
-    if app.have_receivers(v_tenants, v_jobs) then
+    if v_asked.grouped then
+      perform app.count_in_groups(v_tenants, v_jobs);
+    end if;
+    if v_asked.heard or exists (select from app.webhook_endpoints e where e.tenant_id = any (v_tenants) and e.disabled_at is null) then
       perform app.write_webhooks(v_tenants, v_jobs);
     end if;
     v_waiting := app.tenants_with_dependents(v_tenants, v_jobs);

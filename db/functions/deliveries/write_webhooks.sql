@@ -1,5 +1,4 @@
--- Writes to the outbox who is to hear how these jobs ended, with a task for each: with the outcome, or not at all. Where
--- have_receivers says no, it has nothing to do.
+-- Writes to the outbox who is to hear how these jobs ended, with a task for each: with the outcome, or not at all.
 create or replace function app.write_webhooks(tenants text[], job_ids text[])
 returns void
 language plpgsql
