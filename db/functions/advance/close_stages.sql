@@ -6,6 +6,7 @@ language plpgsql
 as $$
 declare
   v_unusual bigint[];
+  v_unplanned bigint[];
 begin
   with ending as materialized (
     select s.place, s.stage_id, s.tenant_id, s.job_id, s.number, s.name, p.stage_id is null or s.status = 'planning' as unplanned,
@@ -17,7 +18,7 @@ begin
         when p.stage_id is null or s.status = 'planning' then 'failed'
         else app.stage_outcome(p.total, p.failed, s.budget_count, s.budget_percent)
       end as outcome,
-      p.stage_id is null or p.is_open or s.replan or s.repaired is not null as unusual, s.importance
+      p.stage_id is null or s.status = 'planning' or p.is_open or s.replan or s.repaired is not null as unusual, s.importance
       from unnest(stage_ids) u(stage_id)
       cross join lateral (
         select s.ctid as place, s.* from app.stages s
@@ -28,13 +29,7 @@ begin
   closed as (
     update app.stages s
        set status = e.outcome, skip_reason = why_skipped, opened_at = coalesce(s.opened_at, now()), closed_at = now(), summary = e.summary,
-           total = case when e.summary is null then coalesce(s.total, 0) else e.total end,
-           error = coalesce(s.error, case when e.outcome = 'failed' and e.unplanned then (
-             select jsonb_build_object('category', a.category, 'code', a.code, 'message', a.message, 'while', 'planning')
-               from app.attempts a
-              where a.stage_id = e.stage_id and a.ordinal = -1 and a.outcome in ('failed', 'lost')
-              order by a.attempt_id desc
-              limit 1) end)
+           total = case when e.summary is null then coalesce(s.total, 0) else e.total end
       from ending e
      where s.ctid = e.place
   ),
@@ -59,8 +54,11 @@ begin
       from ending e
      order by e.stage_id
   )
-  select array_agg(e.stage_id) filter (where e.unusual or (e.outcome = 'failed' and e.importance = 'critical')) into v_unusual from ending e;
+  select array_agg(e.stage_id) filter (where e.unusual or (e.outcome = 'failed' and e.importance = 'critical')),
+      array_agg(e.stage_id) filter (where e.unplanned)
+    into v_unusual, v_unplanned
+    from ending e;
   if v_unusual is not null then
-    perform app.close_unusual(v_unusual, why_skipped is not null);
+    perform app.close_unusual(v_unusual, v_unplanned, why_skipped is not null);
   end if;
 end $$;
