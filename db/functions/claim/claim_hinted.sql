@@ -30,17 +30,15 @@ begin
     return app.claim(request::json);
   end if;
   -- A look of its own, after the lock: a verb that pauses or cancels a job goes by its ranges, too.
-  if v_row.stage_id = any (known) then
-    select s.job_id, '[]'::json as facts into v_stage
-      from app.stages s
-     where s.stage_id = v_row.stage_id and s.epoch = 1 and app.runs_alone(s);
-  else
-    select s.job_id, case when s.after = '{}' then json_build_array(app.stage_fact(s, j, '[]')) else app.stage_facts(array[s.stage_id]) end as facts
-      into v_stage
-      from app.stages s
-      left join app.jobs j on j.tenant_id = s.tenant_id and j.job_id = s.job_id
-     where s.stage_id = v_row.stage_id and app.runs_alone(s);
-  end if;
+  select s.job_id, case
+      when s.stage_id = any (known) and s.epoch = 1 then '[]'
+      when s.after = '{}' then json_build_array(app.stage_fact(s, j, '[]'))
+      else app.stage_facts(array[s.stage_id])
+    end as facts
+    into v_stage
+    from app.stages s
+    left join app.jobs j on j.tenant_id = s.tenant_id and j.job_id = s.job_id
+   where s.stage_id = v_row.stage_id and app.runs_alone(s);
   if not found then
     return app.claim(request::json);
   end if;

@@ -5,59 +5,38 @@ create or replace function app.hold_taken(worker uuid, taken app.taken_range[], 
 language plpgsql
 as $$
 declare
-  v_only app.taken_range := taken[1];
   v_stages bigint[];
 begin
-  if cardinality(taken) = 1 then
-    -- As below, without grouping what is one.
-    with made as (
-      insert into app.claims (stage_id, worker_id, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, held)
-      values (
-        v_only.stage_id, worker, v_only.tenant_id, v_only.task_type, v_only.priority, v_only.attempt, v_only.crashes, v_only.throttles,
-        v_only.task_bytes, int8multirange(int8range(v_only.lo, v_only.hi)))
-      returning claim_id
-    )
-    select json_build_array(json_build_object(
-        'claim_id', c.claim_id, 'stage_id', v_only.stage_id, 'attempt', v_only.attempt, 'crashes', v_only.crashes,
-        'tasks', case when v_only.lo < 0 then '[[-1,null,null,null]]'::json else (
-          select coalesce(json_agg(json_build_array(t.ordinal, t.index, t.parameters, t.metadata) order by t.ordinal), '[]')
-            from app.tasks t
-           where t.stage_id = v_only.stage_id and t.ordinal >= v_only.lo and t.ordinal < v_only.hi) end))
-      into claims
-      from made c;
-    v_stages := array[v_only.stage_id];
-  else
-    with made as (
-      insert into app.claims (stage_id, worker_id, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, held)
-      select r.stage_id, worker, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles, max(r.task_bytes),
-        range_agg(int8range(r.lo, r.hi))
-        from unnest(taken) with ordinality as r(
-          stage_id, lo, hi, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, position)
-       group by r.stage_id, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles
-       -- A worker starts them in this order: small work is not behind wide.
-       order by min(r.position)
-      returning claim_id, stage_id, attempt, crashes, held
-    )
-    select
-      json_agg(json_build_object(
-        'claim_id', c.claim_id, 'stage_id', c.stage_id, 'attempt', c.attempt, 'crashes', c.crashes,
-        'tasks', case
-          when c.held = '{[-1,0)}' then '[[-1,null,null,null]]'::json
-          else (
-            select coalesce(json_agg(t.item), '[]')
-              from unnest(c.held) r
-              cross join lateral (
-                select json_build_array(t.ordinal, t.index, t.parameters, t.metadata) as item
-                  from app.tasks t
-                 where t.stage_id = c.stage_id and t.ordinal >= lower(r) and t.ordinal < upper(r)
-                 order by t.ordinal
-                offset 0
-              ) t)
-        end)),
-      array_agg(c.stage_id)
-      into claims, v_stages
-      from made c;
-  end if;
+  with made as (
+    insert into app.claims (stage_id, worker_id, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, held)
+    select r.stage_id, worker, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles, max(r.task_bytes),
+      range_agg(int8range(r.lo, r.hi))
+      from unnest(taken) with ordinality as r(
+        stage_id, lo, hi, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, position)
+     group by r.stage_id, r.tenant_id, r.task_type, r.priority, r.attempt, r.crashes, r.throttles
+     -- A worker starts them in this order: small work is not behind wide.
+     order by min(r.position)
+    returning claim_id, stage_id, attempt, crashes, held
+  )
+  select
+    json_agg(json_build_object(
+      'claim_id', c.claim_id, 'stage_id', c.stage_id, 'attempt', c.attempt, 'crashes', c.crashes,
+      'tasks', case
+        when c.held = '{[-1,0)}' then '[[-1,null,null,null]]'::json
+        else (
+          select coalesce(json_agg(t.item), '[]')
+            from unnest(c.held) r
+            cross join lateral (
+              select json_build_array(t.ordinal, t.index, t.parameters, t.metadata) as item
+                from app.tasks t
+               where t.stage_id = c.stage_id and t.ordinal >= lower(r) and t.ordinal < upper(r)
+               order by t.ordinal
+              offset 0
+            ) t)
+      end)),
+    array_agg(c.stage_id)
+    into claims, v_stages
+    from made c;
   perform app.mark_started(array(select distinct r.stage_id from unnest(taken) r where r.lo <= 0 and r.attempt = 1));
   v_stages := array(
     select u from unnest(v_stages) u

@@ -11,7 +11,6 @@ declare
   -- Into so many shares a claim is cut at most: large claims are for short tasks, and slivers of many ranges would cost more than they are worth.
   c_shares constant integer := 64;
   v_small boolean := pool.turn < c_ring;
-  v_from bigint := case when v_small then 0 else pool.turn end;
   v_to bigint := case when v_small then c_ring - 1 else pool.turn end;
   v_aside integer := 0;
   v_row app.ready;
@@ -26,8 +25,6 @@ declare
   v_full bigint[] := '{}'::bigint[];
   v_gone bigint[] := '{}'::bigint[];
   v_new app.taken_range[] := '{}'::app.taken_range[];
-  v_bytes bigint := state.bytes;
-  v_wanted bigint := want;
   v_cursor refcursor;
 begin
   if pool.task_type = '#plan' then
@@ -36,7 +33,6 @@ begin
       return;
     end if;
     want := least(want, 1);
-    v_wanted := want;
   end if;
   if v_need > 0 then
     v_fitting := app.room_left(memory, state.taken) / v_need;
@@ -44,23 +40,26 @@ begin
       return;
     end if;
   end if;
-  if may_wait then
-    open v_cursor for
-      select * from app.ready r
-       where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
-         and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
-       order by r.turn, r.run_at, r.ready_id limit 1
-       for update;
-  else
-    open v_cursor for
-      select * from app.ready r
-       where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
-         and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
-       order by r.turn, r.run_at, r.ready_id
-       for update skip locked;
-  end if;
+  v_row.turn := case when v_small then 0 else pool.turn end;
+  v_row.run_at := '-infinity';
+  v_row.ready_id := 0;
   loop
-    exit when want <= 0 or v_bytes <= 0 or v_fitting <= 0;
+    if v_cursor is null and may_wait then
+      open v_cursor for
+        select * from app.ready r
+         where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
+           and (r.turn, r.run_at, r.ready_id) > (v_row.turn, v_row.run_at, v_row.ready_id) and r.turn <= v_to and r.run_at <= now()
+         order by r.turn, r.run_at, r.ready_id limit 1
+         for update;
+    elsif v_cursor is null then
+      open v_cursor for
+        select * from app.ready r
+         where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
+           and (r.turn, r.run_at, r.ready_id) > (v_row.turn, v_row.run_at, v_row.ready_id) and r.turn <= v_to and r.run_at <= now()
+           and r.stage_id <> all (v_full)
+         order by r.turn, r.run_at, r.ready_id
+         for update skip locked;
+    end if;
     fetch v_cursor into v_row;
     exit when not found;
     state.touched := true;
@@ -73,42 +72,29 @@ begin
       end;
     end if;
     if v_stopped then
-      -- Left behind by a cancel that found the row locked, or of a paused job.
-      if v_stage.closed_at is not null then
-        v_gone := v_gone || v_row.ready_id;
-      else
-        perform app.park(v_row);
-      end if;
+      perform app.park(v_row);
       v_aside := v_aside + 1;
       exit when v_aside >= c_aside;
       continue;
     end if;
     -- What has taken a worker down before travels alone, so that it cannot take its neighbours with it again.
-    continue when v_row.crashes > 0 and (state.tasks > 0 or v_new <> '{}');
+    continue when v_row.crashes > 0 and state.tasks > 0;
     if v_small and v_share is null and v_row.hi - v_row.lo > 1 then
       select count(*) into v_waiting
         from (
           select from app.ready r
-           where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority and r.turn >= v_from and r.turn <= v_to
+           where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority and r.turn >= 0 and r.turn < c_ring
            limit c_shares + 1) w;
       v_share := greatest((want + v_waiting - 1) / greatest(v_waiting, 1), 1);
     end if;
-    v_take := least(v_row.hi - v_row.lo, want, v_share, v_allowance, v_fitting, greatest(1, v_bytes / greatest(v_row.task_bytes, 1)));
-    if v_row.crashes > 0 then
-      v_take := least(v_take, 1);
-    end if;
+    v_take := least(v_row.hi - v_row.lo, want, v_share, v_allowance, v_fitting, greatest(1, state.bytes / greatest(v_row.task_bytes, 1)),
+      case when v_row.crashes > 0 then 1 end);
     if v_take <= 0 then
       -- Its other rows are passed over without being locked.
       v_full := v_full || v_stage.stage_id;
       close v_cursor;
-      open v_cursor for
-        select * from app.ready r
-         where r.task_type = pool.task_type and r.tenant_id = pool.tenant_id and r.priority = pool.priority
-           and r.turn >= v_from and r.turn <= v_to and r.run_at <= now()
-           and r.stage_id <> all (v_full)
-           and (r.turn, r.run_at, r.ready_id) > (v_row.turn, v_row.run_at, v_row.ready_id)
-         order by r.turn, r.run_at, r.ready_id
-         for update skip locked;
+      v_cursor := null;
+      may_wait := false;
       continue;
     end if;
     if v_take = v_row.hi - v_row.lo then
@@ -124,15 +110,13 @@ begin
     v_allowance := v_allowance - v_take;
     v_fitting := v_fitting - v_take;
     want := want - v_take;
-    v_bytes := case when v_row.crashes > 0 then 0 else v_bytes - v_take * v_row.task_bytes end;
+    state.tasks := state.tasks + v_take;
+    state.bytes := case when v_row.crashes > 0 then 0 else state.bytes - v_take * v_row.task_bytes end;
+    exit when want <= 0 or state.bytes <= 0 or v_fitting <= 0;
   end loop;
   close v_cursor;
   if v_gone <> '{}' then
     delete from app.ready where ready_id = any (v_gone);
   end if;
-  if v_new <> '{}' then
-    state.taken := case when state.tasks = 0 then v_new else state.taken || v_new end;
-    state.tasks := state.tasks + v_wanted - want;
-    state.bytes := v_bytes;
-  end if;
+  state.taken := state.taken || v_new;
 end $$;
