@@ -10,10 +10,6 @@ declare
   v_slow text[];
   -- Looked for in the text first: jobs that depend on none pay nothing for those that do.
   v_depend boolean := strpos(jobs::text, '"depends_on"') > 0;
-  v_doomed text[];
-  v_tenants text[];
-  v_actor text;
-  v_actors integer := 0;
 begin
   if v_depend then
     perform app.hold_dependencies(tenant, blueprint ->> 'type', jobs, new_hashes);
@@ -22,7 +18,7 @@ begin
     select distinct on (n.hash)
       n.hash, n.run, j.parameters, coalesce(j.identity, j.parameters) as identity,
       coalesce(j.priority, 0) as priority, coalesce(j.labels, '{}') as labels, j.correlation_id,
-      j.group_id, j.webhooks, j.metadata, j.traceparent, j.depends_on, nullif(jsonb_strip_nulls(j.retry), '{}') as retry,
+      j.group_id, j.webhooks, j.metadata, j.traceparent, j.actor, j.depends_on, nullif(jsonb_strip_nulls(j.retry), '{}') as retry,
       nullif(jsonb_strip_nulls(j.stage_options), '{}') as stage_options,
       j.run_at, case when j.run_at > now() then j.run_at end as starts_at,
       case when j.on_dependency_failure = 'run' then 'end' else coalesce(j.require, 'success') end as needs,
@@ -31,10 +27,10 @@ begin
     from rows from (json_to_recordset(jobs) as (
         parameters text, identity text, priority smallint, labels jsonb, correlation_id text, deadline_s double precision,
         no_deadline boolean, deadline_from text, group_id text, webhooks jsonb, metadata jsonb, traceparent text, depends_on jsonb, on_dependency_failure text, require text,
-        retry jsonb, run_at timestamptz, stage_options jsonb))
+        retry jsonb, run_at timestamptz, stage_options jsonb, actor text))
       with ordinality as j(
         parameters, identity, priority, labels, correlation_id, deadline_s, no_deadline, deadline_from, group_id, webhooks, metadata, traceparent, depends_on,
-        on_dependency_failure, require, retry, run_at, stage_options, position)
+        on_dependency_failure, require, retry, run_at, stage_options, actor, position)
     join unnest(new_hashes, new_runs) as n(hash, run)
       on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
     order by n.hash, j.position
@@ -70,31 +66,17 @@ begin
       cross join lateral (select distinct e.value from jsonb_array_elements_text(n.depends_on) e) d
       cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.value offset 0) q
      where n.depends_on is not null
+  ),
+  noted as (
+    insert into app.events (tenant_id, kind, job_id, actor)
+    select tenant, 'job.submitted', i.job_id, coalesce(left(n.actor, 200), session_user)
+      from inserted i
+      join named n on n.job_id = i.job_id
+     order by i.job_id
   )
   select array_agg(i.job_id order by i.job_id) into v_created from inserted i;
   if v_created is null then
     return '{}'::text[];
-  end if;
-
-  -- Who asked: one for all as a rule, several where submits of several callers travel together.
-  if strpos(jobs::text, '"actor"') > 0 then
-    select max(j.actor), count(distinct coalesce(j.actor, '')) into v_actor, v_actors from json_to_recordset(jobs) as j(actor text);
-  end if;
-  if v_actors <= 1 then
-    insert into app.events (tenant_id, kind, job_id, actor)
-    select tenant, 'job.submitted', c, coalesce(left(v_actor, 200), session_user) from unnest(v_created) c;
-  else
-    insert into app.events (tenant_id, kind, job_id, actor)
-    select tenant, 'job.submitted', c, coalesce((
-        select left(j.actor, 200)
-          from unnest(new_hashes, new_runs) as n(hash, run)
-          join rows from (json_to_recordset(jobs) as (parameters text, identity text, actor text)) with ordinality
-            as j(parameters, identity, actor, position)
-            on n.hash = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), null)
-         where c = app.content_hash(tenant, blueprint ->> 'type', coalesce(j.identity, j.parameters), n.run)
-         order by j.position
-         limit 1), session_user)
-      from unnest(v_created) c;
   end if;
   if strpos(jobs::text, '"group_id"') > 0 then
     perform app.join_groups(tenant, v_created);
@@ -104,20 +86,7 @@ begin
     perform app.advance_jobs(array_fill(tenant, array[cardinality(v_slow)]), v_slow);
   end if;
   if v_depend then
-    -- What they depend on may have ended badly long ago: the same happens to them as if it did now.
-    v_doomed := array(
-      select distinct c
-        from unnest(v_created) c
-        cross join lateral (
-          select * from app.job_dependencies w where w.tenant_id = tenant and w.job_id = c and w.satisfied_at is null offset 0) d
-        cross join lateral (select * from app.jobs q where q.tenant_id = tenant and q.job_id = d.depends_on offset 0) q
-       where q.finished_at is not null
-       order by c);
-    if v_doomed <> '{}' then
-      v_tenants := array_fill(tenant, array[cardinality(v_doomed)]);
-      perform app.cancel_dependents(v_tenants, v_doomed);
-      perform app.jobs_ended(v_tenants, v_doomed);
-    end if;
+    perform app.cancel_doomed(tenant, v_created);
   end if;
   return v_created;
 end $$;
