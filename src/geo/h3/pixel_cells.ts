@@ -8,12 +8,16 @@ import type { Tallies } from "./tallies.js";
 export interface BlockPixels {
   column: number;
   row: number;
+  /** The size of the raster: blocks at its edge have more. */
   width: number;
   height: number;
+  /** From one row to the next in the arrays. */
   stride: number;
   values: Samples;
+  /** The value of pixel n is values[n · step + first]. */
   step: number;
   first: number;
+  /** 0 where a mask or the alpha band says that there is nothing; null: they say nothing. */
   valid: Uint8Array | null;
 }
 

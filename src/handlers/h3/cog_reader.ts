@@ -5,6 +5,7 @@ import { decompressZstd } from "hyparquet-compressors";
 import { Permanent } from "../../core/errors/errors.js";
 import { parseZoneRef, type ZoneRef } from "../../core/places/zones.js";
 import type { TaskContext } from "../../core/task/context.js";
+import type { BlockPixels } from "../../geo/h3/pixel_cells.js";
 import { type ToDegrees, toDegrees } from "../../geo/projections.js";
 import type { GeoTransform } from "../../geo/raster.js";
 import {
@@ -179,29 +180,13 @@ async function readAll(ctx: TaskContext, ref: ZoneRef, offset: number, length: n
   return whole;
 }
 
-export interface PixelBlock {
-  column: number;
-  row: number;
-  /** The size of the raster: blocks at its edge have more. */
-  width: number;
-  height: number;
-  /** From one row to the next in the arrays. */
-  stride: number;
-  values: Samples;
-  /** The value of pixel n is values[n · step + first]. */
-  step: number;
-  first: number;
-  /** 0 where a mask or the alpha band says that there is nothing; null: they say nothing. */
-  valid: Uint8Array | null;
-}
-
 /** One band of one block; null for one that is not in the file and whose pixels are nodata. */
 export async function readBlock(
   ctx: TaskContext,
   cog: CogSource,
   block: number,
   band: number,
-): Promise<PixelBlock | null> {
+): Promise<BlockPixels | null> {
   const { image, layout, alpha, mask, header } = cog;
   const apart = image.planar_configuration === 2;
   const plane = cog.blocks_across * cog.blocks_down;

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
 import { Permanent } from "../../../core/errors/errors.js";
 import type { CogResult, CogTask } from "../facts.js";
-import { withKnownGdal } from "../gdal/engine_choice.js";
-import { raster_memory_mb, raster_module, source_ref, stac_id } from "../settings.js";
+import { gdal_process } from "../gdal/gdal_process.js";
+import { source_ref, stac_id } from "../settings.js";
 import { fetchSource } from "../source/fetch_source.js";
 import { makeCog } from "./make_cog.js";
 
@@ -13,15 +13,7 @@ const parameters = z.looseObject({ source: source_ref, collection: stac_id, item
 
 export const rasterCogTile = defineHandler(
   "raster.cog_tile",
-  {
-    parameters,
-    isolation: "process",
-    module: raster_module,
-    prepare: withKnownGdal,
-    helpers: 1,
-    memory_mb: raster_memory_mb,
-    timeout_s: 3600,
-  },
+  { parameters, ...gdal_process, timeout_s: 3600 },
   async (given, ctx): Promise<CogResult> => {
     const { source, source_sha256, cog, tile, layer = {}, ...task } = given as unknown as CogTask;
     const { file, engine, sha256 } = await fetchSource(ctx, source, { source_crs: cog.source_crs, layer });

@@ -8,16 +8,8 @@ import type { Finding } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
 import { cog_media_type } from "../../../geo/stac_item.js";
 import type { CogResult } from "../facts.js";
-import { withKnownGdal } from "../gdal/engine_choice.js";
-import {
-  known_dates,
-  raster_memory_mb,
-  raster_module,
-  raster_type_field,
-  stac_id,
-  time_fields,
-  zone_object,
-} from "../settings.js";
+import { gdal_process } from "../gdal/gdal_process.js";
+import { known_dates, raster_type_field, stac_id, time_fields, zone_object } from "../settings.js";
 import { fetchSource, modifiedAt } from "../source/fetch_source.js";
 import { datesOf } from "../source/item_dates.js";
 import { checkLocalCog } from "../source/local_header.js";
@@ -39,14 +31,7 @@ const parameters = z.object({
 
 export const rasterInspect = defineHandler(
   "raster.inspect",
-  {
-    parameters,
-    isolation: "process",
-    module: raster_module,
-    prepare: withKnownGdal,
-    helpers: 1,
-    memory_mb: raster_memory_mb,
-  },
+  { parameters, ...gdal_process },
   async (given, ctx): Promise<CogResult> => {
     const { source, item_id, collection } = given;
     const { file, engine, sha256, bytes, findings } = await fetchSource(ctx, source);

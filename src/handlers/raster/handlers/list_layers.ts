@@ -6,8 +6,9 @@ import type { ItemDates } from "../../../geo/stac_dates.js";
 import { stacId, stacIds } from "../../../geo/stac_ids.js";
 import { fetchForeign } from "../formats/foreign_source.js";
 import { variablesOf } from "../formats/layers.js";
-import { engineFor, withKnownGdal } from "../gdal/engine_choice.js";
-import { layer_choice, raster_memory_mb, raster_module, source_ref, stac_id, time_fields } from "../settings.js";
+import { engineFor } from "../gdal/engine_choice.js";
+import { gdal_process } from "../gdal/gdal_process.js";
+import { layer_choice, source_ref, stac_id, time_fields } from "../settings.js";
 
 export interface ListedLayer {
   item_id: string;
@@ -31,14 +32,7 @@ const parameters = z.object({ source: source_ref, item_id: stac_id, ...time_fiel
 
 export const rasterListLayers = defineHandler(
   "raster.list_layers",
-  {
-    parameters,
-    isolation: "process",
-    module: raster_module,
-    prepare: withKnownGdal,
-    helpers: 1,
-    memory_mb: raster_memory_mb,
-  },
+  { parameters, ...gdal_process },
   async ({ source, item_id, variables: wanted }, ctx): Promise<ListedLayers> => {
     const engine = await engineFor(ctx.raster);
     const foreign = await fetchForeign(ctx, source, engine, { max_bytes: ctx.raster.source_max_bytes });

@@ -1,5 +1,6 @@
 // raster.stack: the files of one group become the bands of one COG. Each file is checked as any source is; all of them must have the
 // same size, place and type, and what differs is told at once.
+
 import { join } from "node:path";
 import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
@@ -7,17 +8,9 @@ import type { Finding } from "../../../geo/raster.js";
 import { resolveRasterType } from "../../../geo/raster_kind.js";
 import { statisticsFindings } from "../../../geo/statistics_findings.js";
 import type { CogResult } from "../facts.js";
-import { withKnownGdal } from "../gdal/engine_choice.js";
+import { gdal_process } from "../gdal/gdal_process.js";
 import { targetGrid } from "../place/target_grid.js";
-import {
-  cog_fields,
-  raster_memory_mb,
-  raster_module,
-  source_fields,
-  source_ref,
-  stac_id,
-  time_fields,
-} from "../settings.js";
+import { cog_fields, source_fields, source_ref, stac_id, time_fields } from "../settings.js";
 import { type FetchedSource, fetchSource, modifiedAt } from "../source/fetch_source.js";
 import { datesOf } from "../source/item_dates.js";
 import { refuseFindings } from "../source/refuse_findings.js";
@@ -39,15 +32,7 @@ const parameters = z.object({
 
 export const rasterStack = defineHandler(
   "raster.stack",
-  {
-    parameters,
-    isolation: "process",
-    module: raster_module,
-    prepare: withKnownGdal,
-    helpers: 1,
-    memory_mb: raster_memory_mb,
-    timeout_s: 3600,
-  },
+  { parameters, ...gdal_process, timeout_s: 3600 },
   async ({ bands, ...given }, ctx): Promise<CogResult> => {
     const findings: Finding[] = [];
     const files: { file: string; band: number; name: string }[] = [];

@@ -7,15 +7,13 @@ import { resolveRasterType } from "../../../geo/raster_kind.js";
 import type { ItemDates } from "../../../geo/stac_dates.js";
 import { statisticsFindings } from "../../../geo/statistics_findings.js";
 import type { SourceLayer, ValidatedRaster } from "../facts.js";
-import { withKnownGdal } from "../gdal/engine_choice.js";
+import { gdal_process } from "../gdal/gdal_process.js";
 import { placeOf } from "../place/place.js";
 import { targetGrid } from "../place/target_grid.js";
 import {
   cog_fields,
   known_dates,
   layer_fields,
-  raster_memory_mb,
-  raster_module,
   source_fields,
   source_ref,
   tile_fields,
@@ -42,14 +40,7 @@ const exact_pixels = 64_000_000;
 
 export const rasterValidate = defineHandler(
   "raster.validate",
-  {
-    parameters,
-    isolation: "process",
-    module: raster_module,
-    prepare: withKnownGdal,
-    helpers: 1,
-    memory_mb: raster_memory_mb,
-  },
+  { parameters, ...gdal_process },
   async (given, ctx): Promise<ValidatedRaster> => {
     const { source, strict } = given;
     const { variable, step } = given;
