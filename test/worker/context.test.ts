@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, defineJob } from "../../src/core/declare/declare.js";
 import { Permanent, Transient } from "../../src/core/errors/errors.js";
-import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
+import { TaskContext } from "../../src/worker/run/context.js";
+import type { TaskServices } from "../../src/worker/run/task_services.js";
 import { openRig } from "./rig.js";
 import { eventually, gate, openShop } from "./shop.js";
 

@@ -3,7 +3,8 @@ import type { Handler } from "../../src/core/declare/declare.js";
 import type { ClaimedStage, ClaimedTask } from "../../src/engine/work/commands.js";
 import { newPace } from "../../src/worker/claim/batch.js";
 import { HeldClaim } from "../../src/worker/claim/held.js";
-import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
+import { TaskContext } from "../../src/worker/run/context.js";
+import type { TaskServices } from "../../src/worker/run/task_services.js";
 
 export function taskContext(handler: Handler, parameters: object = {}): TaskContext {
   const stage = {

@@ -7,7 +7,8 @@ import { HeldClaim } from "../../src/worker/claim/held.js";
 import type { DoneExtra } from "../../src/worker/finish/finish_batch.js";
 import { type Done, outcomeOf } from "../../src/worker/finish/outcome.js";
 import { SPILL_BYTES } from "../../src/worker/finish/spill.js";
-import { TaskContext, type TaskServices } from "../../src/worker/run/context.js";
+import { TaskContext } from "../../src/worker/run/context.js";
+import type { TaskServices } from "../../src/worker/run/task_services.js";
 
 const stored = new Map<string, string>();
 const store: Store = {

@@ -17,10 +17,10 @@ import { TypeSlots } from "../../src/worker/claim/type_slots.js";
 import { Finisher } from "../../src/worker/finish/finish.js";
 import type { TaskEnd } from "../../src/worker/finish/task_end.js";
 import { Lease } from "../../src/worker/life/heartbeat.js";
-import type { TaskServices } from "../../src/worker/run/context.js";
 import { TaskLogs } from "../../src/worker/run/logs.js";
 import { MemoryBudget } from "../../src/worker/run/memory.js";
 import { Runner } from "../../src/worker/run/run.js";
+import type { TaskServices } from "../../src/worker/run/task_services.js";
 import { Stats } from "../../src/worker/stats.js";
 
 export interface RigOptions {

@@ -1,6 +1,9 @@
 // What a worker counts for each task type: one row of numbers that only grow. The database adds rows up without knowing what
 // the positions mean, so new counts go to the end and none is ever moved. Pure.
 
+/** Of task types, since the worker registered: each only grows. */
+export type TypeCounts = readonly (readonly [task_type: string, counts: readonly number[]])[];
+
 /** Upper bounds of the duration histogram, in seconds. */
 export const duration_bounds_s = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 20, 60, 300, 1800] as const;
 

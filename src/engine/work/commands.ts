@@ -1,11 +1,13 @@
 // The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
+import type { WorkStage } from "../../core/api/work.js";
 import type { Blueprint } from "../../core/declare/blueprint.js";
 import type { RecipeData } from "../../core/declare/recipe.js";
 import type { Retry } from "../../core/declare/retry.js";
-import type { PreviousStage } from "../../core/task/previous.js";
+import type { TypeCounts } from "../../core/task/work_counts.js";
 import type { Queryable } from "../database/database.js";
 import { replied as reply } from "../verbs/reply.js";
+import { claimFor } from "./claim_for.js";
 import { type LockMs, milliseconds, task_commands } from "./task_commands.js";
 
 /** [ordinal, index, parameters, metadata]; null parameters are the job's, a null index is the ordinal. */
@@ -19,26 +21,8 @@ export interface ClaimedBatch {
   tasks: ClaimedTask[];
 }
 
-export interface ClaimedStage {
-  stage_id: number;
-  tenant_id: string;
-  job_id: string | null;
-  job_type: string | null;
-  stage: string;
-  number: number;
-  task_type: string;
-  timeout_s: number | null;
-  max_attempts: number | null;
-  parallelism: "single" | "fan_out" | "fan_in" | "match_previous";
-  batch: number | null;
-  parameters: Record<string, unknown> | null;
-  correlation_id: string | null;
-  /** W3C trace context of the caller that submitted the job. */
-  traceparent?: string | null;
-  planner: "function" | "data";
-  previous: PreviousStage[];
-  of: number | null;
-}
+/** What it knows of a stage is what a worker over HTTP is told. */
+export type ClaimedStage = WorkStage;
 
 export interface ClaimRequest {
   worker_id: string;
@@ -74,25 +58,6 @@ export interface ClaimReply {
   shared?: boolean;
   /** With `memory`: types that have work due and found no room. */
   kept_out?: string[];
-}
-
-/** What a worker over HTTP asks for, for its tenant. */
-export interface ClaimForRequest {
-  worker_id: string;
-  limit: number;
-  /** At most so many of these types. */
-  per_type?: Readonly<Record<string, number>> | undefined;
-  known: readonly number[];
-  turns: Readonly<Record<string, number>>;
-}
-
-export interface ClaimForReply {
-  /** A stage whose plan is data: the server that asks carries it out, and asks again. */
-  plan: ClaimedBatch | null;
-  /** It was written idle before this look: whatever is enqueued after it is told of. */
-  idle?: boolean;
-  replies?: ClaimReply[];
-  turns?: Record<string, number>;
 }
 
 /**
@@ -162,9 +127,6 @@ export interface RunningItem {
   progress_age_s?: number | null;
 }
 
-/** Cumulative counts of task types; see core/task/work_counts.ts. */
-export type TypeCounts = readonly (readonly [task_type: string, counts: readonly number[]])[];
-
 /** What a worker says of itself with each heartbeat. */
 export interface WorkerState {
   running: readonly RunningItem[];
@@ -208,6 +170,7 @@ const arrayOf = (numbers: readonly number[] = []) => `{${numbers.join()}}`;
 
 export const worker_commands = {
   ...task_commands,
+  claim_for: claimFor,
 
   /** The job types of this process, so that SQL can submit them by name. */
   register_recipes: (db: Queryable, { recipes }: { recipes: readonly RecipeData[] }) =>
@@ -248,9 +211,6 @@ export const worker_commands = {
       db.sql`select app.claim_hinted_for(${request.worker_id}::text::uuid, ${task_type}::text,
         ${arrayOf(request.known)}::text::bigint[], ${text(request)}::text) as reply`,
     ),
-
-  claim_for: (db: Queryable, request: ClaimForRequest) =>
-    reply<ClaimForReply>(db.sql`select app.claim_for(${text(request)}::text::json) as reply`),
 
   finish: (db: Queryable, { worker_id, claims, done, failed, logs = "[]", lock_ms }: FinishRequest) =>
     reply<FinishReply>(

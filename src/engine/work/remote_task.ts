@@ -1,7 +1,7 @@
 // How tasks are named over HTTP, and what the database calls them. Pure.
 import type { WorkTask, WorkTypeCounts } from "../../core/api/work.js";
-import { duration_bounds_s, failure_categories } from "../../core/task/work_counts.js";
-import type { ClaimedBatch, TypeCounts } from "./commands.js";
+import { duration_bounds_s, failure_categories, type TypeCounts } from "../../core/task/work_counts.js";
+import type { ClaimedBatch } from "./commands.js";
 
 export interface Held {
   task_id: string;

@@ -1,7 +1,8 @@
 // The worker's verbs for workers that came over HTTP: strictly for one tenant, which the transaction names and the database
 // holds them to, and in plain objects. The columns and short names of the verbs are written and read here.
 import { randomUUID } from "node:crypto";
-import type { FinishedTask, WorkLogLine, WorkStage, WorkTask, WorkTypeCounts } from "../../core/api/work.js";
+import type { BodyOf, ReplyOf } from "../../core/api/endpoint.js";
+import type { FinishedTask, WorkLogLine, work_api } from "../../core/api/work.js";
 import { StaleWorker } from "../../core/errors/errors.js";
 import type { Store } from "../../core/places/store.js";
 import { logRecord } from "../../core/task/log_line.js";
@@ -24,38 +25,12 @@ const PLANS_KEPT_S = 120;
 /** For how many workers it is remembered whose turn it is. */
 const WORKERS_REMEMBERED = 1000;
 
-export interface RemoteRegistration {
-  types: readonly string[];
-  /** Job types whose planners it has. */
-  plans?: readonly string[];
-  slots: number;
-  lease_s: number;
-  host?: string | undefined;
-  pid?: number | undefined;
-  version?: string | undefined;
-  memory_mb?: number | undefined;
-  too_large?: Readonly<Record<string, number>> | undefined;
-}
+type Registration = BodyOf<typeof work_api.register>;
+export type RemoteRegistration = Omit<Registration, "plans"> & Partial<Pick<Registration, "plans">>;
 
-export interface RemoteBeat {
-  claims: readonly number[];
-  running: readonly (Held & { elapsed_s: number; progress?: unknown })[];
-  draining?: boolean | undefined;
-  rss_mb?: number | undefined;
-  memory_used_mb?: number | undefined;
-  counts?: Readonly<Record<string, WorkTypeCounts>> | undefined;
-}
+export type RemoteWanted = Omit<BodyOf<typeof work_api.claim>, "wait_s">;
 
-export interface RemoteWanted {
-  limit: number;
-  per_type?: Readonly<Record<string, number>> | undefined;
-  known_stages: readonly number[];
-}
-
-export interface RemoteClaim {
-  tasks: WorkTask[];
-  stages: WorkStage[];
-}
+export type RemoteClaim = ReplyOf<typeof work_api.claim>;
 
 export interface RemoteLook {
   claim: RemoteClaim;
@@ -99,28 +74,21 @@ export class RemoteWork {
     // Plans that are data are carried out by the server when such a worker asks for work: hints about them are for it too.
     const types = [...new Set([...named, ...plans.map((job) => `${PLANS}:${job}`), PLANS])];
     const facts = { worker_id, types, host, pid, version, connections: 0, slots, lease_s: asked_s };
-    const memory = {
-      ...(memory_mb === undefined ? {} : { memory_mb }),
-      ...(too_large === undefined ? {} : { too_large }),
-    };
-    const { lease_s } = await this.#session.run((db) => commands.register_worker(db, { ...facts, ...memory }));
+    const { lease_s } = await this.#session.run((db) =>
+      commands.register_worker(db, { ...facts, memory_mb, too_large }),
+    );
     return { worker_id, lease_s };
   }
 
-  async heartbeat(worker_id: string, given: RemoteBeat): Promise<{ lost: number[]; abort: Held[] }> {
+  async heartbeat(
+    worker_id: string,
+    given: BodyOf<typeof work_api.heartbeat>,
+  ): Promise<{ lost: number[]; abort: Held[] }> {
     const { claims, running: told, draining = false, rss_mb, memory_used_mb, counts } = given;
     const running = told.map(({ task_id, progress = null, ...rest }) => ({ ...rest, ...placeOf(task_id), progress }));
-    const state = {
-      worker_id,
-      claims,
-      running,
-      draining,
-      plans_kept_s: PLANS_KEPT_S,
-      ...(rss_mb === undefined ? {} : { rss_mb }),
-      ...(memory_used_mb === undefined ? {} : { memory_used_mb }),
-      ...(counts === undefined ? {} : { counts: countsOf(counts) }),
-    };
-    const reply = await this.#session.run((db) => commands.heartbeat(db, state));
+    const state = { worker_id, claims, running, draining, plans_kept_s: PLANS_KEPT_S, rss_mb, memory_used_mb };
+    const counted = { ...state, counts: counts === undefined ? undefined : countsOf(counts) };
+    const reply = await this.#session.run((db) => commands.heartbeat(db, counted));
     if (!reply.ok) {
       throw new StaleWorker(`worker ${worker_id} is not registered or was declared lost`, { hint: "register again" });
     }

@@ -13,20 +13,13 @@ import { AHEAD_MS, type HandlerPace, msPerStart, newPace, SHARED_AHEAD_MS, wante
 import { ClaimOrder, keepNewest } from "./claim_order.js";
 import { HeldClaim } from "./held.js";
 import { Polling, type PollingParts } from "./polling.js";
+import { LOOK_AGAIN_MS, Rests } from "./rests.js";
 import { Surplus, type SurplusParts } from "./surplus.js";
 import type { TypeSlots } from "./type_slots.js";
 
 const KNOWN_STAGES = 16;
 /** What a claim may bring where tenants share the worker: while large parameters are read, nobody's tasks start. */
 const SHARED_BYTES = 262_144;
-/**
- * There nothing more is claimed of a tenant for twice as long as the claim of its tasks took, up to this: large tasks of one tenant leave
- * most of the database's time to others. For those others the worker looks all the same, after a moment.
- */
-const LONGEST_REST_MS = 200;
-/** A claim of few small tasks takes no longer. */
-const SHORT_CLAIM_MS = 5;
-const LOOK_AGAIN_MS = 20;
 /** The type under which stages wait whose plan is data. */
 const DATA_PLANS = "#plan";
 
@@ -56,7 +49,7 @@ export class Fetcher {
   private told_idle = false;
   private full_claims = 0;
   private last_batch = 0;
-  private last_mix: { pace: HandlerPace; count: number }[] = [];
+  private last_mix = new Map<HandlerPace, number>();
   private readonly order = new ClaimOrder();
   /** The last claim was shared by several jobs or tenants, and more of them may wait. */
   private shared = false;
@@ -68,12 +61,9 @@ export class Fetcher {
   private stopped = false;
   /** Before the next claim of anything. */
   private pause: NodeJS.Timeout | undefined;
-  /** By tenant: until when nothing of it is claimed. */
-  private readonly rests = new Map<string, number>();
+  private readonly rests = new Rests();
   /** Tenants that the last claim left out, because they have all they may have here. */
   private left_out: string[] = [];
-  /** Whose tasks the last claim brought. */
-  private readonly brought = new Set<string>();
 
   constructor(private readonly parts: FetcherParts) {
     this.polling = new Polling(parts, this);
@@ -108,23 +98,15 @@ export class Fetcher {
     this.again = false;
     this.polling.pause();
     const began = performance.now();
-    this.claiming = answered(parts, "claim", this.claim(limit, this.resting(began))).then(
+    this.claiming = answered(parts, "claim", this.claim(limit, this.rests.now(began))).then(
       (found) => {
-        if (parts.holdings.is_shared) this.rest(began);
+        if (parts.holdings.is_shared) this.pauseFor(this.rests.note(began, performance.now()));
         else this.rests.clear();
         this.claimed(found);
       },
       (error: unknown) => this.claimFailed(error),
     );
   };
-
-  /** What a claim that began then has brought was work for the database. */
-  private rest(began: number): void {
-    const now = performance.now();
-    const rest = Math.min(2 * (now - began - SHORT_CLAIM_MS), LONGEST_REST_MS);
-    if (rest > 0) for (const tenant of this.brought) this.rests.set(tenant, now + rest);
-    this.pauseFor(Math.min(now - began, LOOK_AGAIN_MS));
-  }
 
   /** One that was left out has room again, and of its work nobody tells. */
   private isMissed(): boolean {
@@ -143,11 +125,6 @@ export class Fetcher {
     };
     clearTimeout(this.pause);
     this.pause = setTimeout(over, ms).unref();
-  }
-
-  private resting(now: number): string[] {
-    for (const [tenant, until] of this.rests) if (until <= now) this.rests.delete(tenant);
-    return [...this.rests.keys()];
   }
 
   private wanted(): number {
@@ -172,7 +149,7 @@ export class Fetcher {
   private expectedPace(): number | null {
     let total = 0;
     let ms = 0;
-    for (const { pace, count } of this.last_mix) {
+    for (const [pace, count] of this.last_mix) {
       const each = msPerStart(pace, this.parts.slots);
       if (each === null) return null;
       total += count;
@@ -183,7 +160,7 @@ export class Fetcher {
 
   /** Nothing found: hints are asked for, and only what a second look does not find is waited for. */
   private async claim(limit: number, resting: string[]): Promise<"full" | "some" | "resting" | "none"> {
-    this.brought.clear();
+    this.rests.brought.clear();
     const { worker_id, db, commands, stats, memory, holdings, paces, type_slots } = this.parts;
     const room_for_plans = holdings.plans.size < PLANS_AT_ONCE;
     const planning = [...Array.from(holdings.plans, ({ stage }) => stage.tenant_id), ...this.parts.resting()];
@@ -247,14 +224,14 @@ export class Fetcher {
       // Its rows were deleted. The next heartbeat does not name the claim, and what is left of it is the janitor's.
       if (stage === undefined || batch.tasks.length === 0) continue;
       const { pace } = this.holdClaim(batch, stage, now, traced);
-      this.brought.add(stage.tenant_id);
+      this.rests.brought.add(stage.tenant_id);
       mix.set(pace, (mix.get(pace) ?? 0) + batch.tasks.length);
       count += batch.tasks.length;
     }
     keepNewest(this.stages, KNOWN_STAGES);
     this.parts.holdings.shareSlots(this.parts.slots, now);
     this.last_batch = count;
-    this.last_mix = Array.from(mix, ([pace, tasks]) => ({ pace, count: tasks }));
+    this.last_mix = mix;
     stats.claimed += count;
     stats.largest_batch = Math.max(stats.largest_batch, count);
     return count;

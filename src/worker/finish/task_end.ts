@@ -3,7 +3,7 @@
 import type { Handler } from "../../core/declare/declare.js";
 import type { Retry } from "../../core/declare/retry.js";
 import { classify } from "../../core/errors/errors.js";
-import type { Failure } from "../../core/errors/failures.js";
+import { type Failure, max_message_bytes, readProperty, storableText } from "../../core/errors/failures.js";
 import { traceIdOf } from "../../core/values/traceparent.js";
 import { isConnectionLost, type ToldFailure, toldFailure } from "../../engine/database/lost_connection.js";
 import { ChildFailure, isProcessEnd, withEnd } from "../isolation/crash.js";
@@ -114,6 +114,15 @@ export class TaskEnds {
     if (!log.isLevelEnabled(level)) return;
     const { category, code, message: error } = "failure" in end ? end.failure : {};
     log[level]({ ...taskFacts(ctx), duration_ms, category, code, error }, words);
+  }
+
+  /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
+  showOperator(ctx: TaskContext, source: unknown, words: string): void {
+    const operator_detail = readProperty(source, "operator_detail");
+    // One that is enumerable is a field of a handler's own result.
+    if (typeof operator_detail !== "string" || Object.keys(source as object).includes("operator_detail")) return;
+    const detail = ctx.redaction?.text(operator_detail) ?? operator_detail;
+    this.parts.log.warn({ ...taskFacts(ctx), operator_detail: storableText(detail, max_message_bytes) }, words);
   }
 
   /** A task that was given up has ended then; what its handler still returns is only counted. */

@@ -11,7 +11,7 @@ import type { ClaimedStage, ClaimedTask, WorkerCommands } from "../../engine/wor
 import type { Done } from "../finish/outcome.js";
 import type { SentStatement } from "../finish/recorded.js";
 import type { StopKind } from "../run/attempt.js";
-import type { Progress } from "../run/context.js";
+import type { Progress } from "../run/progress.js";
 import type { CopyCall } from "./copy_calls.js";
 import type { StoreCall } from "./store_calls.js";
 import type { ZoneCall } from "./zone_calls.js";

@@ -2,26 +2,23 @@
 // A worker whose lease ran out is born again under another id, so that its late words cannot be taken for the new one's. How a
 // life ends stands in leaving.ts.
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { notifyPayload } from "../../core/task/notify_payload.js";
 import type { Engine } from "../../engine/engine.js";
 import type { Housekeeping } from "../../engine/upkeep/housekeeping.js";
-import type { FinishReply, HeartbeatReply, WorkerState } from "../../engine/work/commands.js";
+import type { FinishReply } from "../../engine/work/commands.js";
 import type { HandlerPace } from "../claim/batch.js";
 import { Fetcher } from "../claim/fetch.js";
 import { Holdings } from "../claim/held.js";
 import { TypeSlots } from "../claim/type_slots.js";
 import { Finisher } from "../finish/finish.js";
 import { WritingFinisher } from "../finish/finish_writes.js";
-import { taskFacts } from "../finish/task_end.js";
 import type { ProcessPool } from "../isolation/pool.js";
 import type { WorkerSettings } from "../options.js";
 import { planStage } from "../plan/planning.js";
 import { LogWriter, TaskLogs } from "../run/logs.js";
 import type { MemoryBudget } from "../run/memory.js";
-import { timeoutOf } from "../run/overtime.js";
 import { Runner } from "../run/run.js";
 import type { Secrets } from "../run/secrets.js";
 import { openTaskServices } from "../run/task_services.js";
@@ -30,8 +27,10 @@ import { Moment, settlesWithin } from "../wait.js";
 import { Connections } from "./connections.js";
 import { Heartbeat, Lease } from "./heartbeat.js";
 import { Leaving } from "./leaving.js";
-import type { Registration } from "./registration.js";
+import { stopLost } from "./lost_tasks.js";
+import { type Registration, register } from "./registration.js";
 import { openHousekeeping } from "./worker_housekeeping.js";
+import { stateOf } from "./worker_state.js";
 
 const SWEEP_MS = 100;
 /** The hint that something running was cancelled: the heartbeat's answer says what. */
@@ -59,30 +58,14 @@ export async function startIncarnation(shared: WorkerShared, former: string | nu
   const worker_id = randomUUID();
   const connections = new Connections(engine, settings);
   try {
-    const { types, slots, lease_s, version } = settings;
+    const { worker_commands } = engine;
     if (former !== null) {
       // It may be unknown by now, which is as good.
-      await engine.worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
+      await worker_commands.stop_worker(connections.heartbeat, { worker_id: former }).catch(() => {});
     }
     const sent_at = performance.now();
-    const registration = {
-      worker_id,
-      host: hostname(),
-      pid: process.pid,
-      version,
-      types,
-      slots,
-      connections: connections.counted(settings),
-      lease_s,
-      memory_mb: settings.memory_mb,
-      too_large: settings.too_large,
-    };
-    const registered = await engine.worker_commands.register_worker(connections.heartbeat, registration);
-    const blueprints = [...engine.registry.jobs.values()].map(({ blueprint }) => blueprint);
-    await engine.worker_commands.register_blueprints(connections.heartbeat, { blueprints });
-    const recipes = [...engine.registry.recipes.values()].map(({ recipe }) => recipe);
-    if (recipes.length > 0) await engine.worker_commands.register_recipes(connections.heartbeat, { recipes });
-    const incarnation = new Incarnation(shared, worker_id, connections, registered.lease_s, sent_at);
+    const { lease_s } = await register(engine, settings, connections, worker_id);
+    const incarnation = new Incarnation(shared, worker_id, connections, lease_s, sent_at);
     await incarnation.listen();
     return incarnation;
   } catch (error) {
@@ -195,15 +178,15 @@ export class Incarnation {
       poll_s: settings.poll_s,
       hears: () => connections.hears,
       resting: () => connections.plans.resting,
-      onForgotten: (lost) => this.heard({ ok: true, lost, abort: [] }),
+      onForgotten: (lost) => stopLost(this, { lost, abort: [] }),
       onIdle: () => this.quiet.look(),
     });
     this.heartbeat = new Heartbeat({
       ...common,
       db: connections.heartbeat,
       tallies,
-      state: () => this.state(),
-      onReply: (reply) => this.heard(reply),
+      state: () => stateOf(this),
+      onReply: (reply) => stopLost(this, reply),
     });
     this.housekeeping = openHousekeeping(common, shared);
     log.info({ types, slots, lease_s }, "worker started");
@@ -234,43 +217,6 @@ export class Incarnation {
 
   stopSweeping(): void {
     clearTimeout(this.sweep_timer);
-  }
-
-  private state(): WorkerState {
-    const now = performance.now();
-    const running = Array.from(this.runner.running, (ctx) => ({
-      claim_id: ctx.claim.claim_id,
-      stage_id: ctx.claim.stage.stage_id,
-      ordinal: ctx.ordinal,
-      // From when its time-out counts: a process of its own has to start first.
-      elapsed_s: Number.isFinite(ctx.timed_from) ? Math.round(now - ctx.timed_from) / 1000 : 0,
-      timeout_s: timeoutOf(ctx, this.shared.engine.registry.handlers),
-      progress: ctx.progress_made,
-      progress_age_s: ctx.progress_made === null ? null : Math.round(now - ctx.progress_at) / 1000,
-    }));
-    const { memory } = this.shared;
-    return {
-      running,
-      claims: [...this.holdings.claims.keys()],
-      rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
-      memory_used_mb: memory.needs.size === 0 ? undefined : memory.used_mb,
-      draining: this.leaving.has_begun || undefined,
-    };
-  }
-
-  /** The database says what is no longer ours: it is aborted, and nothing of it will be finished. */
-  private heard({ lost = [], abort = [] }: HeartbeatReply): void {
-    const gone = new Set(lost.map((claim_id) => this.holdings.lose(claim_id)));
-    const aborted = new Set(abort.map(([claim_id, ordinal]) => `${claim_id}-${ordinal}`));
-    for (const ctx of this.runner.running) {
-      const is_lost = gone.has(ctx.claim);
-      if (!is_lost && !aborted.has(`${ctx.claim.claim_id}-${ctx.ordinal}`)) continue;
-      // Its own finish may be what has ended the claim.
-      if (ctx.phase === "committing") continue;
-      const why = is_lost ? "the task was given to others" : "the task was cancelled";
-      this.log.info(taskFacts(ctx), why);
-      ctx.abort(is_lost ? "lost" : "cancelled", new DOMException(why, "AbortError"));
-    }
   }
 
   get is_quiet(): boolean {

@@ -8,14 +8,11 @@ import type { OutboundPolicy } from "../../core/places/outbound.js";
 import type { Store } from "../../core/places/store.js";
 import type { TaskZones } from "../../core/places/zones.js";
 import type {
-  CopyRows,
   Deliverable,
   JobFacts,
   Loose,
   Predecessor,
   Previous,
-  RecordingSession,
-  SqlSession,
   TaskContext as TaskContextShape,
   TaskLog,
 } from "../../core/task/context.js";
@@ -25,57 +22,21 @@ import { resultToOutcome } from "../../core/task/outcomes.js";
 import type { RasterSettings } from "../../core/task/raster_settings.js";
 import { Redaction } from "../../core/values/redaction.js";
 import { usableTraceparent } from "../../core/values/traceparent.js";
-import type { Database } from "../../engine/database/database.js";
-import type { ClaimedTask } from "../../engine/work/commands.js";
 import { storeOfTenant } from "../../storage/tenant_store.js";
-import type { HeldClaim } from "../claim/held.js";
-import { Recorded, type RecordedStatement } from "../finish/recorded.js";
 import { makeFolderOf, removeFolder } from "../isolation/owned_files.js";
 import { openPrevious, type ResultSource, readPredecessor } from "../plan/previous.js";
-import { orAborted } from "../wait.js";
-import { Attempt } from "./attempt.js";
-import { LogBudget, type TaskLogs } from "./logs.js";
+import { LogBudget } from "./logs.js";
+import { type Progress, progressOf, sameProgress } from "./progress.js";
+import { SqlAttempt } from "./sql_attempt.js";
+import type { AttemptZones } from "./task_services.js";
 
-/** What contexts share: opened by the worker, lent to its tasks. */
-export interface TaskServices extends ResultSource {
-  /** For the SQL of handlers in processes of their own. */
-  handler_connection(): Promise<Database>;
-  /** It holds the files of all tenants. */
-  store: Store;
-  logs: Pick<TaskLogs, "add">;
-  scratch_dir: string;
-  outbound: OutboundPolicy;
-  raster: RasterSettings;
-  /** The zones as this attempt sees them; left out where there are none. */
-  zones?: (ctx: TaskContext) => AttemptZones;
-  secret(tenant_id: string, name: string): Promise<string>;
-  unseal(tenant_id: string, sealed: string, purpose: string): Promise<string>;
-}
-
-/** The zones hear of the attempt's end. */
-export interface AttemptZones extends TaskZones {
-  /** Its finish was taken. */
-  finished?(): Promise<void>;
-  /** It will certainly not be finished: what it has put there can be removed. */
-  failed?(): Promise<void>;
-}
-
-export interface Progress {
-  done?: number;
-  total?: number;
-  share?: number;
-  message?: string;
-}
-
-export class TaskContext extends Attempt implements TaskContextShape {
+export class TaskContext extends SqlAttempt implements TaskContextShape {
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
   /** A connection of the worker was lost while the process of an isolated handler asked something of it. */
   lost_connection = false;
   /** The user of an isolated handler's process, where it has one of its own. */
   owner: number | undefined;
-  /** What it keeps for its finish; undefined while there is nothing. */
-  recorded: Recorded | undefined;
   handed_over: unknown = undefined;
   delivered: Deliverable[] | undefined;
   progress_made: Progress | null = null;
@@ -86,16 +47,6 @@ export class TaskContext extends Attempt implements TaskContextShape {
   protected own_zones: AttemptZones | undefined;
   private logger: TaskLog | undefined;
   private scratch_made: Promise<string> | undefined;
-  private in_burst = false;
-
-  constructor(
-    readonly services: TaskServices,
-    claim: HeldClaim,
-    task: ClaimedTask,
-    started_at: number,
-  ) {
-    super(claim, task, started_at);
-  }
 
   get stage(): string {
     return this.claim.stage.stage;
@@ -136,78 +87,9 @@ export class TaskContext extends Attempt implements TaskContextShape {
     return readPredecessor(this.readable(), this.claim.stage, this.ordinal);
   }
 
-  /** The connection of a burst is the one reads use: a read inside a burst would wait for itself. */
   private readable(): ResultSource {
-    const { services } = this;
-    const connection = () => {
-      if (this.in_burst) throw new Permanent("ctx.db is open: read results and compute first, then write in ctx.db");
-      return services.connection();
-    };
-    return { commands: services.commands, store: this.storage, connection, signal: () => this.signal };
-  }
-
-  db<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
-  db<T>(work: (session: RecordingSession) => Promise<T>, options: { with_finish: true }): Promise<T>;
-  async db<T>(work: (session: SqlSession) => Promise<T>, options?: { with_finish?: boolean }): Promise<T> {
-    this.signal.throwIfAborted();
-    return options?.with_finish === true ? this.record(work) : this.now(work);
-  }
-
-  /** Needs no connection: any number at a time, also inside a burst. */
-  private record<T>(work: (session: RecordingSession) => Promise<T>): Promise<T> {
-    this.assertRunning();
-    this.recorded ??= new Recorded();
-    return this.recorded.record(work, (statements) => this.keep(statements));
-  }
-
-  protected keep(statements: readonly RecordedStatement[]): void | Promise<void> {
-    this.assertRunning();
-    this.recorded!.keep(statements);
-  }
-
-  private assertRunning(): void {
-    if (this.phase !== "running") throw new Permanent("the task is over: await ctx.db before you return");
-  }
-
-  /** Ends with the task: a handler that was given up must neither keep the connection nor commit behind its successor. */
-  private async now<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    if (this.in_burst) throw new Permanent("ctx.db is already open: use the session it gave, or wait until it is done");
-    this.in_burst = true;
-    try {
-      return await this.burst(work);
-    } finally {
-      this.in_burst = false;
-    }
-  }
-
-  protected async burst<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    const { signal } = this;
-    const db = await this.services.connection();
-    return await db.transaction(async (session) => {
-      // Whatever the worker's own role may see, a handler sees its task's tenant.
-      await session.sql`select set_config('fanfold.tenant', ${this.tenant_id}, true),
-        set_config('fanfold.stage', ${String(this.claim.stage.stage_id)}, true)`;
-      // The connection may have been waited for.
-      signal.throwIfAborted();
-      return orAborted(work(session), signal);
-    });
-  }
-
-  /** Holds the connection of bursts: a copy while one is open would wait for itself. */
-  async copy(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
-    this.signal.throwIfAborted();
-    if (this.in_burst) throw new Permanent("ctx.db is open: copy before it or after it");
-    this.in_burst = true;
-    try {
-      return await this.copied(table, columns, rows);
-    } finally {
-      this.in_burst = false;
-    }
-  }
-
-  protected async copied(table: string, columns: readonly string[], rows: CopyRows): Promise<number> {
-    const db = await this.services.connection();
-    return orAborted(db.copy(table, columns, rows), this.signal);
+    const { commands } = this.services;
+    return { commands, store: this.storage, connection: () => this.readConnection(), signal: () => this.signal };
   }
 
   async secret(name: string): Promise<string> {
@@ -246,16 +128,10 @@ export class TaskContext extends Attempt implements TaskContextShape {
   }
 
   /** A share between 0 and 1, or counts; sent with the next heartbeat. */
-  progress(made: number | { done: number; total: number; message?: string }, note?: string): void {
-    const message = typeof made === "number" ? note : (made.message ?? note);
-    const told: Progress =
-      typeof made === "number" ? { share: finite(made) } : { done: finite(made.done), total: finite(made.total) };
-    if (message !== undefined) {
-      const clean = this.redaction?.text(String(message)) ?? String(message);
-      told.message = clean.slice(0, 500).replaceAll("\u0000", "");
-    }
-    if (!sameProgress(this.progress_made, told)) this.progress_at = performance.now();
-    this.progress_made = told;
+  progress(...made: Parameters<TaskContextShape["progress"]>): void {
+    const now = progressOf(made, this.redaction);
+    if (!sameProgress(this.progress_made, now)) this.progress_at = performance.now();
+    this.progress_made = now;
   }
 
   /** Handed to the tasks of the next stage beside the result. */
@@ -326,14 +202,4 @@ export class TaskContext extends Attempt implements TaskContextShape {
     const dir = await this.scratch_made?.catch(() => undefined);
     if (dir !== undefined) await removeFolder(dir);
   }
-}
-
-function sameProgress(before: Progress | null, now: Progress): boolean {
-  if (before === null) return false;
-  const { done, total, share, message } = before;
-  return done === now.done && total === now.total && share === now.share && message === now.message;
-}
-
-function finite(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -4,7 +4,6 @@
 import { context } from "@opentelemetry/api";
 import type { Handler } from "../../core/declare/declare.js";
 import { Transient } from "../../core/errors/errors.js";
-import { max_message_bytes, readProperty, storableText } from "../../core/errors/failures.js";
 import { invoke, isThenable } from "../../core/task/invoke.js";
 import { recordPace } from "../claim/batch.js";
 import type { HeldClaim } from "../claim/held.js";
@@ -23,8 +22,9 @@ import {
 } from "../finish/task_end.js";
 import { Moment } from "../wait.js";
 import type { StopKind } from "./attempt.js";
-import { TaskContext, type TaskServices } from "./context.js";
+import { TaskContext } from "./context.js";
 import { isOvertime, type OvertimeParts, timeoutOf } from "./overtime.js";
+import type { TaskServices } from "./task_services.js";
 import { AttemptTrace } from "./tracing.js";
 
 /** Handlers that answer at once must still let the heartbeat and the network have their turn. */
@@ -164,12 +164,12 @@ export class Runner {
     // What was returned while the worker stops is as good as ever.
     if (stopped !== null && (error !== undefined || stopped.how !== "handed_back")) return stopped;
     if (error !== undefined) {
-      this.showOperator(ctx, error, "task refused");
+      this.ends.showOperator(ctx, error, "task refused");
       return endOfError(ctx, error);
     }
     if (ctx.ordinal < 0) return { how: "planned" };
     if (typeof value === "object" && value !== null)
-      this.showOperator(ctx, value, "task completed with a detail for the operator");
+      this.ends.showOperator(ctx, value, "task completed with a detail for the operator");
     return endOfResult(ctx, value, this.parts.spill);
   }
 
@@ -192,15 +192,6 @@ export class Runner {
     if (!ctx.enter("settled")) return;
     this.ends.record(ctx, end, duration_ms);
     this.free(ctx);
-  }
-
-  /** What the tenant must not read (why an address was refused) stands in this log and nowhere else. */
-  private showOperator(ctx: TaskContext, source: unknown, words: string): void {
-    const operator_detail = readProperty(source, "operator_detail");
-    // One that is enumerable is a field of somebody's result.
-    if (typeof operator_detail !== "string" || Object.keys(source as object).includes("operator_detail")) return;
-    const detail = ctx.redaction?.text(operator_detail) ?? operator_detail;
-    this.parts.log.warn({ ...taskFacts(ctx), operator_detail: storableText(detail, max_message_bytes) }, words);
   }
 
   private free(ctx: TaskContext): void {
