@@ -1,14 +1,9 @@
 // The commands beside the buttons, given to a real shell: whatever stands in them, the program gets the words that were meant.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import {
-  cliLine,
-  curlLine,
-  plainJson,
-  shellWord,
-  submitCommands,
-  verbCommands,
-} from "../../dashboard/src/api/commands.js";
+import { cliLine, curlLine, plainJson, shellWord, verbCommands } from "../../dashboard/src/api/commands.js";
+import { formLine, submitLines } from "../../dashboard/src/form/form_lines.js";
+import { fromPlain } from "../../dashboard/src/form/values.js";
 
 const base = "https://maps.example/fanfold";
 const job_id = "ab12cd34ef56".padEnd(64, "0");
@@ -81,12 +76,12 @@ describe("the command line of a verb", () => {
       verbCommands(base, "tasks.retry", { task_id: "17-0" }),
       verbCommands(base, "tasks.skip", { task_id: "17-3", reason: "lost" }),
       verbCommands(base, "pause_type", { task_type: "raster.cog" }),
-      submitCommands(base, "hello_world", {
-        parameters: { n: 3 },
-        mode: "force",
-        priority: 5,
-        labels: { "a b": "c'd" },
-      }),
+      submitLines(
+        base,
+        "hello_world",
+        fromPlain({ n: 3 }),
+        fromPlain({ mode: "force", priority: 5, labels: { "a b": "c'd" } }),
+      ),
     ].map(({ cli }) => cli);
     expect(lines).toEqual([
       "fanfold approve ab12cd34ef56 --stage publish",
@@ -96,6 +91,47 @@ describe("the command line of a verb", () => {
       "fanfold skip 17-3 --reason lost",
       "fanfold pause --type raster.cog",
       `fanfold submit hello_world --parameters '{"n":3}' --mode force --priority 5 --label 'a b=c'\\''d'`,
+    ]);
+  });
+});
+
+describe("the line of a form", () => {
+  const line = (verb: Parameters<typeof formLine>[0], given: unknown) => formLine(verb, fromPlain(given) as never);
+
+  test("has the words of its verb, and its fields as the command line calls them", () => {
+    expect([
+      line("schedules.put", {
+        name: "morning",
+        job_type: "hello_world",
+        cron: "30 6 * * 1-5",
+        time_zone: "Europe/Zurich",
+        parameters: { n: 3 },
+        labels: { team: "hydro", "a b": "c" },
+        deadline_s: 60,
+        group_id: "night",
+        retry: { attempts: 5, within_s: 900 },
+      }),
+      line("keys.create", { name: "ci", scopes: ["submit", "read"], expires_at: null, operator: true }),
+      line("keys.rotate", { key_id: "k1", overlap_s: 0 }),
+      line("webhooks.create", { endpoint_id: "", url: "https://a.example", events: ["job.failed"], timeout_s: 5 }),
+      line("webhooks.update", { endpoint_id: "we_1", url: "https://b.example", description: "" }),
+      line("webhooks.replay", { endpoint_id: "we_1", from: "a", statuses: ["failed", "discarded"] }),
+      line("tenants.create", {}),
+      line("jobs.submit", {
+        job_type: "hello_world",
+        parameters: {},
+        deadline_s: null,
+        run_at: "2030-01-31T08:00:00Z",
+      }),
+    ]).toEqual([
+      `fanfold schedules set morning hello_world --cron '30 6 * * 1-5' --time-zone Europe/Zurich --parameters '{"n":3}' --deadline 60 --group night --retry attempts=5,within_s=900 --label team=hydro --label 'a b=c'`,
+      "fanfold keys create ci --operator --scope submit --scope read",
+      "fanfold keys rotate k1 --overlap 0",
+      "fanfold webhooks create https://a.example --timeout 5 --event job.failed",
+      "fanfold webhooks update we_1 --url https://b.example",
+      "fanfold webhooks replay --endpoint we_1 --from a --status failed --status discarded",
+      "fanfold tenants create TENANT_ID",
+      "fanfold submit hello_world --no-deadline --at 2030-01-31T08:00:00Z",
     ]);
   });
 });
@@ -131,7 +167,7 @@ describe("curl", () => {
 
   test("sends parameters with every digit and letter they have", () => {
     const parameters = { n: 9007199254740991, text: "\u001b[2J'\"\\", "__key'": [null, true, 1.5] };
-    const { cli, curl } = submitCommands(`${base}/`, "hello_world", { parameters });
+    const { cli, curl } = submitLines(`${base}/`, "hello_world", fromPlain(parameters), {});
     expect(JSON.parse(words(curl, "curl").at(-1) as string)).toEqual({ parameters });
     expect(words(curl, "curl")[3]).toBe(`${base}/api/jobs/submit/hello_world`);
     const got = words(cli as string, "fanfold");

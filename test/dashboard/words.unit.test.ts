@@ -1,11 +1,11 @@
 // Small words of several pages, without a browser: times, groups, hosts, and the tasks an address names.
 import { describe, expect, test } from "vitest";
 import { bulkCommands } from "../../dashboard/src/api/commands.js";
+import { submitLines } from "../../dashboard/src/form/form_lines.js";
 import { circuitOf, type Host, limitWords } from "../../dashboard/src/pages/connectors/circuit.js";
 import { type Group, standing, waitsFor } from "../../dashboard/src/pages/groups/standing.js";
 import { stagesInTurn } from "../../dashboard/src/pages/job/stages_in_turn.js";
 import { ordinalIn, withSurroundings } from "../../dashboard/src/pages/map/shapes.js";
-import { submitLines } from "../../dashboard/src/pages/submit/sending.js";
 import { durationText, relativeTime } from "../../dashboard/src/ui/text.js";
 import { retryFromText } from "../../src/core/declare/retry.js";
 

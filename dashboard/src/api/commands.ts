@@ -114,7 +114,8 @@ export function verbCommands(base: string, name: VerbName, fields: Fields, shown
   };
 }
 
-function verbLine(cli: string, fields: Fields): string {
+/** The words of a verb, filled with its fields; those that they do not name are options. */
+export function verbLine(cli: string, fields: Fields): string {
   const value = (field: string) => (field === "job_id" ? String(fields[field]).slice(0, 12) : String(fields[field]));
   const options: Record<string, string | boolean> = {};
   const words: string[] = [];
@@ -155,35 +156,5 @@ export function bulkCommands(
       ? cliLine([action], { filter: target.text.trim() === "" ? every_job[action] : target.text, reason })
       : null,
     curl: curlLine(base, { method: "POST", path: "/api/jobs/bulk", body }),
-  };
-}
-
-export interface SubmitGiven {
-  parameters: Record<string, unknown>;
-  mode?: "reuse" | "resume" | "force" | undefined;
-  priority?: number | undefined;
-  labels?: Record<string, string> | undefined;
-}
-
-export function submitCommands(
-  base: string,
-  job_type: string,
-  { parameters, mode, priority, labels = {} }: SubmitGiven,
-): Commands {
-  const named = Object.entries(labels).map(([key, value]) => `--label ${shellWord(`${key}=${value}`)}`);
-  const line = cliLine(["submit", job_type], {
-    parameters: plainJson(parameters),
-    mode,
-    priority: priority === undefined || priority === 0 ? undefined : String(priority),
-  });
-  const body = {
-    parameters,
-    mode,
-    ...(priority === undefined || priority === 0 ? {} : { priority }),
-    ...(Object.keys(labels).length === 0 ? {} : { labels }),
-  };
-  return {
-    cli: [line, ...named].join(" "),
-    curl: curlLine(base, { method: "POST", path: "/api/jobs/submit/{job_type}", params: { job_type }, body }),
   };
 }

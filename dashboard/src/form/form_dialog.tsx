@@ -7,6 +7,7 @@ import { curlLine } from "../api/commands.js";
 import { pageBase } from "../api/page_base.js";
 import { announce, Button, CliAndCurl, Dialog, ProblemNote } from "../ui/index.js";
 import { checkValue } from "./checks.js";
+import { formLine } from "./form_lines.js";
 import type { Schema } from "./schema.js";
 import { SchemaForm } from "./schema_form.js";
 import { isRecord, type Value, writeValue } from "./values.js";
@@ -30,8 +31,8 @@ interface FormDialogProps<Name extends VerbName> {
   body?(value: Value): Value;
   /** What is sent besides, and not shown. */
   besides?: Record<string, Value>;
-  /** The command line of what the form says. */
-  cli(given: Record<string, Value>): string | null;
+  /** The command line of what the form says, where it is not the verb's words with what is sent as options. */
+  cli?(given: Record<string, Value>): string | null;
   title: string;
   children?: ReactNode;
   schema: Schema;
@@ -112,7 +113,8 @@ export function FormDialog<Name extends VerbName>(props: FormDialogProps<Name>) 
   const at_fields = told.filter(({ path }) => path.startsWith("$."));
   const { method, path } = verb_words[does];
   const shown = body(value);
-  const cli = props.cli(isRecord(shown) ? shown : {});
+  const given = isRecord(shown) ? shown : {};
+  const cli = props.cli === undefined ? formLine(does, { ...params, ...given }) : props.cli(given);
   const curl = curlLine(pageBase(), { method, path, params, text: writeValue(shown) });
   return (
     <Dialog title={title} onClose={props.onClose} wide={wide}>

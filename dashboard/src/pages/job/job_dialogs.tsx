@@ -1,5 +1,6 @@
-import { submitCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
+import { submitLines } from "../../form/form_lines.js";
+import { fromPlain } from "../../form/values.js";
 import { JobLink, Safe, VerbDialog } from "../../ui/index.js";
 import type { Job } from "./records.js";
 import { CancelTold, PauseTold, RepairTold } from "./verb_told.js";
@@ -85,7 +86,8 @@ export function DecideDialog({ verb, job_id, stage, message, onClose }: DecideDi
 /** One more run of the same parameters: another job, with an id of its own. */
 export function ForceDialog({ job, onClose }: { job: Job; onClose(): void }) {
   const { job_type, parameters, labels, priority } = job;
-  const run = { parameters, mode: "force" as const, priority, labels };
+  const options = { mode: "force" as const, priority, labels };
+  const run = { parameters, ...options };
   return (
     <VerbDialog
       does="jobs.submit"
@@ -99,7 +101,7 @@ export function ForceDialog({ job, onClose }: { job: Job; onClose(): void }) {
           Run {run} was submitted: <JobLink id={job_id} />
         </p>
       )}
-      commands={() => submitCommands(pageBase(), job_type, run)}
+      commands={() => submitLines(pageBase(), job_type, fromPlain(parameters), fromPlain(options))}
       onClose={onClose}
     >
       The same type and parameters are submitted with mode force: a new job that does everything again. This one stays

@@ -3,9 +3,10 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { standingDeadline } from "../../../../src/core/declare/deadline.js";
-import { submitCommands } from "../../api/commands.js";
 import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
+import { submitLines } from "../../form/form_lines.js";
+import { fromPlain } from "../../form/values.js";
 import { to } from "../../routes.js";
 import { Card, CliAndCurl, JsonOf, Safe, Time } from "../../ui/index.js";
 import type { Job } from "./records.js";
@@ -13,7 +14,12 @@ import type { Job } from "./records.js";
 export function ParametersTab({ job }: { job: Job }) {
   const forbidden = useForbidden("submit");
   const { job_type, parameters, priority, labels } = job;
-  const commands = submitCommands(pageBase(), job_type, { parameters, priority, labels });
+  const commands = submitLines(
+    pageBase(),
+    job_type,
+    fromPlain(parameters),
+    fromPlain({ priority: priority || undefined, labels }),
+  );
   return (
     <div className="stack">
       <Card

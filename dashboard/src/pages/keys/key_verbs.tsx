@@ -1,8 +1,6 @@
 import type { Reply } from "../../api/call.js";
-import { cliLine } from "../../api/commands.js";
 import { useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { wordOf } from "../../form/values.js";
 import { Safe, SecretOnce, Time, VerbDialog } from "../../ui/index.js";
 
 export type KeyRecord = Reply<"keys.get">;
@@ -68,14 +66,6 @@ function CreateKey({ onClose }: { onClose(): void }) {
           <SecretOnce text={key} what="the key" />
         </>
       )}
-      cli={({ name, scopes: chosen, env, expires_at, operator: is_operator }) =>
-        cliLine(["keys", "create", wordOf(name) ?? "<name>"], {
-          scope: Array.isArray(chosen) ? chosen.map(String).join(",") : "",
-          env: wordOf(env),
-          expires: wordOf(expires_at),
-          operator: is_operator === true,
-        })
-      }
       onClose={onClose}
     />
   );
@@ -116,7 +106,6 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
           <SecretOnce text={made.key} what="the new key" />
         </>
       )}
-      cli={({ overlap_s }) => cliLine(["keys", "rotate", key_id], { overlap: wordOf(overlap_s) })}
       onClose={onClose}
     >
       A new key with the same name and scopes takes its place; for a while both are valid.

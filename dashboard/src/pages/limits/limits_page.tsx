@@ -6,7 +6,7 @@ import { cliLine } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { useForbidden, useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, isRecord, type Value, wordOf, writeValue } from "../../form/values.js";
+import { fromPlain, isRecord, type Value, writeValue } from "../../form/values.js";
 import { useQueryState } from "../../routes.js";
 import { Button, Card, Count, FirstRead, Page, ProblemNote, Safe, Select, Time } from "../../ui/index.js";
 import "./limits.css";
@@ -224,9 +224,6 @@ function Tenants() {
           }}
           start={{}}
           verb="Make it"
-          cli={({ tenant_id, name }) =>
-            cliLine(["bare-list tenants", "create", wordOf(tenant_id) ?? "TENANT"], { name: wordOf(name) })
-          }
           onClose={() => setMaking(false)}
         />
       )}

@@ -1,13 +1,12 @@
 // A schedule made or changed: its pattern is shown in words and times while it is typed.
 import { useDeferredValue, useMemo, useState } from "react";
 import { cronInWords } from "../../../../src/core/time/cron_words.js";
-import { cliLine, plainText, shellWord } from "../../api/commands.js";
 import { useGet } from "../../api/hooks.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, isRecord, type Value, withValueAt, wordOf, writeValue } from "../../form/values.js";
+import { formLine } from "../../form/form_lines.js";
+import { fromPlain, isRecord, type Value, withValueAt, wordOf } from "../../form/values.js";
 import { ProblemNote, Safe } from "../../ui/index.js";
 import { retry_schema } from "../submit/options.js";
-import { retryText } from "../submit/sending.js";
 import { TimesTable } from "./next_times.js";
 import type { ScheduleRecord } from "./schedules_page.js";
 
@@ -105,7 +104,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
       onValue={setValue}
       verb={schedule === null ? "Make it" : "Change it"}
       beside={<Preview cron={given.cron} time_zone={given.time_zone} />}
-      cli={(now) => scheduleLine(name, now)}
+      cli={({ options, ...now }) => formLine("schedules.put", { name, ...now, ...(isRecord(options) ? options : {}) })}
       onClose={onClose}
     />
   );
@@ -134,21 +133,4 @@ function Preview({ cron, time_zone }: { cron: Value; time_zone: Value }) {
       {complete && error === null && data !== undefined && <TimesTable times={data.next} time_zone={zone} />}
     </section>
   );
-}
-
-function scheduleLine(name: string, given: Record<string, Value>): string {
-  const options = isRecord(given.options) ? given.options : {};
-  const line = cliLine(["schedules", "set", name === "" ? "NAME" : name, wordOf(given.job_type) ?? "TYPE"], {
-    cron: wordOf(given.cron),
-    "time-zone": wordOf(given.time_zone),
-    missed: wordOf(given.missed),
-    description: wordOf(given.description),
-    parameters: isRecord(given.parameters) ? plainText(writeValue(given.parameters)) : undefined,
-    priority: wordOf(options.priority),
-    deadline: wordOf(options.deadline_s),
-    group: wordOf(options.group_id),
-    retry: retryText(options.retry),
-  });
-  const labels = isRecord(options.labels) ? Object.entries(options.labels) : [];
-  return [line, ...labels.map(([key, one]) => `--label ${shellWord(`${key}=${wordOf(one)}`)}`)].join(" ");
 }

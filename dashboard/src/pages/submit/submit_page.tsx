@@ -8,6 +8,7 @@ import { pageBase } from "../../api/page_base.js";
 import { useForbidden } from "../../api/session.js";
 import { checkValue } from "../../form/checks.js";
 import { starterOf } from "../../form/choices.js";
+import { submitLines, submitText } from "../../form/form_lines.js";
 import { SchemaForm } from "../../form/schema_form.js";
 import { isRecord, readValue, type Value } from "../../form/values.js";
 import { to, useQueryState } from "../../routes.js";
@@ -26,7 +27,7 @@ import {
 import { BlueprintList, type BlueprintRecord, StageChips } from "./blueprint_list.js";
 import { DryRun } from "./dry_run.js";
 import { option_names, options_schema, optionsOfJob } from "./options.js";
-import { bodyText, placed, submitLines } from "./sending.js";
+import { placed } from "./sending.js";
 import "./submit.css";
 
 export function SubmitPage() {
@@ -158,7 +159,7 @@ function SubmitForm({ blueprint, start }: { blueprint: BlueprintRecord; start: S
     forget();
     setBusy(dry_run ? "dry" : "real");
     try {
-      const body = bodyText(parameters, with_options, dry_run);
+      const body = submitText(parameters, with_options, dry_run);
       const answer = await (
         await request("POST", "/api/jobs/submit/{job_type}", { params: { job_type }, body })
       ).json();

@@ -1,9 +1,8 @@
 // Deliveries of a span of time, sent again.
 import { useState } from "react";
 import type { Reply } from "../../api/call.js";
-import { cliLine } from "../../api/commands.js";
 import { FormDialog, sendForm } from "../../form/form_dialog.js";
-import { isRecord, type Value, wordOf } from "../../form/values.js";
+import { isRecord, type Value } from "../../form/values.js";
 import { Button, Count } from "../../ui/index.js";
 import type { Endpoint } from "./webhooks_page.js";
 
@@ -65,10 +64,6 @@ export function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: E
           {more && " There are more: replay again from where these end."}
         </p>
       )}
-      cli={({ from, to, statuses }) => {
-        const line = cliLine(["webhooks", "replay"], { endpoint: endpoint_id, from: wordOf(from), to: wordOf(to) });
-        return [line, ...(Array.isArray(statuses) ? statuses.map((one) => `--status ${wordOf(one)}`) : [])].join(" ");
-      }}
       onClose={onClose}
     >
       Each is sent again with the id and the bytes it had, oldest first: a receiver that knows the id can tell.

@@ -1,6 +1,5 @@
-import { cliLine, shellWord } from "../../api/commands.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { fromPlain, wordOf } from "../../form/values.js";
+import { fromPlain } from "../../form/values.js";
 import { Safe, SecretOnce } from "../../ui/index.js";
 import type { Endpoint } from "./webhooks_page.js";
 
@@ -72,22 +71,6 @@ export function WebhookForm({ endpoint, onClose }: { endpoint: Endpoint | null; 
           {"secret" in told && told.secret !== null && <SecretOnce text={told.secret} what="the secret" />}
         </>
       )}
-      cli={(given) => {
-        const words =
-          endpoint === null
-            ? ["webhooks", "create", wordOf(given.url) ?? "URL"]
-            : ["webhooks", "update", endpoint.endpoint_id];
-        const line = cliLine(words, {
-          url: endpoint === null ? undefined : wordOf(given.url),
-          description: wordOf(given.description),
-          timeout: wordOf(given.timeout_s),
-          secret: wordOf(given.secret),
-        });
-        const events = Array.isArray(given.events)
-          ? given.events.map((event) => `--event ${shellWord(wordOf(event) ?? "")}`)
-          : [];
-        return [line, ...events].join(" ");
-      }}
       onClose={onClose}
     />
   );
@@ -121,9 +104,6 @@ export function RotateSecret({ endpoint: { endpoint_id }, onClose }: { endpoint:
         ) : (
           <SecretOnce text={made} what="the secret" />
         )
-      }
-      cli={({ overlap_s, secret: named }) =>
-        cliLine(["webhooks", "rotate", endpoint_id], { overlap: wordOf(overlap_s), secret: wordOf(named) })
       }
       onClose={onClose}
     >
