@@ -10,15 +10,3 @@ as $$
     else app.place_of(now())
   end
 $$;
-
--- The same for one stage, which looks for the others itself.
-create or replace function app.opening_turn(stage app.stages, tasks bigint)
-returns bigint
-language plpgsql stable
-as $$
-begin
-  return app.opening_turn(stage.job_id, stage.stage_id, tasks, exists (
-    select from app.stages o
-     where o.tenant_id = stage.tenant_id and o.job_id = stage.job_id and o.number < stage.number and o.status in ('planning', 'processing')),
-    stage.after <> '{}' and stage.epoch = 1);
-end $$;

@@ -13,7 +13,7 @@ begin
   end if;
   v_turn := app.ring_turn(v_stage.job_id, v_stage.stage_id);
   if claim.attempt = 1 and claim.throttles = 0 and claim.crashes + further_crashes = 0
-    and app.opening_turn(v_stage, coalesce(v_stage.total, 1)) < v_turn then
+    and app.turn_of_stage(v_stage, coalesce(v_stage.total, 1)) < v_turn then
     v_turn := app.place_of(claim.claimed_at);
   end if;
   insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, attempt, crashes, throttles, task_bytes, turn)

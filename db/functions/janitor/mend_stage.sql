@@ -35,7 +35,7 @@ begin
     returning * into v_ledger;
     update app.stages s set total = v_total where s.stage_id = stage.stage_id returning * into stage;
     insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
-    select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, 0, app.opening_turn(stage, v_total) from unnest(v_lost) r;
+    select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, 0, app.turn_of_stage(stage, v_total) from unnest(v_lost) r;
     if v_ledger.remaining = 0 then
       perform app.close_stages(array[stage.stage_id]);
     else

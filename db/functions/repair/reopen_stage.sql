@@ -64,7 +64,7 @@ begin
   end if;
   v_bytes := app.largest_parameters(stage);
   insert into app.ready (stage_id, lo, hi, tenant_id, task_type, priority, task_bytes, turn)
-  select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, v_bytes, app.opening_turn(stage, v_ledger.remaining)
+  select stage.stage_id, lower(r), upper(r), stage.tenant_id, stage.task_type, stage.priority, v_bytes, app.turn_of_stage(stage, v_ledger.remaining)
     from unnest(v_run) r;
   perform app.wake(array[stage.task_type]);
 end $$;
