@@ -1,6 +1,7 @@
 // The worker's verbs, one to one with db/functions. Requests travel as JSON text, because both drivers and every other
 // language can send that; what is large (results, plans, logs) arrives here as text already, so that it is written once.
-import type { WorkStage } from "../../core/api/work.js";
+import type { BodyOf } from "../../core/api/endpoint.js";
+import type { WorkStage, work_api } from "../../core/api/work.js";
 import type { Blueprint } from "../../core/declare/blueprint.js";
 import type { RecipeData } from "../../core/declare/recipe.js";
 import type { Retry } from "../../core/declare/retry.js";
@@ -115,17 +116,11 @@ export interface ReleaseItem {
   started?: number[];
 }
 
-export interface RunningItem {
-  claim_id: number;
+/** A task that runs, as a worker over HTTP tells of it, but for its name. */
+export type RunningItem = Omit<BodyOf<typeof work_api.heartbeat>["running"][number], "task_id"> & {
   stage_id: number;
   ordinal: number;
-  elapsed_s: number;
-  /** What this worker holds it to. */
-  timeout_s?: number;
-  progress: unknown;
-  /** Since the progress last changed; null or left out: none was reported. */
-  progress_age_s?: number | null;
-}
+};
 
 /** What a worker says of itself with each heartbeat. */
 export interface WorkerState {
@@ -172,7 +167,7 @@ export const worker_commands = {
   ...task_commands,
   claim_for: claimFor,
 
-  /** The job types of this process, so that SQL can submit them by name. */
+  /** The recipes and job types of this process, so that SQL can submit them by name. */
   register_recipes: (db: Queryable, { recipes }: { recipes: readonly RecipeData[] }) =>
     reply<number>(db.sql`select platform.register_recipes(${text(recipes)}::text::jsonb) as reply`),
   register_blueprints: (db: Queryable, { blueprints }: { blueprints: readonly Blueprint[] }) =>
