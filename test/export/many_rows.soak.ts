@@ -6,6 +6,7 @@ import { open } from "node:fs/promises";
 import { parquetMetadataAsync } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogHere, RasterWorld } from "../jobs/raster_world.js";
+import { makeLayer } from "./made_layer.js";
 
 const here = await catalogHere("server");
 const most = Number(process.env.FANFOLD_TEST_ROWS ?? 10_000_000);
@@ -17,29 +18,6 @@ describe.skipIf(here.skip)(`many rows${here.name}`, () => {
     await world.worker();
   }, 300_000);
   afterAll(() => world?.close());
-
-  /** Without a file: it would take longer to load than to export. */
-  async function layer(name: string, rows: number): Promise<void> {
-    const columns = [
-      { name: "name", type: "string", pg_type: "text", source_name: "name" },
-      { name: "share", type: "number", pg_type: "double precision", source_name: "share" },
-    ];
-    const spec = { columns, srid: 4326, has_geometry: true };
-    const request = {
-      mode: "create",
-      columns,
-      geometry_type: "Point",
-      row_count: rows,
-      source: {},
-      extent: [-180, -85, 180, 85],
-    };
-    const [made] = await world.db.sql<{ table: string }>`
-      select geo.make_candidate('soak', ${name}, ${JSON.stringify(spec)}::text::jsonb) as table`;
-    await world.db.script(`
-      insert into geo.${made!.table} select n, 'name ' || n, n / 7.0, st_setsrid(st_makepoint(-180 + (n * 7919) % 360, -85 + (n * 104729) % 170), 4326)
-        from generate_series(1::bigint, ${rows}) n`);
-    await world.db.sql`select geo.publish_layer(${made!.table}, ${name}, ${JSON.stringify(request)}::text::jsonb)`;
-  }
 
   async function exported(name: string, rows: number) {
     const began = performance.now();
@@ -70,8 +48,8 @@ describe.skipIf(here.skip)(`many rows${here.name}`, () => {
   }
 
   test("memory does not grow with the rows", { timeout: 3_600_000 }, async () => {
-    await layer("few", most / 10);
-    await layer("many", most);
+    await makeLayer(world, "few", most / 10);
+    await makeLayer(world, "many", most);
     const few = await exported("few", most / 10);
     const many = await exported("many", most);
     expect(many).toBeLessThan(few * 1.5);

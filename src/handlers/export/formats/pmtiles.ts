@@ -49,11 +49,24 @@ async function byGdal(ctx: TaskContext, snapshot: Snapshot, file: string, settin
 
 const programOf = (ctx: TaskContext): Program => ({ wrapper: [], env: { PATH: ctx.raster.path, LC_ALL: "C" } });
 
-/** null: there is none on PATH. */
+/** null: there is none on PATH that this process may run. */
 async function tippecanoeVersion(ctx: TaskContext): Promise<string | null> {
   const run = { argv: ["tippecanoe", "--version"], folder: await ctx.scratch(), failing: "tippecanoe cannot be used" };
-  const told = await runProgram(programOf(ctx), run).catch(() => null);
-  return told === null ? null : (/v(\d+\.\d+\.\d+)/.exec(`${told.stdout}\n${told.stderr.join("\n")}`)?.[1] ?? "?");
+  try {
+    const { stdout, stderr } = await runProgram(programOf(ctx), run);
+    return /v(\d+\.\d+\.\d+)/.exec(`${stdout}\n${stderr.join("\n")}`)?.[1] ?? "?";
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    const why =
+      cause?.code === "ENOENT"
+        ? "no folder of PATH has it"
+        : cause?.code === "EACCES"
+          ? "no folder of PATH that the user of isolated handlers may read has it"
+          : message;
+    ctx.log.info("GDAL makes the tiles, not tippecanoe", { why });
+    return null;
+  }
 }
 
 async function byTippecanoe(
