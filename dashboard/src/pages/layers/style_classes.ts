@@ -135,6 +135,13 @@ export function ramp(stops: readonly string[], count: number): string[] {
   });
 }
 
+/** The palette that the colours of these steps are of; null: they were put together by hand. */
+export function paletteOf({ classes }: Pick<LayerStyle, "classes">): string | null {
+  const colours = classes.map(({ colour }) => colour.toLowerCase()).join();
+  const is_of = ([, stops]: [string, readonly string[]]) => ramp(stops, classes.length).join() === colours;
+  return Object.entries(palettes).find(is_of)?.[0] ?? null;
+}
+
 export interface LegendEntry {
   colour: string;
   text: string;

@@ -8,6 +8,7 @@ import {
   class_counts,
   legendOf,
   no_choice,
+  paletteOf,
   palettes,
   type StyleChoice,
   usual,
@@ -33,6 +34,7 @@ export function StylePanel({ layer, style, choice, is_chosen, onChoice, sampled 
   const ways = type === null ? [] : waysOf(type);
   const how =
     is_chosen && choice.how !== "" ? choice.how : style?.kind === "categories" ? "categories" : (ways[0]?.value ?? "");
+  const palette = style?.kind === "steps" ? paletteOf(style) : choice.palette || "viridis";
   const keep = async (kept: LayerStyle | null) => {
     const done = await verb.run({ layer_id: layer.name, style: kept });
     if (done === null) return;
@@ -75,9 +77,12 @@ export function StylePanel({ layer, style, choice, is_chosen, onChoice, sampled 
             />
             <Select
               label="Palette"
-              value={choice.palette === "" ? "viridis" : choice.palette}
+              value={palette ?? ""}
               onChange={({ target }) => onChoice({ by, how, palette: target.value })}
-              options={Object.keys(palettes).map((value) => ({ value, text: value }))}
+              options={[
+                ...(palette === null ? [{ value: "", text: "its own colours" }] : []),
+                ...Object.keys(palettes).map((value) => ({ value, text: value })),
+              ]}
             />
           </>
         )}
