@@ -76,7 +76,7 @@ const stac: Environment = {
   scripts: stac_scripts,
 };
 
-/** OWSLib and another client of OGC's APIs; or why there are none. */
+/** OWSLib, a client of OGC's APIs; or why there is none. */
 export function owslib(): Promise<PythonTools | string> {
   return toolsOf(ogc_clients);
 }
@@ -125,7 +125,7 @@ const exact: Environment = {
 };
 
 const ogc_clients: Environment = {
-  packages: ["owslib==0.35.0", "ogc-api-processes-client==0.6.0"],
+  packages: ["owslib==0.35.0"],
   scripts: fileURLToPath(new URL("./server/ogc/python", import.meta.url)),
 };
 
