@@ -26,16 +26,22 @@ export function attemptToken(place: AttemptPlace, { stage_id, ordinal, attempt }
 
 const pattern = /^ff-(\d{1,18})-(\d{1,18})-(\d{1,6})-[0-9a-f]{12}-[0-9a-f]{12}$/;
 
+export interface MakersOfFiles extends Omit<AttemptPlace, "prefix" | "deployment"> {
+  /** This one, and those that the tenant lived in before. */
+  deployments: readonly string[];
+}
+
 /** The attempt that wrote the object of this key; null when no attempt of ours did. */
-export function attemptOf({ deployment, tenant_id, zone }: Omit<AttemptPlace, "prefix">, key: string): Attempt | null {
+export function attemptOf({ deployments, tenant_id, zone }: MakersOfFiles, key: string): Attempt | null {
   const parts = key.split("/");
   // prefix…/token/name
   const token = parts.at(-2);
   const found = token === undefined ? null : pattern.exec(token);
   if (token === undefined || found === null) return null;
-  const place = { deployment, tenant_id, zone, prefix: parts.slice(0, -2).join("/") };
+  const prefix = parts.slice(0, -2).join("/");
   const begin = token.slice(0, token.lastIndexOf("-"));
-  if (token !== `${begin}-${check(place, begin)}`) return null;
+  const made_by = (deployment: string) => token === `${begin}-${check({ deployment, tenant_id, zone, prefix }, begin)}`;
+  if (!deployments.some(made_by)) return null;
   return { stage_id: Number(found[1]), ordinal: Number(found[2]), attempt: Number(found[3]) };
 }
 

@@ -305,5 +305,5 @@ bothDatabases("files of tasks", tests, { shared: true });
 
 test("only a key whose token fits its place is taken for an attempt's", async () => {
   const key = "dem/tile/ff-12-3-1-0123456789ab-000000000000/cog.tif";
-  expect(attemptOf({ deployment: "", tenant_id: "default", zone: "silver" }, key)).toBeNull();
+  expect(attemptOf({ deployments: [""], tenant_id: "default", zone: "silver" }, key)).toBeNull();
 });

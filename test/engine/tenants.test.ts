@@ -81,6 +81,7 @@ describe("tenants on a server", () => {
     "idempotency_keys",
     "tenants",
     "tenant_roles",
+    "tenant_origins",
     "api_keys",
     "sessions",
     "saved_blueprints",

@@ -1,9 +1,17 @@
 // Two cells: a tenant is called, worked for and watched through the router wherever it lives, and moves with everything.
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { tenantPrefix } from "../../src/core/places/store.js";
 import { factsOf } from "../../src/engine/cells/cells.js";
 import { cancelMove, cellOf } from "../../src/engine/cells/move.js";
+import { FileSweep } from "../../src/engine/upkeep/file_sweep.js";
+import { openTaskZones } from "../../src/engine/work/task_zones.js";
 import { armFault, disarmFaults } from "../../src/fault.js";
+import { openDiskBlobs } from "../../src/storage/disk_blobs.js";
 import { start } from "../cli/fake_terminal.js";
 import type { Answered } from "../server/service.js";
 import { underLoad } from "./cells_load.js";
@@ -249,6 +257,51 @@ test("the command line goes on with a move that broke off after the tenant had a
   expect((await silverOf(rig.a).list("")).entries).toEqual([]);
   expect((await silverOf(rig.b).list("")).entries.map(({ key }) => key)).toEqual(["made.bin"]);
   expect((await Promise.all(rig.cells.map(factsOf))).flatMap(({ moving }) => moving)).toEqual([]);
+});
+
+test("what attempts wrote in one cell is known as theirs in each that their tenant comes to: what is retracted or unfinished goes", async () => {
+  await rig.a.key("files");
+  const local = join(rig.a.storage_dir, "local.bin");
+  await writeFile(local, "a file");
+  const made = { zone: "silver", prefix: "made", media_type: "text/plain" } as const;
+  const wanted: string[] = [];
+  const write = async ({ db, engine, storage_dir }: CellsRig["a"], stage_id: number) => {
+    const { zones } = engine;
+    const { assets } = engine.forTenant("files");
+    const made_by = { tenant_id: "files", job_id: null, stage_id, ordinal: 0, attempt: 1 };
+    const own = openTaskZones({ zones, assets, ...made_by, record: (record) => db.transaction(record) });
+    const [published, kept] = await Promise.all(
+      ["published", "kept"].map((name) => own.publish(local, { ...made, name })),
+    );
+    wanted.push(kept!.key);
+    const unfinished = openTaskZones({ zones, assets, ...made_by, record: async () => {} });
+    await unfinished.publish(local, { ...made, name: "unfinished" });
+    const worker = randomUUID();
+    await db.sql`insert into app.attempts (tenant_id, stage_id, ordinal, attempt, outcome, worker_id)
+      values ('files', ${stage_id}::bigint, 0, 1, 'lost', ${worker}::text::uuid)`;
+    const spilled = `${tenantPrefix("files")}results/${stage_id}/0/1-1-${worker}-${randomUUID()}.json`;
+    await openDiskBlobs(storage_dir).write(spilled, pieces("{}"));
+    return published!;
+  };
+  const published = [await write(rig.a, 1)];
+  await rig.moveTo("b", "files");
+  published.push(await write(rig.b, 2));
+  for (const name of ["a", "b", "a"]) await rig.moveTo(name, "files");
+  const { db, engine, storage_dir } = rig.a;
+  const { zones } = engine;
+  const silver = zones.store("silver", "files");
+  await silver.write("made/by-hand.bin", pieces("somebody's own"));
+  const { assets } = engine.forTenant("files");
+  for (const ref of published) await assets.retract(ref);
+  expect(await assets.removeRetracted(published)).toBe(2);
+  const now = () => Date.now() + 25 * 3_600_000;
+  const parts = { db, zones, log: pino({ level: "silent" }), results: openDiskBlobs(storage_dir), now };
+  expect((await new FileSweep(parts).zone("files", "silver")).found.map(({ why }) => why)).toEqual([
+    "unfinished",
+    "unfinished",
+  ]);
+  expect((await new FileSweep(parts).results("files")).found).toHaveLength(2);
+  expect((await silver.list("")).entries.map(({ key }) => key).sort()).toEqual(["made/by-hand.bin", ...wanted].sort());
 });
 
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {

@@ -46,6 +46,8 @@ export async function openCellsRig(): Promise<CellsRig> {
   });
   const parts = { jobs: [job], handlers: [step, fold] };
   const [a, b] = await Promise.all([openService(parts, {}, { own: true }), openService(parts, {}, { own: true })]);
+  // Databases of tests are copies of one, and know themselves as the same deployment.
+  await b.db.script("delete from app.lock_salt; insert into app.lock_salt default values");
   const root = await mkdtemp(join(tmpdir(), "fanfold-cells-"));
   const file = join(root, "cells.json");
   const described = [a, b].map(({ url, server_url, storage_dir }, number) => ({

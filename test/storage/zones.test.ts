@@ -77,9 +77,15 @@ test("an attempt's part of a key proves where it was made", () => {
   const at = { deployment: "d", tenant_id: "acme", zone: "silver" as const };
   const token = attemptToken({ ...at, prefix: "dem/tile-1" }, { stage_id: 12, ordinal: 3, attempt: 2 }, "0123456789ab");
   const key = `dem/tile-1/${token}/cog.tif`;
-  expect(attemptOf(at, key)).toEqual({ stage_id: 12, ordinal: 3, attempt: 2 });
-  for (const other of [{ deployment: "e" }, { tenant_id: "globex" }, { zone: "gold" as const }]) {
-    expect(attemptOf({ ...at, ...other }, key)).toBeNull();
+  const makers = { ...at, deployments: ["c", "d"] };
+  expect(attemptOf(makers, key)).toEqual({ stage_id: 12, ordinal: 3, attempt: 2 });
+  for (const other of [
+    { deployments: ["c", "e"] },
+    { deployments: [] },
+    { tenant_id: "globex" },
+    { zone: "gold" as const },
+  ]) {
+    expect(attemptOf({ ...makers, ...other }, key)).toBeNull();
   }
   for (const wrong of [
     `dem/${token}/cog.tif`,
@@ -87,7 +93,7 @@ test("an attempt's part of a key proves where it was made", () => {
     `dem/tile-1/${token}/sub/cog.tif`,
     key.replace("-3-", "-4-"),
   ]) {
-    expect([wrong, attemptOf(at, wrong)]).toEqual([wrong, null]);
+    expect([wrong, attemptOf(makers, wrong)]).toEqual([wrong, null]);
   }
 });
 

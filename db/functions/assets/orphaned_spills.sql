@@ -1,4 +1,5 @@
--- Lists the files that results were written to and that no result names or will name: a worker of this database wrote them, the
+-- Lists the files that results were written to and that no result names or will name: a worker of this database, or
+-- of one that the tenant came from, wrote them, the
 -- task is not held, and its result is another. The caller has made sure that the files are old.
 -- request: {tenant?, keys: [{k: key, g: stage, o: ordinal, w: worker}]}
 create or replace function app.orphaned_spills(request json)
@@ -12,7 +13,11 @@ begin
   return (
     select coalesce(json_agg(x.k order by x.k), '[]')
       from json_to_recordset(request -> 'keys') as x(k text, g bigint, o bigint, w uuid)
-     where exists (select from app.workers w where w.worker_id = x.w)
+     where (exists (select from app.workers w where w.worker_id = x.w)
+         -- Workers stay behind when a tenant moves; what became of their attempts does not.
+         or exists (
+           select from app.attempts a
+            where a.tenant_id = v_tenant and a.stage_id = x.g and a.ordinal = x.o and a.worker_id = x.w))
        and not exists (
          select from app.results r
           where r.stage_id = x.g and r.ordinal = x.o and r.tenant_id = v_tenant and r.spill ->> 'key' = x.k)

@@ -1,6 +1,6 @@
 -- For the server: once nothing of a draining tenant is held, its calls are refused here. The caller has waited for the transactions that may not have
 -- seen that it drains, and now waits for those that may not have seen that it is closed. `take_back`: what workers hold goes back to the queue, and
--- what they deliver of it is refused. request: {tenant_id, move_id, take_back?}. Returns {state, held}.
+-- what they deliver of it is refused. What it takes along says that it was here. request: {tenant_id, move_id, take_back?}. Returns {state, held}.
 create or replace function app.close_for_move(request json)
 returns json
 language plpgsql security definer
@@ -21,6 +21,7 @@ begin
   if v_held > 0 then
     return json_build_object('state', v_move.state, 'held', v_held);
   end if;
+  insert into app.tenant_origins (tenant_id, deployment) values (v_move.tenant, app.deployment_id()) on conflict do nothing;
   update app.moving_tenants m set state = 'closed', changed_at = now() where m.tenant = v_move.tenant;
   return json_build_object('state', 'closed', 'held', 0);
 end $$;

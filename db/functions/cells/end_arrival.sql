@@ -10,6 +10,7 @@ declare
 begin
   perform app.get_tenant(v_move.tenant);
   delete from app.moving_tenants m where m.tenant = v_move.tenant;
+  delete from app.tenant_origins o where o.tenant_id = v_move.tenant and o.deployment = app.deployment_id();
   insert into app.moved_tenants (tenant, cell, move_id) values (v_move.tenant, (select c.name from app.cell c), v_move.move_id)
   on conflict (tenant) do update set cell = excluded.cell, move_id = excluded.move_id, moved_at = now();
   perform app.note(v_move.tenant, 'tenant.moved', null, null, null,

@@ -9,7 +9,7 @@ import type { BlobStore } from "../../storage/blob_store.js";
 import { removeOldPartials } from "../../storage/disk_blobs.js";
 import type { Zones } from "../../storage/zones.js";
 import type { Queryable } from "../database/database.js";
-import { deploymentOf, removeRetracted } from "../verbs/assets.js";
+import { deploymentsOf, removeRetracted } from "../verbs/assets.js";
 import { asked } from "../verbs/reply.js";
 import { proof_prefix } from "./file_proof.js";
 
@@ -57,10 +57,10 @@ export class FileSweep {
   async zone(tenant_id: string, zone: ZoneName, options: SweepOptions = {}): Promise<Swept> {
     const { zones, db } = this.parts;
     const store = zones.store(zone, tenant_id);
-    const place = { deployment: await deploymentOf(db), tenant_id, zone };
+    const makers = { deployments: await deploymentsOf(db, tenant_id), tenant_id, zone };
     const swept = await this.#pages(store, "", options, async (old) => {
       const ours = old.flatMap((entry) => {
-        const attempt = attemptOf(place, entry.key);
+        const attempt = attemptOf(makers, entry.key);
         return attempt === null ? [] : [{ ...entry, g: attempt.stage_id, o: attempt.ordinal }];
       });
       const request = { tenant: tenant_id, zone, keys: ours.map(({ key, g, o }) => ({ k: key, g, o })) };

@@ -126,6 +126,11 @@ export function deploymentOf(db: Queryable): Promise<string> {
   return known;
 }
 
+/** That one, and those that the tenant lived in before it moved here. */
+export function deploymentsOf(db: Queryable, tenant: string): Promise<string[]> {
+  return asked(db.sql`select app.deployments_of(${tenant}::text) as reply`);
+}
+
 /** Idempotent: one that is interrupted, or comes second, finds less to do. */
 export async function removeRetracted(
   db: Queryable,
@@ -133,9 +138,10 @@ export async function removeRetracted(
   { tenant_id, zone, key }: ZoneRef & { tenant_id: string },
   { even_adopted = false } = {},
 ): Promise<void> {
-  const place = { deployment: await deploymentOf(db), tenant_id, zone };
-  // Whatever was recorded as ours: a file that no attempt of ours has written stays, unless somebody has asked for just that.
-  if (even_adopted || attemptOf(place, key) !== null) await zones.store(zone, tenant_id).remove(key);
+  // Whatever was recorded as ours: a file that no attempt of ours has written stays, unless a caller has asked for just that.
+  const is_ours = async () =>
+    attemptOf({ deployments: await deploymentsOf(db, tenant_id), tenant_id, zone }, key) !== null;
+  if (even_adopted || (await is_ours())) await zones.store(zone, tenant_id).remove(key);
   await db.sql`select app.forget_asset(${zone}::text, ${key}::text, ${tenant_id}::text)`;
 }
 

@@ -210,8 +210,9 @@ export class RemoteFiles {
     { task_id, attempt }: Pick<HeldAttempt, "task_id" | "attempt">,
     { zone, key }: ZoneRef,
   ): Promise<boolean> {
-    const place = { deployment: await deploymentOf(this.db), tenant_id: this.session.tenant, zone };
-    const maker = attemptOf(place, key);
+    // What is held was begun here: a tenant with work under way does not move.
+    const makers = { deployments: [await deploymentOf(this.db)], tenant_id: this.session.tenant, zone };
+    const maker = attemptOf(makers, key);
     const { stage_id, ordinal } = placeOf(task_id);
     return maker !== null && maker.stage_id === stage_id && maker.ordinal === ordinal && maker.attempt === attempt;
   }
