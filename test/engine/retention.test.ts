@@ -176,6 +176,23 @@ bothDatabases("retention", (open) => {
     await expectSound(db);
   });
 
+  test("rows of many small jobs go together, of as many as a piece may have", async () => {
+    const { db, worker, jobs } = await floor();
+    for (let n = 0; n < 30; n++) await submit(db, [{ name: "small", task: "t.wide", plan: { count: 4 } }], { n });
+    await drain(db, worker, ["t.wide"]);
+    const ended = await jobs();
+    expect(ended).toHaveLength(30);
+    for (const job_id of ended.slice(1)) await db.sql`select app.purge_job(${job_id})`;
+    const piece = async (most: number) => {
+      const [row] = await db.sql<{ gone: number | null }>`select app.remove_rows(${most}::integer)::int as gone`;
+      return row!.gone;
+    };
+    // Each has an ordinal -1 of its planning, too.
+    expect([await piece(14), await piece(15), await piece(5000), await piece(5000)]).toEqual([8, 12, 96, null]);
+    expect(await rows(db)).toMatchObject({ jobs: 1, tasks: 4 });
+    await expectSound(db);
+  });
+
   test("everything that is wrong with rules is said at once", async () => {
     const { rules } = await floor();
     const wrong = [
