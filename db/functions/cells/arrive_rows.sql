@@ -20,7 +20,9 @@ begin
      and not (a.attidentity <> '' and table_name in ('app.ready', 'app.job_tallies'));
   begin
     execute format(
-      'insert into %1$s (%2$s) overriding system value select %2$s from (select (r.record::%1$s).* from json_array_elements_text($1) r (record)) t where t.tenant_id = $2',
+      -- Without `offset` each row would be read from its text once for every column.
+      'insert into %1$s (%2$s) overriding system value select %2$s from (select (r.one).* from ('
+        'select e.record::%1$s as one from json_array_elements_text($1) e (record) offset 0) r) t where t.tenant_id = $2',
       table_name, v_columns) using records, v_move.tenant;
   exception
     when unique_violation then

@@ -263,13 +263,15 @@ async function bring(from: Cell, to: Cell, request: Request, on_step: (step: Mov
   });
 }
 
+/** The next page is read while one is written. */
 async function* pagesOf(source: OpenTransaction, text: string): AsyncGenerator<Page> {
-  for (let after: string | null = null; ; ) {
-    const page: Page = await asked<Page>(
-      source.sql`select app.leaving_rows(${text}::text::json, ${after}::text::json) as reply`,
-    );
+  const ask = (after: string | null) =>
+    asked<Page>(source.sql`select app.leaving_rows(${text}::text::json, ${after}::text::json) as reply`);
+  for (let next: Promise<Page> | null = ask(null); next !== null; ) {
+    const page: Page = await next;
+    next = page.next === null ? null : ask(JSON.stringify(page.next));
+    // Its failure is told when it is this page's turn.
+    next?.catch(() => {});
     yield page;
-    if (page.next === null) return;
-    after = JSON.stringify(page.next);
   }
 }
