@@ -297,6 +297,9 @@ describe("a position", () => {
         [7, 10],
       ],
     });
+    // What a cell leaves out when a tenant comes whose cell has told of more.
+    const wide = [[1_000_001, 9_000_000]] as const;
+    expect(readPosition(positionText(9_000_128, wide))).toEqual({ head: 9_000_128, gaps: wide });
     for (const wrong of [
       "",
       "x",

@@ -13,6 +13,8 @@ interface Gap {
 const MOST_GAPS = 1_000;
 /** In a position, which travels in a header. */
 const MOST_TOLD = 40;
+/** As wide as the widest that follow_events tells of: a cell counts in steps of 128, and goes on above the numbers of whoever comes. */
+const WIDEST = 100_000 * 128;
 
 export interface EventGapTimes {
   /** How long a number is waited for at most. */
@@ -80,7 +82,7 @@ export function readPosition(text: string): { head: number; gaps: Span[] } | nul
   const [, head, gaps = ""] = shape.exec(text) ?? [];
   if (head === undefined) return null;
   const spans = gaps === "" ? [] : gaps.split(".").map(spanOf);
-  if (spans.length > MOST_TOLD || spans.some(([from, to]) => from >= to || to - from > 100_000)) return null;
+  if (spans.length > MOST_TOLD || spans.some(([from, to]) => from >= to || to - from > WIDEST)) return null;
   return { head: Number(head), gaps: spans };
 }
 
