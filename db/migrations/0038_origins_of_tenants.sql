@@ -11,4 +11,12 @@ create table app.tenant_origins (
 );
 call app.protect('tenant_origins');
 
+-- Endpoints hear how groups of jobs end, and of alerts.
+alter table app.webhook_endpoints
+  drop constraint events_are_known,
+  add constraint events_are_known check (events <@ array[
+    'job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed',
+    'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked',
+    'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']);
+
 reset role;

@@ -112,6 +112,36 @@ bothDatabases("the outbox of webhooks", (open) => {
     expect(await deliveries(db)).toEqual([]);
   });
 
+  test("how a group of jobs ends, and an alert, is told to the endpoints that hear of that, and of nothing else", async () => {
+    const hears_of_groups = await endpoint(db, { events: ["group.completed", "group.failed"] });
+    const hears_of_alerts = await endpoint(db, { events: ["alert.raised"] });
+    await db.sql`select app.create_tenant('acme')`;
+    await endpoint(db, { tenant: "acme", events: ["group.completed", "alert.raised"] });
+    const { job_id } = await submit(db, one_stage, {}, { options: { group_id: "night" } });
+    await drain(db, worker, ["t.only"]);
+    expect(await deliveries(db)).toEqual([]);
+    await db.sql`select app.seal_group('night')`;
+    await db.sql`select app.alert('default', 'deadline', 'job x', 'it is late', ${job_id}::text)`;
+    // The same within the hour is one alert.
+    await db.sql`select app.alert('default', 'deadline', 'job x', 'it is late', ${job_id}::text)`;
+    const told = await deliveries(db);
+    expect(told.map(({ endpoint_id, event_type }) => [endpoint_id, event_type])).toEqual([
+      [hears_of_groups, "group.completed"],
+      [hears_of_alerts, "alert.raised"],
+    ]);
+    const counts = { total: 1, completed: 1, partial_success: 0, failed: 0, cancelled: 0 };
+    expect(told[0].told).toMatchObject({
+      type: "group.completed",
+      timestamp: expect.any(String),
+      data: { group_id: "night", status: "completed", ...counts },
+    });
+    expect(told[1].told.data).toEqual({
+      ...{ alert: "deadline", reason: "it is late", target: "job x" },
+      ...{ job_id, stage_id: null },
+    });
+    expect(await due(db, worker)).toHaveLength(2);
+  });
+
   test("cancelled and partly successful jobs are told as such, and a repaired job is told again in its new epoch", async () => {
     await endpoint(db);
     const cancelled = await submit(db, one_stage, { n: 1 });

@@ -14,7 +14,9 @@ export const request_events = [
   "request.rejected",
   "request.revoked",
 ] as const;
-export const webhook_events = [...job_events, ...request_events] as const;
+/** How groups of jobs end. */
+export const group_events = ["group.completed", "group.partial_success", "group.failed", "group.cancelled"] as const;
+export const webhook_events = [...job_events, ...request_events, ...group_events, "alert.raised"] as const;
 export type WebhookEvent = (typeof webhook_events)[number];
 
 export const delivery_statuses = ["pending", "delivered", "failed", "discarded"] as const;

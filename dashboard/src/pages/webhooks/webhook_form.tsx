@@ -4,6 +4,7 @@ import { Safe, SecretOnce } from "../../ui/index.js";
 import type { Endpoint } from "./webhooks_page.js";
 
 const job_events = ["job.completed", "job.partial_success", "job.failed", "job.cancelled"];
+const other_events = ["group.completed", "group.partial_success", "group.failed", "group.cancelled", "alert.raised"];
 const secret = {
   type: "string",
   pattern: "^secret://[a-z0-9]",
@@ -28,8 +29,8 @@ function settings(is_new: boolean) {
       events: {
         type: "array",
         uniqueItems: true,
-        items: { enum: job_events },
-        description: "What it hears of: all when left out; with none ticked only what jobs name it for",
+        items: { enum: [...job_events, ...other_events] },
+        description: "What it hears of: all of jobs when left out; with none ticked only what jobs name it for",
       },
       ...(is_new ? { secret } : {}),
     },

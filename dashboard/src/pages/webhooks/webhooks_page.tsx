@@ -89,7 +89,7 @@ function Endpoints() {
 
 function Heard({ events }: { events: readonly string[] }) {
   if (events.length === 0) return <span className="muted">what jobs name it for</span>;
-  if (events.length === 4) return <span>every end of a job</span>;
+  if (events.length === 4 && events.every((event) => event.startsWith("job."))) return <span>every end of a job</span>;
   return <span>{events.map((event) => event.replace(/^job\./, "")).join(", ")}</span>;
 }
 

@@ -744,12 +744,12 @@ class RequestSubmit(TypedDict):
 class RequestSubmitWebhooksItem(TypedDict):
     url: str
     secret: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class RequestSubmitWebhooksItem1(TypedDict):
     endpoint: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class RequestSummary(TypedDict):
@@ -2084,12 +2084,12 @@ class PostJobsSubmitJobTypeBody(TypedDict):
 class PostJobsSubmitJobTypeBodyWebhooksItem(TypedDict):
     url: str
     secret: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class PostJobsSubmitJobTypeBodyWebhooksItem1(TypedDict):
     endpoint: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class PostJobsSubmitJobTypeBodyRetry(TypedDict):
@@ -2147,12 +2147,12 @@ class PostJobsSubmitJobTypeBatchBodyItemsItem(TypedDict):
 class PostJobsSubmitJobTypeBatchBodyItemsItemWebhooksItem(TypedDict):
     url: str
     secret: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class PostJobsSubmitJobTypeBatchBodyItemsItemWebhooksItem1(TypedDict):
     endpoint: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
 
 
 class PostJobsSubmitJobTypeBatchBodyItemsItemRetry(TypedDict):
@@ -3605,7 +3605,7 @@ class GetWebhooksReplyEndpointsItemSecretsItem(TypedDict):
 
 class PostWebhooksBody(TypedDict):
     url: str
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
     description: NotRequired[str]
     timeout_s: NotRequired[int]
     secret: NotRequired[str]
@@ -3668,7 +3668,7 @@ class GetWebhooksEndpointIdReplySecretsItem(TypedDict):
 
 class PatchWebhooksEndpointIdBody(TypedDict):
     url: NotRequired[str]
-    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked']]]
+    events: NotRequired[list[Literal['job.completed', 'job.partial_success', 'job.failed', 'job.cancelled', 'request.completed', 'request.partial_success', 'request.failed', 'request.cancelled', 'request.approval_wanted', 'request.approved', 'request.rejected', 'request.revoked', 'group.completed', 'group.partial_success', 'group.failed', 'group.cancelled', 'alert.raised']]]
     description: NotRequired[str]
     timeout_s: NotRequired[int]
     enabled: NotRequired[bool]
