@@ -26,6 +26,11 @@ export function isWide(data_type: DataType): boolean {
   return data_type === "int64" || data_type === "uint64";
 }
 
+/** Of one value; complex numbers may be two doubles. */
+export function bytesOf(data_type: DataType): number {
+  return data_type === "complex" ? 16 : Number(/\d+$/.exec(data_type)?.[0] ?? 8) / 8;
+}
+
 export const raster_types = [
   "rgb",
   "rgba",

@@ -30,9 +30,11 @@ export interface CliLimits {
   memory_mb: number;
   cpu_s: number;
   file_gb: number;
+  /** For blocks of pixels. */
+  cache_mb: number;
 }
 
-export const default_limits: CliLimits = { memory_mb: 3072, cpu_s: 4 * 3600, file_gb: 64 };
+export const default_limits: CliLimits = { memory_mb: 3072, cpu_s: 4 * 3600, file_gb: 64, cache_mb: program_cache_mb };
 
 /** The first with a COG driver and with -if, which says what a file may be opened as. */
 const least_version: readonly [number, number] = [3, 2];
@@ -46,7 +48,7 @@ export async function openCliEngine(settings: CliSettings, signal?: AbortSignal)
   if (programs === null) return null;
   const env = {
     ...gdal_settings,
-    GDAL_CACHEMAX: String(program_cache_mb),
+    GDAL_CACHEMAX: String(settings.limits.cache_mb),
     ...settings.env,
     PATH: settings.path,
   };
@@ -56,7 +58,9 @@ export async function openCliEngine(settings: CliSettings, signal?: AbortSignal)
   const wrapper = await wrapperFor(settings.limits, ask, settings.path);
   const program: Program = { wrapper, env: { ...env, GDAL_SKIP: skippedDrivers(drivers) } };
   const warm = settings.warm && known.python !== null ? new WarmGdal(known.python, program) : null;
-  return new GdalEngine(new CliPrograms(version, new Set(codecs), program, programs, drivers, warm));
+  return new GdalEngine(
+    new CliPrograms(version, new Set(codecs), settings.limits.cache_mb, program, programs, drivers, warm),
+  );
 }
 
 /** What GDAL says of itself; null as above. */
@@ -186,6 +190,7 @@ class CliPrograms implements GdalPrograms {
   constructor(
     readonly version: string,
     readonly codecs: ReadonlySet<string>,
+    readonly cache_mb: number,
     private readonly program: Program,
     private readonly places: FoundPrograms,
     drivers: readonly string[],

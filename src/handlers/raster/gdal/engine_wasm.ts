@@ -14,6 +14,7 @@ export async function openWasmEngine(): Promise<RasterEngine> {
 
 class WasmPrograms extends WasmCalls implements GdalPrograms {
   readonly name = "gdal-wasm";
+  readonly cache_mb = null;
 
   private constructor(
     loaded: LoadedModule,

@@ -13,7 +13,7 @@ import { localHeader } from "../source/local_header.js";
 import type { RasterEngine, SuggestedWarp } from "./engine.js";
 import { checkedCrs } from "./gdal_crs.js";
 import { info_options, type LookedAt, readInfo } from "./gdal_info.js";
-import { checkOptions, copyOptions, placeOptions, warpOptions } from "./gdal_options.js";
+import { checkOptions, copyOptions, outgrowsCache, placeOptions, plain_format, warpOptions } from "./gdal_options.js";
 import type { GdalPrograms, SourceFile } from "./gdal_programs.js";
 import {
   isInDegrees,
@@ -140,8 +140,31 @@ export class GdalEngine implements RasterEngine {
     await this.withBands(source, target, options, signal, (chosen) =>
       copied !== null
         ? this.gdal.translate(chosen, target, copied, signal)
-        : this.gdal.warp(chosen, target, warpOptions(all, { ...info, bands }), signal),
+        : this.warpToCog(chosen, target, all, { ...info, bands }, signal),
     );
+  }
+
+  /** A COG is made of a warp in two passes, the overviews first: pixels that the cache cannot hold meanwhile are computed once, into a file. */
+  private async warpToCog(
+    source: SourceFile,
+    target: string,
+    options: CogOptions,
+    info: LookedAt,
+    signal: Signal,
+  ): Promise<void> {
+    const { warp, format } = warpOptions(options, info);
+    const { cache_mb } = this.gdal;
+    if (cache_mb === null || !outgrowsCache(options, info, cache_mb))
+      return this.gdal.warp(source, target, [...warp, ...format], signal);
+    await this.throughFile(target, ".tif", async (plain) => {
+      // The text of a warp has the same pixels, to the last digit, as the COG that GDAL would make at once; a warp into a file has not.
+      await this.throughFile(target, ".vrt", async (vrt) => {
+        await this.gdal.warp(source, vrt, [...warp, "-of", "VRT"], signal);
+        const warped: SourceFile = { file: vrt, driver: "VRT", needs: [source.file] };
+        await this.gdal.translate(warped, plain, plain_format, signal);
+      });
+      await this.gdal.translate({ file: plain, driver: "GTiff" }, target, format, signal);
+    });
   }
 
   /** A pixel size for bounds that come without; both, where overviews of the source depend on how large the output is. */
@@ -293,12 +316,16 @@ export class GdalEngine implements RasterEngine {
   }
 
   /** A VRT beside `near`, gone afterwards. */
-  private async throughText<T>(near: string, work: (vrt: string) => Promise<T>): Promise<T> {
-    const vrt = join(dirname(near), `${randomUUID()}.vrt`);
+  private throughText<T>(near: string, work: (vrt: string) => Promise<T>): Promise<T> {
+    return this.throughFile(near, ".vrt", work);
+  }
+
+  private async throughFile<T>(near: string, ending: ".vrt" | ".tif", work: (file: string) => Promise<T>): Promise<T> {
+    const file = join(dirname(near), `${randomUUID()}${ending}`);
     try {
-      return await work(vrt);
+      return await work(file);
     } finally {
-      await rm(vrt, { force: true });
+      await rm(file, { force: true });
     }
   }
 }

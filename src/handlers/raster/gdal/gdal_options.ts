@@ -2,6 +2,7 @@
 import { Permanent } from "../../../core/errors/errors.js";
 import {
   type Bounds,
+  bytesOf,
   type CogOptions,
   type Compression,
   type DataType,
@@ -35,13 +36,15 @@ export function placeOptions(options: Pick<CogOptions, "source_crs" | "target_cr
   ];
 }
 
-export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: boolean }): string[] {
+/** A warp, and the COG that is made of its pixels. */
+export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: boolean }) {
   const { bounds, resolution, source_nodata, nodata, add_alpha = false } = options;
   const has_alpha = info.bands.some(({ color_interpretation }) => color_interpretation === "alpha");
   // What is hidden by a mask would come out as black. GDAL makes a mask of it where the COG is of JPEG in colour.
   const is_masked = info.has_mask && nodata === undefined && source_nodata === undefined;
   const needs_alpha = (is_masked || add_alpha) && !has_alpha;
-  return [
+  const format = cogFormat(options, info.bands[0]!.data_type);
+  const warp = [
     ...placeOptions(options),
     ...(bounds === undefined ? [] : ["-te", ...bounds.map(gdalNumber)]),
     ...(resolution === undefined ? [] : ["-tr", ...resolution.map(gdalNumber)]),
@@ -57,8 +60,24 @@ export function warpOptions(options: CogOptions, info: RasterInfo & { has_mask: 
     "NONE",
     "-wm",
     String(warp_mb),
-    ...cogFormat(options, info.bands[0]!.data_type),
   ];
+  return { warp, format };
+}
+
+/** Plain pixels in the tiles that a warp is computed in. */
+export const plain_format: readonly string[] = [
+  "-of",
+  "GTiff",
+  ...["TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", "SPARSE_OK=TRUE", "BIGTIFF=IF_SAFER"].flatMap((pair) => [
+    "-co",
+    pair,
+  ]),
+];
+
+/** Whether GDAL's cache may lose pixels of the output before the last overview is made of them: each would then be warped once more. */
+export function outgrowsCache(options: CogOptions, { bands }: Pick<RasterInfo, "bands">, cache_mb: number): boolean {
+  const [width, height] = outputSize(options) ?? [0, 0];
+  return width * height * bands.reduce((sum, band) => sum + bytesOf(band.data_type), 0) * 1.5 > cache_mb * 2 ** 20;
 }
 
 /** 64-bit whole numbers on their own grid are copied: a warp counts in doubles. Null for everything else. */

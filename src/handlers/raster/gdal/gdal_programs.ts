@@ -16,6 +16,8 @@ export interface GdalPrograms {
   readonly name: RasterEngine["name"];
   readonly version: string;
   readonly codecs: ReadonlySet<string>;
+  /** For blocks of pixels; null where files are kept in memory too, so that one more would save none of it. */
+  readonly cache_mb: number | null;
   /** The text gdalinfo prints. */
   info(source: SourceFile, options: readonly string[], signal: AbortSignal): Promise<string>;
   translate(source: SourceFile, target: string, options: readonly string[], signal: AbortSignal): Promise<void>;

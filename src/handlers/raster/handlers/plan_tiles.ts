@@ -2,6 +2,7 @@
 // be registered, and refuses before any work what would replace the items of another job.
 import { z } from "zod";
 import { defineHandler } from "../../../core/declare/declare.js";
+import { bytesOf } from "../../../geo/raster.js";
 import { makeCollection } from "../../stac/make_collection.js";
 import { refuseTakenIds } from "../../stac/taken_items.js";
 import type { RasterPlan, ValidatedRaster } from "../facts.js";
@@ -52,15 +53,11 @@ export interface PlanSettings {
 export function planOf(raster: ValidatedRaster, given: PlanSettings): RasterPlan {
   const { source, sha256: source_sha256, raster_type, dates, cog, grid } = raster;
   const { collection, item_id, max_single_px, tile_px, overlap_px } = given;
-  const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + sampleBytes(type), 0);
+  const bytes_per_pixel = raster.data_types.reduce((sum, type) => sum + bytesOf(type), 0);
   const tiling = { max_single_px, tile_px, overlap_px, bytes_per_pixel };
   const { bbox, lattice } = raster;
   const place = { bbox, lattice };
   const { layer, properties } = raster;
   const of_layer = { ...(layer === undefined ? {} : { layer }), ...(properties === undefined ? {} : { properties }) };
   return { collection, item_id, source, source_sha256, raster_type, dates, cog, grid, tiling, ...place, ...of_layer };
-}
-
-function sampleBytes(data_type: string): number {
-  return data_type === "complex" ? 16 : Number(/\d+$/.exec(data_type)?.[0] ?? 8) / 8;
 }
