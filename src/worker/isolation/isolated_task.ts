@@ -1,7 +1,8 @@
 // What the process of a handler needs of the attempt that runs in it, whose worker may be one on the database or one over HTTP.
 import type { Effect } from "../../core/api/work/effects.js";
 import type { HeldClaim } from "../claim/held.js";
-import type { TaskContext, TaskServices } from "../run/context.js";
+import type { TaskContext } from "../run/context.js";
+import type { TaskServices } from "../run/task_services.js";
 
 type Given = "tenant_id" | "ordinal" | "task" | "signal" | "stop" | "traceparent" | "outbound" | "raster" | "log";
 type Asked = "storage" | "zones" | "secret" | "unseal" | "scratch" | "progress";
@@ -17,7 +18,7 @@ export interface IsolatedTask
     };
   };
   enter(phase: "storing"): unknown;
-  /** Of a worker that has no database. */
+  /** There where the worker has no database. */
   readonly remote?: {
     declare(effect: Effect): void;
     noDatabase(): Error;

@@ -272,7 +272,11 @@ describe.skipIf(!gdal.available)(`system GDAL${gdal.available ? "" : `: skipped,
 
   test("cannot take more memory or time than it may", async () => {
     const { openCliEngine } = await import("../../../src/handlers/raster/gdal/engine_cli.js");
-    const settings = { path: process.env.PATH!, env: {}, limits: { memory_mb: 60, cpu_s: 60, file_gb: 1, cache_mb: 16 } };
+    const settings = {
+      path: process.env.PATH!,
+      env: {},
+      limits: { memory_mb: 60, cpu_s: 60, file_gb: 1, cache_mb: 16 },
+    };
     const tight = (await openCliEngine(settings))!;
     const wrapper = (tight as unknown as { gdal: { program: { wrapper: string[] } } }).gdal.program.wrapper;
     if (!wrapper.includes("prlimit")) return;
