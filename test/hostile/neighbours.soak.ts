@@ -1,7 +1,8 @@
 // Two tenants in one house, one of them hostile in every way we know of. What the other feels of it is measured: how long its jobs take
 // from the submit to the end, alone and beside each attack; what it is answered; what Postgres's memory comes to; whether it crashed.
-// HOSTILE_S: seconds of each look; HOSTILE_ONLY: words of the attacks that are wanted, with commas between them; HOSTILE_ROUNDS: how often
-// each attack is looked at, and the good tenant alone before it each time, so that what else goes on on the machine is in both.
+// Looks at it alone and beside the attack take turns until both have seen so many jobs: a 95th percentile of a dozen is the worst one of them,
+// and what else goes on on the machine is in both. HOSTILE_S: seconds of each look; HOSTILE_JOBS: how many jobs; HOSTILE_ONLY: words of the
+// attacks that are wanted, with commas between them.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,8 +17,10 @@ import { type Answer, call } from "../nemesis/truth.js";
 import { plainScript } from "../plain_code.js";
 import { attacks, type Target } from "./attacks.js";
 
-const seconds = Number(process.env.HOSTILE_S || 20);
-const rounds = Number(process.env.HOSTILE_ROUNDS || 1);
+const seconds = Number(process.env.HOSTILE_S || 10);
+const jobs = Number(process.env.HOSTILE_JOBS || 100);
+/** Beside an attack that lets next to nothing pass the number is never reached, and what was seen is bad enough. */
+const most_rounds = 30;
 const wanted = (process.env.HOSTILE_ONLY ?? "").split(",");
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -215,7 +218,8 @@ test("what one tenant does in any way is hardly felt by another", { timeout: 7_2
     for (const name of Object.keys(attacks).filter((one) => wanted.some((word) => one.includes(word)))) {
       const [alone, beside] = [new Felt(), new Felt()];
       let told = "";
-      for (let round = 0; round < rounds; round++) {
+      const enough = () => Math.min(alone.lasted.length, beside.lasted.length) >= jobs;
+      for (let round = 0; round < most_rounds && !enough(); round++) {
         alone.add(await look("alone"));
         const [seen, words] = await attacked(name, target, () => look(name));
         told = words;
