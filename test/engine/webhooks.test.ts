@@ -116,15 +116,19 @@ bothDatabases("the outbox of webhooks", (open) => {
     const hears_of_groups = await endpoint(db, { events: ["group.completed", "group.failed"] });
     const hears_of_alerts = await endpoint(db, { events: ["alert.raised"] });
     await db.sql`select app.create_tenant('acme')`;
-    await endpoint(db, { tenant: "acme", events: ["group.completed", "alert.raised"] });
+    const acme = await endpoint(db, { tenant: "acme", events: ["group.completed", "alert.raised"] });
     const { job_id } = await submit(db, one_stage, {}, { options: { group_id: "night" } });
     await drain(db, worker, ["t.only"]);
     expect(await deliveries(db)).toEqual([]);
     await db.sql`select app.seal_group('night')`;
     await db.sql`select app.alert('default', 'deadline', 'job x', 'it is late', ${job_id}::text)`;
-    // The same within the hour is one alert.
+    // The same within the hour is one alert, however far the numbers of events have gone on; another tenant's is its own.
+    await db.sql`select setval('app.events_event_id_seq', nextval('app.events_event_id_seq') + 200000)`;
+    await db.sql`select app.note('default', 'job.noted', ${job_id}::text, null, 'late', '{}')`;
     await db.sql`select app.alert('default', 'deadline', 'job x', 'it is late', ${job_id}::text)`;
-    const told = await deliveries(db);
+    await db.sql`select app.alert('acme', 'deadline', 'job x', 'it is late')`;
+    const [hers, ...told] = (await deliveries(db)).toSorted((one) => (one.endpoint_id === acme ? -1 : 1));
+    expect(hers).toMatchObject({ endpoint_id: acme, event_type: "alert.raised" });
     expect(told.map(({ endpoint_id, event_type }) => [endpoint_id, event_type])).toEqual([
       [hears_of_groups, "group.completed"],
       [hears_of_alerts, "alert.raised"],
@@ -139,7 +143,7 @@ bothDatabases("the outbox of webhooks", (open) => {
       ...{ alert: "deadline", reason: "it is late", target: "job x" },
       ...{ job_id, stage_id: null },
     });
-    expect(await due(db, worker)).toHaveLength(2);
+    expect(await due(db, worker)).toHaveLength(3);
   });
 
   test("cancelled and partly successful jobs are told as such, and a repaired job is told again in its new epoch", async () => {

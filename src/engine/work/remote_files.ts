@@ -210,7 +210,7 @@ export class RemoteFiles {
     { task_id, attempt }: Pick<HeldAttempt, "task_id" | "attempt">,
     { zone, key }: ZoneRef,
   ): Promise<boolean> {
-    // What is held was begun here: a tenant with work under way does not move.
+    // What is held was begun here: nothing is held across a move.
     const makers = { deployments: [await deploymentOf(this.db)], tenant_id: this.session.tenant, zone };
     const maker = attemptOf(makers, key);
     const { stage_id, ordinal } = placeOf(task_id);
