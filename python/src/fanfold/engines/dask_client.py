@@ -42,7 +42,8 @@ class AttemptDask:
         self._leave()
         # A cluster that is gone has nothing left to release.
         with contextlib.suppress(Exception):
-            self._client.cancel(self._client.asked_for(), force=True)
+            if unfinished := self._client.unfinished():
+                self._client.cancel(unfinished, force=True)
         with contextlib.suppress(Exception):
             self._client.close(timeout=CLOSE_S)
 
@@ -56,7 +57,8 @@ class AttemptDask:
         # A cancelled coroutine comes by here: nothing has to be told from elsewhere.
         self._leave()
         with contextlib.suppress(Exception):
-            await self._client.cancel(self._client.asked_for(), force=True)
+            if unfinished := self._client.unfinished():
+                await self._client.cancel(unfinished, force=True)
         with contextlib.suppress(Exception):
             await self._client.close(timeout=CLOSE_S)
 
@@ -85,7 +87,8 @@ class AttemptDask:
     def _cancel(self) -> None:
         with contextlib.suppress(Exception):
             words = f"the task of Fanfold was stopped: {self._ctx.why_cancelled}"
-            self._client.cancel(self._client.asked_for(), force=True, reason="fanfold", msg=words)
+            if unfinished := self._client.unfinished():
+                self._client.cancel(unfinished, force=True, reason="fanfold", msg=words)
 
 
 def prefix_of(ctx: BaseContext) -> str:
@@ -106,9 +109,10 @@ def prefixed(prefix: str, key: Any) -> Any:
 def _unreachable(place: Any) -> Any:
     try:
         yield
-    except OSError as error:
+    except (OSError, AssertionError) as error:
         where = place if isinstance(place, str) else "that the app names"
-        raise Transient(f"the Dask cluster {where} cannot be reached: {error}", code="dask_unreachable") from error
+        words = str(error) or "it did not greet this client as expected"
+        raise Transient(f"the Dask cluster {where} cannot be reached: {words}", code="dask_unreachable") from error
 
 
 def _distributed() -> Any:
@@ -146,8 +150,10 @@ def client_class() -> Any:
                 heartbeat_interval=2000,
             )
 
-        def asked_for(self) -> list[Any]:
-            return [future_class(key, self) for key in list(self.futures)]
+        def unfinished(self) -> list[Any]:
+            """What is done is let go when the client closes. A cancel, even of nothing, is told to all clients of the cluster, and one that is
+            just connecting takes that for a broken greeting."""
+            return [future_class(key, self) for key, one in list(self.futures.items()) if one.status == "pending"]
 
         def _graph_to_futures(self, expr: Any, keys: Any, *args: Any, **more: Any) -> Any:
             asked = list(keys)
