@@ -136,6 +136,19 @@ describe("the line of a form", () => {
   });
 });
 
+test("parameters that are all null are said, because they are another job than none", () => {
+  const parameters = fromPlain({ area: null });
+  expect([
+    submitLines(base, "hello_world", parameters, {}).cli,
+    formLine("schedules.put", { name: "s", job_type: "t", parameters, retry: fromPlain({ attempts: null }) }),
+    submitLines(base, "hello_world", {}, {}).cli,
+  ]).toEqual([
+    `fanfold submit hello_world --parameters '{"area":null}'`,
+    `fanfold schedules set s t --parameters '{"area":null}'`,
+    "fanfold submit hello_world",
+  ]);
+});
+
 describe("curl", () => {
   test.each(hostile.filter((text) => text !== ""))(
     "sends the reason as it is, to the page's own address: %j",

@@ -52,11 +52,11 @@ function endpointOf(one: Value): string | null {
 
 function textOf(field: string, value: Value): string {
   if (!isRecord(value)) return wordOf(value) ?? "";
-  const said = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
-  if (said.length === 0) return "";
+  const said = Object.entries(value).map(([name, one]) => [name, wordOf(one)]);
   // As the command line has it: attempts=5,within_s=900.
-  if (field === "retry") return said.map(([name, one]) => `${name}=${wordOf(one)}`).join(",");
-  return plainText(writeValue(value));
+  if (field === "retry") return said.flatMap(([name, one]) => (one === undefined ? [] : `${name}=${one}`)).join(",");
+  // A parameter that is null is said: the job is another one without it.
+  return said.length === 0 ? "" : plainText(writeValue(value));
 }
 
 /** The body of a submit. Options that are not given are not sent. */
