@@ -57,6 +57,11 @@ test("a key alone is on standard output, works, is rotated and revoked", async (
   const rotated = (await run("keys", "rotate", parts.key_id, "--overlap", "60", "--json")).json();
   expect(rotated).toMatchObject({ old: { status: "ending" }, new: { operator: true, rotated_from: parts.key_id } });
   expect((await run("keys", "rotate", parts.key_id)).code).toBe(2);
+  const { key_id } = rotated.new;
+  const late = await run("keys", "rotate", key_id, "--overlap", "-1", "--expires", "tomorrow");
+  expect(late).toMatchObject({ code: 2, err: expect.stringMatching(/--overlap[\s\S]*--expires/) });
+  const ends = (await run("keys", "rotate", key_id, "--expires", "2099-12-31T18:00:00+01:00", "--json")).json();
+  expect(ends.new).toMatchObject({ rotated_from: key_id, expires_at: expect.stringContaining("2099-12-31T17:00:00") });
   expect((await run("keys", "revoke", parts.key_id, "--reason", "leaked")).out).toContain("ended at");
   const [event] = await database.db.sql`select actor, reason from app.events where kind = 'key.revoked'`;
   expect(event).toEqual({ actor: "tess", reason: "leaked" });

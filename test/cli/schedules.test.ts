@@ -45,6 +45,35 @@ test("schedules are set, listed, shown, paused, continued, run and deleted", asy
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("hello_world")]);
 });
 
+test("a schedule takes the options of its jobs as a submit takes them", async () => {
+  const set = (...options: string[]) => [
+    "schedules",
+    "set",
+    "hourly",
+    "hello_world",
+    "--cron",
+    "0 * * * *",
+    ...options,
+  ];
+  const options = ["--no-deadline", "--deadline-from", "submit", "--correlation-id", "ticket 17"];
+  expect((await asked(...set(...options))).schedule.options).toEqual({
+    deadline_s: null,
+    deadline_from: "submit",
+    correlation_id: "ticket 17",
+  });
+  const run = await asked("schedules", "run", "hourly");
+  expect(await asked("status", run.job_id)).toMatchObject({ correlation_id: "ticket 17" });
+  expect((await asked(...set("--deadline", "60"))).schedule.options).toEqual({ deadline_s: 60 });
+  const wrong = await fanfold(
+    set("--deadline-from", "noon", "--correlation-id", "x".repeat(201), "--group", "no group"),
+  );
+  expect([wrong.code, wrong.err]).toEqual([
+    2,
+    expect.stringMatching(/--deadline-from[\s\S]*--correlation-id[\s\S]*at most 200[\s\S]*--group/),
+  ]);
+  expect((await asked("schedules", "show", "hourly")).options).toEqual({ deadline_s: 60 });
+});
+
 test("jobs depend on others and belong to groups, which are sealed, shown and cancelled", async () => {
   expect((await fanfold(["groups", "create", "night-7", "--expected", "2", "--name", "Night"])).out).toContain(
     "opened  night-7",

@@ -118,14 +118,19 @@ function addRotate(cli: Cli, keys: CliCommand): void {
     .description("Makes a key with the name and the scopes of another, which ends after the overlap.")
     .argument("<key>", "the key's id")
     .option("--overlap <seconds>", "how long both are valid, 0 to 2592000 (default 3600)")
+    .option(
+      "--expires <moment>",
+      "when the new one ends by itself, for example 2030-12-31T18:00:00Z (default: after as long as the old one was given)",
+    )
     .actorOption()
     .examples("fanfold keys rotate 7h3k9mpqrs2t", "fanfold keys rotate 7h3k9mpqrs2t --overlap 86400")
-    .action(async (key_id: string, flags: { overlap?: string; by?: string }) => {
-      const overlap_s = checked("this key cannot be rotated", (problems) =>
-        wholeNumber("--overlap", flags.overlap, 0, 2_592_000, problems),
-      );
+    .action(async (key_id: string, flags: { overlap?: string; expires?: string; by?: string }) => {
+      const asked = checked("this key cannot be rotated", (problems) => ({
+        overlap_s: wholeNumber("--overlap", flags.overlap, 0, 2_592_000, problems),
+        expires_at: momentOf("--expires", flags.expires, problems),
+      }));
       await withSession(cli, async ({ engine }) => {
-        const rotated = await engine.keys.rotate(key_id, { overlap_s, actor: flags.by ?? cli.io.user() });
+        const rotated = await engine.keys.rotate(key_id, { ...asked, actor: flags.by ?? cli.io.user() });
         answer(cli, rotated, () => [rotated.new.key]);
         tell(cli, [
           `key ${rotated.new.key_id} takes the place of ${key_id}: keep it, it is not shown again`,

@@ -15,10 +15,10 @@ import { problemsOf, usage } from "../terminal/failure.js";
 import { note } from "../terminal/io.js";
 import {
   collect,
+  deadlineOf,
   labelsOf,
   metadataOf,
   oneOf,
-  positiveSeconds,
   priorityOf,
   retryOf,
   stageOptionsOf,
@@ -123,13 +123,12 @@ async function submit(cli: Cli, type: string, pairs: string[], options: SubmitOp
   const problems: Problem[] = [];
   const registry = await registryOf(cli);
   const timeout_s = timeoutOf(options, problems, "add --wait, or did you mean --deadline?");
-  const { deadline } = options;
   const submit_options = {
     mode: modeOf(options, problems),
     priority: priorityOf(options.priority, problems),
     labels: labelsOf(options.label, problems),
     metadata: metadataOf(options.metadata, problems),
-    deadline_s: deadline === false ? null : positiveSeconds("--deadline", deadline, problems),
+    deadline_s: deadlineOf(options.deadline, problems),
     deadline_from: oneOf("--deadline-from", options.deadlineFrom, deadline_moments, problems),
     run_at: momentOf(options.at, problems),
     correlation_id: options.correlationId,

@@ -74,6 +74,11 @@ export function positiveSeconds(name: string, text: string | undefined, problems
   return undefined;
 }
 
+/** What --deadline says; --no-deadline gives false: null, however long the job takes. */
+export function deadlineOf(flag: string | false | undefined, problems: Problem[]): number | null | undefined {
+  return flag === false ? null : positiveSeconds("--deadline", flag, problems);
+}
+
 export function priorityOf(text: string | undefined, problems: Problem[]): number | undefined {
   return wholeNumber("--priority", text, priority_range.lowest, priority_range.highest, problems);
 }

@@ -26,7 +26,7 @@ const missed = z
   .describe("What happens to times that passed while no scheduler ran: no job, one job for all, or one for each");
 const description = shownLines(500).nullable().describe("What it is for");
 
-const options = z
+export const schedule_options = z
   .strictObject({
     priority: priority.optional(),
     labels: labels.optional(),
@@ -46,7 +46,7 @@ const whole = {
   time_zone: time_zone.default("UTC"),
   job_type,
   parameters: parameters.default({}),
-  options: options.default({}),
+  options: schedule_options.default({}),
   missed: missed.default("one"),
   description: description.optional(),
 };
@@ -147,7 +147,9 @@ export const schedules_api = {
     scope: "operate",
     summary: "Change some of it and keep the rest",
     body: z.strictObject({
-      ...z.strictObject({ cron, time_zone, job_type, parameters, options, missed, description }).partial().shape,
+      ...z
+        .strictObject({ cron, time_zone, job_type, parameters, options: schedule_options, missed, description })
+        .partial().shape,
       if_version,
       actor,
     }),

@@ -1,10 +1,13 @@
 // fanfold schedules set: everything that is wrong is found before the database is opened, as far as it can be, and told together.
+import { schedule_options } from "../../../core/api/schedules.js";
+import { deadline_moments } from "../../../core/declare/deadline.js";
+import { issueProblems } from "../../../core/declare/parameters.js";
 import type { Problem } from "../../../core/errors/problems.js";
 import { cronProblems } from "../../../core/time/cron.js";
 import { missed_policies } from "../../../core/time/schedule.js";
 import { answer, type Cli, type CliCommand } from "../../terminal/command.js";
 import { usage } from "../../terminal/failure.js";
-import { collect, labelsOf, oneOf, positiveSeconds, priorityOf, retryOf } from "../../terminal/options.js";
+import { collect, deadlineOf, labelsOf, oneOf, priorityOf, retryOf } from "../../terminal/options.js";
 import { gatherParameters } from "../../terminal/parameters.js";
 import { registryOf, withSession } from "../../terminal/session.js";
 import { momentIn } from "../../terminal/summary.js";
@@ -18,7 +21,10 @@ interface SetFlags {
   parameters?: string;
   priority?: string;
   label?: string[];
-  deadline?: string;
+  /** false: --no-deadline. */
+  deadline?: string | false;
+  deadlineFrom?: string;
+  correlationId?: string;
   group?: string;
   retry?: string;
   by?: string;
@@ -44,7 +50,10 @@ export function addSet(cli: Cli, schedules: CliCommand): void {
     .option("--parameters <json>", "parameters as JSON text, @file.json, or - for standard input")
     .option("--priority <number>", "of its jobs")
     .option("--label <key=value>", "of its jobs; may be repeated", collect)
-    .option("--deadline <seconds>", "of its jobs")
+    .option("--deadline <seconds>", "of its jobs (default: their type's, else 7200)")
+    .option("--deadline-from <moment>", "start (of a job's work, usual) or submit: what it waits counts too")
+    .option("--no-deadline", "its jobs take however long they take")
+    .option("--correlation-id <text>", "an id of yours, to find its jobs in logs and traces")
     .option("--group <group>", "its jobs belong to this group")
     .option("--retry <settings>", "how failed tasks of its jobs are tried again: attempts=5,within_s=900")
     .actorOption()
@@ -67,8 +76,9 @@ async function setSchedule(cli: Cli, name: string, job_type: string, pairs: stri
   const options = {
     priority: priorityOf(flags.priority, problems),
     labels: labelsOf(flags.label, problems),
-    deadline_s: positiveSeconds("--deadline", flags.deadline, problems),
-    group_id: flags.group,
+    deadline_s: deadlineOf(flags.deadline, problems),
+    deadline_from: oneOf("--deadline-from", flags.deadlineFrom, deadline_moments, problems),
+    ...textsOf(flags, problems),
     retry: retryOf(flags.retry, problems),
   };
   const parameters = await gatherParameters(cli.io, pairs, flags.parameters, problems);
@@ -86,4 +96,15 @@ async function setSchedule(cli: Cli, name: string, job_type: string, pairs: stri
     },
     { registry: await registryOf(cli) },
   );
+}
+
+const texts = schedule_options.pick({ correlation_id: true, group_id: true });
+
+/** The database looks at them only when the first time comes: the operator who types them learns it here. */
+function textsOf({ correlationId, group }: SetFlags, problems: Problem[]) {
+  const given = { correlation_id: correlationId, group_id: group };
+  for (const { path, ...rest } of issueProblems(texts.safeParse(given).error?.issues ?? [], given)) {
+    problems.push({ path: path === "$.group_id" ? "--group" : "--correlation-id", ...rest });
+  }
+  return given;
 }
