@@ -1,7 +1,9 @@
+import { useMemo } from "react";
 import type { Reply } from "../../api/call.js";
 import { useSession } from "../../api/session.js";
 import { FormDialog } from "../../form/form_dialog.js";
 import { Safe, SecretOnce, Time, VerbDialog } from "../../ui/index.js";
+import { newKey, rotation } from "./key_schemas.js";
 
 export type KeyRecord = Reply<"keys.get">;
 export type Doing = { verb: "create" } | { verb: "rotate" | "revoke"; key: KeyRecord };
@@ -14,43 +16,7 @@ export function KeyDialog({ doing, is_own, onClose }: { doing: Doing; is_own: bo
 
 function CreateKey({ onClose }: { onClose(): void }) {
   const { scopes, operator } = useSession();
-  const schema = {
-    type: "object",
-    required: ["name", "scopes"],
-    additionalProperties: false,
-    properties: {
-      name: {
-        type: "string",
-        minLength: 1,
-        maxLength: 100,
-        description: "What it is for",
-        examples: ["nightly imports"],
-      },
-      env: { type: "string", pattern: "^[a-z0-9]{1,16}$", default: "live", description: "To tell keys apart by sight" },
-      scopes: {
-        type: "array",
-        minItems: 1,
-        uniqueItems: true,
-        items: { enum: scopes },
-        description:
-          "submit jobs, read everything, operate (retry, cancel …), work as a worker, admin keys and settings",
-      },
-      expires_at: {
-        anyOf: [{ type: "string", format: "date-time" }, { type: "null" }],
-        default: null,
-        description: "null: never",
-      },
-      ...(operator
-        ? {
-            operator: {
-              type: "boolean",
-              default: false,
-              description: "For operators of the service: sees tenants, sets limits",
-            },
-          }
-        : {}),
-    },
-  };
+  const schema = useMemo(() => newKey(scopes, operator), [scopes, operator]);
   return (
     <FormDialog
       does="keys.create"
@@ -78,24 +44,7 @@ function RotateKey({ record, onClose }: { record: KeyRecord; onClose(): void }) 
       does="keys.rotate"
       params={{ key_id }}
       title={`Rotate ${record.name}`}
-      schema={{
-        type: "object",
-        additionalProperties: false,
-        properties: {
-          overlap_s: {
-            type: "integer",
-            minimum: 0,
-            maximum: 2_592_000,
-            default: 3600,
-            description: "Seconds for which both are valid",
-          },
-          expires_at: {
-            anyOf: [{ type: "string", format: "date-time" }, { type: "null" }],
-            default: null,
-            description: "When the new one ends; null: as long as the old one was given",
-          },
-        },
-      }}
+      schema={rotation}
       start={{}}
       verb="Rotate"
       done={({ old, new: made }) => (

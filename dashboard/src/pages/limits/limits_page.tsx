@@ -9,6 +9,7 @@ import { FormDialog } from "../../form/form_dialog.js";
 import { fromPlain, isRecord, type Value, writeValue } from "../../form/values.js";
 import { useQueryState } from "../../routes.js";
 import { Button, Card, Count, FirstRead, Page, ProblemNote, Safe, Select, Time } from "../../ui/index.js";
+import { new_tenant } from "./tenant_schema.js";
 import "./limits.css";
 
 type LimitsRecord = Reply<"limits.own">;
@@ -208,20 +209,7 @@ function Tenants() {
         <FormDialog
           does="tenants.create"
           title="Make a tenant"
-          schema={{
-            type: "object",
-            additionalProperties: false,
-            required: ["tenant_id"],
-            properties: {
-              tenant_id: {
-                type: "string",
-                pattern: "^[a-z0-9][a-z0-9_\\-]*$",
-                maxLength: 63,
-                description: "Lower-case letters, digits, - and _; it stays",
-              },
-              name: { type: "string", maxLength: 200, description: "How people call it" },
-            },
-          }}
+          schema={new_tenant}
           start={{}}
           verb="Make it"
           onClose={() => setMaking(false)}

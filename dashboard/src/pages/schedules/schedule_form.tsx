@@ -3,74 +3,11 @@ import { useDeferredValue, useMemo, useState } from "react";
 import { cronInWords } from "../../../../src/core/time/cron_words.js";
 import { useGet } from "../../api/hooks.js";
 import { FormDialog } from "../../form/form_dialog.js";
-import { formLine } from "../../form/form_lines.js";
 import { fromPlain, isRecord, type Value, withValueAt, wordOf } from "../../form/values.js";
 import { ProblemNote, Safe } from "../../ui/index.js";
-import { retry_schema } from "../submit/options.js";
 import { TimesTable } from "./next_times.js";
+import { scheduleLine, scheduleSchema } from "./schedule_schema.js";
 import type { ScheduleRecord } from "./schedules_page.js";
-
-const missed_words =
-  "What becomes of times that were missed because no server was running: one: a single job for all of them; skip: none; all: one job for each.";
-
-/** The parameters are those of the chosen job type; a text that is exactly {{tick_at}} becomes the time. */
-function schemaFor(types: readonly string[], parameters: Record<string, unknown> | null, is_new: boolean) {
-  const { $defs, $schema: _, ...own } = (parameters ?? {}) as { $defs?: unknown; $schema?: unknown };
-  return {
-    ...($defs === undefined ? {} : { $defs }),
-    type: "object",
-    additionalProperties: false,
-    required: [...(is_new ? ["name"] : []), "cron", "job_type"],
-    properties: {
-      ...(is_new
-        ? {
-            name: {
-              type: "string",
-              pattern: "^[a-z0-9][a-z0-9_.\\-]*$",
-              maxLength: 63,
-              examples: ["morning"],
-              description: "Small letters, digits and _ . -",
-            },
-          }
-        : {}),
-      cron: {
-        type: "string",
-        maxLength: 200,
-        examples: ["30 6 * * 1-5"],
-        description: "Minute, hour, day of month, month, day of week; a sixth field in front is seconds",
-      },
-      time_zone: {
-        type: "string",
-        maxLength: 64,
-        default: "UTC",
-        examples: ["Europe/Zurich"],
-        description: "Summer time is followed",
-      },
-      job_type: types.length > 0 ? { enum: types } : { type: "string" },
-      missed: { enum: ["one", "skip", "all"], default: "one", description: missed_words },
-      description: { anyOf: [{ type: "string", maxLength: 500 }, { type: "null" }], description: "What it is for" },
-      parameters: {
-        ...own,
-        ...(parameters === null ? { type: "object" } : {}),
-        default: {},
-        description: "Of its jobs. A text that is exactly {{tick_at}} becomes the time, ISO 8601.",
-      },
-      options: {
-        type: "object",
-        additionalProperties: false,
-        description: "Of its jobs; the labels schedule and tick_at are added",
-        properties: {
-          priority: { type: "integer", minimum: -32768, maximum: 32767 },
-          deadline_s: { anyOf: [{ type: "number", exclusiveMinimum: 0 }, { type: "null" }] },
-          labels: { type: "object", additionalProperties: { type: "string" } },
-          correlation_id: { type: "string", maxLength: 200 },
-          group_id: { type: "string", maxLength: 100 },
-          retry: retry_schema,
-        },
-      },
-    },
-  };
-}
 
 function startOf(schedule: ScheduleRecord | null): Value {
   if (schedule === null) return { time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone };
@@ -87,7 +24,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
   const schema = useMemo(() => {
     const chosen = data?.blueprints.find(({ type }) => type === job_type);
     const types = data?.blueprints.map(({ type }) => type) ?? [];
-    return schemaFor(types, chosen?.parameters ?? null, schedule === null);
+    return scheduleSchema(types, chosen?.parameters ?? null, schedule === null);
   }, [data, job_type, schedule]);
   const name = schedule?.name ?? wordOf(given.name) ?? "";
   return (
@@ -104,7 +41,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: ScheduleRecord |
       onValue={setValue}
       verb={schedule === null ? "Make it" : "Change it"}
       beside={<Preview cron={given.cron} time_zone={given.time_zone} />}
-      cli={({ options, ...now }) => formLine("schedules.put", { name, ...now, ...(isRecord(options) ? options : {}) })}
+      cli={(now) => scheduleLine(name, now)}
       onClose={onClose}
     />
   );

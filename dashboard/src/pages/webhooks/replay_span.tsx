@@ -4,6 +4,7 @@ import type { Reply } from "../../api/call.js";
 import { FormDialog, sendForm } from "../../form/form_dialog.js";
 import { isRecord, type Value } from "../../form/values.js";
 import { Button, Count } from "../../ui/index.js";
+import { replayed_span } from "./webhook_schemas.js";
 import type { Endpoint } from "./webhooks_page.js";
 
 type Replayed = Reply<"webhooks.replay">;
@@ -26,20 +27,7 @@ export function ReplaySpan({ endpoint: { endpoint_id }, onClose }: { endpoint: E
       params={{ endpoint_id }}
       besides={{ dry_run: false }}
       title="Replay deliveries of a span of time"
-      schema={{
-        type: "object",
-        additionalProperties: false,
-        properties: {
-          from: { type: "string", format: "date-time", description: "That came to be at or after this" },
-          to: { type: "string", format: "date-time", description: "That came to be before this" },
-          statuses: {
-            type: "array",
-            minItems: 1,
-            uniqueItems: true,
-            items: { enum: ["pending", "delivered", "failed", "discarded"] },
-          },
-        },
-      }}
+      schema={replayed_span}
       start={value}
       onValue={(next) => {
         setValue(next);
