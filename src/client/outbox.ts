@@ -195,6 +195,6 @@ export function failedOf(ctx: RemoteContext, failure: Failure): Finished {
   };
 }
 
-function placeOf({ given: { task_id, claim_id, attempt }, started_at }: RemoteContext) {
-  return { task_id, claim_id, attempt, duration_ms: performance.now() - started_at };
+function placeOf({ given: { task_id, claim_id, attempt }, elapsed_ms }: RemoteContext) {
+  return { task_id, claim_id, attempt, duration_ms: elapsed_ms };
 }

@@ -80,7 +80,8 @@ export class RemoteContext implements InvokedContext {
   #zones: TaskZones | undefined;
   progress_made: RemoteProgress | null = null;
   progress_at = 0;
-  readonly started_at = performance.now();
+  /** When its time began; infinite while a task with a process of its own waits for memory, and for its module. */
+  timed_from = performance.now();
   readonly #controller = new AbortController();
   #previous: Previous | undefined;
   #scratch: Promise<string> | undefined;
@@ -137,6 +138,10 @@ export class RemoteContext implements InvokedContext {
       correlation_id,
       parameters: parameters ?? {},
     };
+  }
+
+  get elapsed_ms(): number {
+    return Math.max(0, performance.now() - this.timed_from);
   }
 
   get signal(): AbortSignal {

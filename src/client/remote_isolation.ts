@@ -78,7 +78,6 @@ class ApartTask implements IsolatedTask {
   kill: (() => void) | undefined;
   /** An effect that could not be taken. */
   trouble: unknown = null;
-  #timed_from = 0;
 
   constructor(
     private readonly ctx: RemoteContext,
@@ -154,10 +153,10 @@ class ApartTask implements IsolatedTask {
   }
 
   get timed_from(): number {
-    return this.#timed_from;
+    return this.ctx.timed_from;
   }
   set timed_from(at: number) {
-    this.#timed_from = at;
+    this.ctx.timed_from = at;
     if (Number.isFinite(at)) this.onStarted();
   }
 

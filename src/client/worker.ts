@@ -219,6 +219,7 @@ class Worker implements RemoteWorker {
       timer = setTimeout(() => ctx.abort("timeout", new TimeoutError(timeout_s)), timeout_s * 1000);
     };
     if (isolated === null) startClock();
+    else ctx.timed_from = Number.POSITIVE_INFINITY;
     try {
       if (task.kind === "plan") await this.#plan(life, ctx);
       else {
@@ -253,7 +254,7 @@ class Worker implements RemoteWorker {
     try {
       await this.#orGivenUp(ctx, () => planRemotely({ worker_id: life.worker_id, call, jobs }, ctx));
       this.#stats.completed++;
-      life.counts.of("#plan").completed(performance.now() - ctx.started_at);
+      life.counts.of("#plan").completed(ctx.elapsed_ms);
     } catch (error) {
       // Others plan it now, or its job has ended.
       if (!isFanfoldError(error) || error.code !== "not_allowed_now") throw error;

@@ -69,7 +69,7 @@ export function runningState(ctx: RemoteContext, handlers: ReadonlyMap<string, H
   return {
     task_id,
     claim_id,
-    elapsed_s: (now - ctx.started_at) / 1000,
+    elapsed_s: ctx.elapsed_ms / 1000,
     timeout_s: timeoutOf(ctx.facts, handlers),
     progress: ctx.progress_made,
     progress_age_s: ctx.progress_made === null ? null : (now - ctx.progress_at) / 1000,

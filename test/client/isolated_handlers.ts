@@ -1,4 +1,5 @@
 // Handlers of a worker over HTTP, each twice: in its process (in.…) and in one of its own (apart.…), which imports this file.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { declareEffect } from "../../src/client/effects.js";
@@ -58,10 +59,19 @@ const bodies: Record<string, (parameters: Loose, ctx: TaskContext) => unknown> =
     const found = await ctx.predecessor();
     return { length: found?.result.length, status: found?.status };
   },
+  stays,
+  stays_too: stays,
   stuck: () => {
     for (;;) Atomics.wait(asleep, 0, 0, 1000);
   },
 };
+/** From when to when it ran, by the machine's clock. */
+async function stays({ until }: Loose) {
+  const from = Number(process.hrtime.bigint() / 1000n);
+  while (!existsSync(until)) await sleep(10);
+  return { from, to: Number(process.hrtime.bigint() / 1000n) };
+}
+
 const asleep = new Int32Array(new SharedArrayBuffer(4));
 
 const timeouts: Record<string, number> = { slow: 1, stuck: 1 };

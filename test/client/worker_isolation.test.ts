@@ -1,6 +1,6 @@
 // Handlers in processes of their own, in a worker that has nothing but an address and a key: what one comes to there is what it comes to in
 // the worker's own process, and what it breaks is one attempt.
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -41,9 +41,17 @@ async function begin(tenant: string, more: Partial<RemoteWorkerOptions> = {}) {
   return worker;
 }
 
-async function fateOf(tenant: string, type: string) {
+/** That users of processes may look into, too. */
+async function openFolder() {
+  const dir = await mkdtemp(join(tmpdir(), "fanfold-remote-open-"));
+  await chmod(dir, 0o755);
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function fateOf(tenant: string, type: string, parameters: Record<string, unknown> = { n: 1 }) {
   const engine = service.engine.forTenant(tenant);
-  const { task_id } = await engine.enqueue(type, { n: 1 }, { max_attempts: 1 });
+  const { task_id } = await engine.enqueue(type, parameters, { max_attempts: 1 });
   for (;;) {
     const task = await engine.task(task_id);
     if (task.status !== "completed" && task.status !== "failed") {
@@ -119,6 +127,25 @@ test("it sees no key, is given no file but those of its scratch directory, and i
   expect(await fateOf("bounds", "apart.stuck")).toMatchObject({ code: "timeout", category: "transient" });
   expect(await fateOf("bounds", "apart.values")).toMatchObject({ status: "completed" });
   expect(worker.stats()).toMatchObject({ registered: 1 });
+});
+
+test("the time of a task that waits for memory has not begun, and it runs after what it waits for", async () => {
+  const beats: { task_id: string; elapsed_s: number }[][] = [];
+  const watched: typeof fetch = (address, init) => {
+    if (String(address).endsWith("/heartbeat")) beats.push(JSON.parse(String(init?.body)).running);
+    return fetch(address, init);
+  };
+  await begin("waits", { memory_mb: 300, lease_s: 5, fetch: watched });
+  const until = join(await openFolder(), "go-on");
+  const fates = ["apart.stays", "apart.stays_too"].map((type) => fateOf("waits", type, { until }));
+  await vi.waitUntil(() => beats.filter(({ length }) => length === 2).length >= 2, { timeout: 15_000 });
+  await writeFile(until, "");
+  const ran = (await Promise.all(fates)).map(({ result }) => result as { from: number; to: number });
+  const [first, second] = ran.sort((a, b) => a.from - b.from);
+  expect(second?.from).toBeGreaterThanOrEqual(first?.to ?? Number.POSITIVE_INFINITY);
+  const told = beats.filter(({ length }) => length === 2).map((running) => running.map(({ elapsed_s }) => elapsed_s));
+  expect(told.map((both) => Math.min(...both))).toEqual(told.map(() => 0));
+  expect(Math.max(...(told.at(-1) ?? []))).toBeGreaterThan(0);
 });
 
 test("tasks start only while their memory fits, and a handler that declares more than there is is left to others", async () => {
