@@ -49,8 +49,14 @@ function without(key: string): Record<string, string> {
   return Object.fromEntries(named.map(([name]) => [name, ""]));
 }
 
+interface Waiter {
+  task_type: string;
+  wake: () => void;
+}
+
 export class RemoteProcesses {
-  private waiting: (() => void)[] = [];
+  /** Tasks with no memory yet, in the order they came. */
+  private readonly waiting = new Set<Waiter>();
 
   constructor(
     private readonly pool: ProcessPool,
@@ -91,16 +97,28 @@ export class RemoteProcesses {
   async run(task: IsolatedTask, worker_id: string): Promise<End> {
     const { task_type } = task.claim.stage;
     const { signal } = task;
-    while (!this.memory.mayStart(task_type, performance.now())) {
-      await new Promise<void>((resolve) => {
-        this.waiting.push(resolve);
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-      signal.throwIfAborted();
+    const waiter: Waiter = { task_type, wake: () => {} };
+    const onAbort = () => waiter.wake();
+    signal.addEventListener("abort", onAbort);
+    this.waiting.add(waiter);
+    try {
+      while (!this.memory.mayStart(task_type, performance.now())) {
+        await new Promise<void>((resolve) => {
+          waiter.wake = resolve;
+        });
+        signal.throwIfAborted();
+      }
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.waiting.delete(waiter);
+      if (signal.aborted) this.givenUp(waiter);
     }
     const handler = this.handlers.get(task_type)!;
     const work = () => this.pool.run(task, handler, worker_id);
-    return this.memory.during({ task_type }, work, this.freed).then(
+    const end = this.memory.during({ task_type }, work, this.freed);
+    // Its turn is over, and there may be room beside it.
+    this.freed();
+    return end.then(
       (returned) => ({ returned }),
       (error: unknown) => {
         if (error instanceof ChildFailure) return { threw: error.failure };
@@ -109,8 +127,15 @@ export class RemoteProcesses {
     );
   }
 
+  /** A type that nothing waits for would keep its turn for ever, and all others out. */
+  private givenUp(gone: Waiter): void {
+    if ([...this.waiting].some(({ task_type }) => task_type === gone.task_type)) return;
+    this.memory.forget(gone.task_type);
+    this.freed();
+  }
+
   private readonly freed = (): void => {
-    for (const resolve of this.waiting.splice(0)) resolve();
+    for (const { wake } of this.waiting) wake();
   };
 
   close(): Promise<void> {

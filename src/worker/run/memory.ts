@@ -89,6 +89,11 @@ export class MemoryBudget {
     else this.running.delete(task_type);
   }
 
+  /** None of its tasks waits any more: it has no turn to come. */
+  forget(task_type: string): void {
+    this.kept_out.delete(task_type);
+  }
+
   private keepOut(task_type: string, now: number): void {
     if (!this.kept_out.has(task_type)) this.kept_out.set(task_type, now);
   }
