@@ -4,7 +4,7 @@
 import type { ReplyOf } from "../core/api/endpoint.js";
 import { largest_result, largest_spill } from "../core/api/work/limits.js";
 import { type FinishedTask, type WorkLogLine, type WorkTask, work_api } from "../core/api/work.js";
-import { isFanfoldError } from "../core/errors/errors.js";
+import { type FanfoldError, isFanfoldError } from "../core/errors/errors.js";
 import { type Failure, failureOf } from "../core/errors/failures.js";
 import type { Deliverable } from "../core/task/context.js";
 import { type LogLevel, log_levels } from "../core/task/log_line.js";
@@ -20,6 +20,7 @@ export type Finished = Omit<FinishedTask, "attempt" | "duration_ms"> & { attempt
 const MOST_TASKS = 200;
 const MOST_BYTES = 4 * 1024 * 1024;
 const LOG_MS = 500;
+const bad_result = "bad_result";
 
 export interface OutboxParts {
   worker_id: string;
@@ -28,7 +29,7 @@ export interface OutboxParts {
   lease_over: AbortSignal;
   /** The service refuses this worker: it must register anew. */
   onStale(): void;
-  onTold(tasks: readonly Finished[], reply: ReplyOf<typeof work_api.finish>): void;
+  onTold(tasks: readonly Finished[], reply: Pick<ReplyOf<typeof work_api.finish>, "refused">): void;
   onTrouble(error: unknown): void;
   /** What to take with a finish, which is one call less; null: nothing. It is answered by `claimed`, or by null. */
   wanted(): ClaimWish | null;
@@ -49,16 +50,23 @@ interface Line {
   data?: unknown;
 }
 
+interface Waiting {
+  end: Finished;
+  bytes: number;
+  /** What is told instead when the service cannot take the end. */
+  failed(failure: Failure): Finished;
+}
+
 export class Outbox {
-  #waiting: { end: Finished; bytes: number }[] = [];
+  #waiting: Waiting[] = [];
   #lines: Line[] = [];
   #sending: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: OutboxParts) {}
 
-  add(end: Finished): void {
-    this.#waiting.push({ end, bytes: JSON.stringify(end).length });
+  add(end: Finished, failed: Waiting["failed"]): void {
+    this.#waiting.push({ end, bytes: JSON.stringify(end).length, failed });
     // Once the task has given its slot free: the finish then asks for what comes next, too.
     this.#sending ??= Promise.resolve()
       .then(() => this.#send())
@@ -87,12 +95,12 @@ export class Outbox {
         bytes += one.bytes;
         count++;
       }
-      const tasks = this.#waiting.splice(0, count).map(({ end }) => end);
-      await this.#deliver(tasks, this.#takeLines());
+      await this.#deliver(this.#waiting.splice(0, count), this.#takeLines());
     }
   }
 
-  async #deliver(tasks: Finished[], logs: WorkLogLine[]): Promise<void> {
+  async #deliver(batch: Waiting[], logs: WorkLogLine[]): Promise<void> {
+    const tasks = batch.map(({ end }) => end);
     const { worker_id, call, lease_over, onTold, onStale, onTrouble } = this.parts;
     // What is sent again asks for nothing: whether the first was answered with tasks, nobody knows.
     let claim = this.parts.wanted();
@@ -109,6 +117,10 @@ export class Outbox {
         claim = null;
         if (lease_over.aborted) return;
         onTrouble(error);
+        if (isRefused(error)) {
+          await this.#oneByOne(batch, logs, error);
+          return;
+        }
         if (isStale(error)) onStale();
         await pause(Math.min(5_000, 100 * 2 ** Math.min(tries, 6)) * (0.5 + Math.random() / 2), lease_over).catch(
           () => {},
@@ -117,11 +129,29 @@ export class Outbox {
     }
   }
 
+  /** The service cannot take this body: the task that it is about fails, and no other waits behind it. */
+  async #oneByOne(batch: readonly Waiting[], logs: WorkLogLine[], error: FanfoldError): Promise<void> {
+    const [only] = batch;
+    if (batch.length > 1 || logs.length > 0) {
+      await this.#tellLines(logs);
+      for (const one of batch) await this.#deliver([one], []);
+    } else if (only?.end.error?.code === bad_result) {
+      // Not even that can be told: the worker holds it no longer.
+      this.parts.onTold([only.end], { refused: [] });
+    } else if (only !== undefined) {
+      const failure = failureOf(error, { category: "contract", code: bad_result });
+      await this.#deliver([{ ...only, end: only.failed(failure) }], []);
+    }
+  }
+
   async #sendLines(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    await this.#tellLines(this.#takeLines());
+  }
+
+  async #tellLines(lines: WorkLogLine[]): Promise<void> {
     const { worker_id, call, lease_over, onTrouble } = this.parts;
-    const lines = this.#takeLines();
     if (lines.length === 0 || lease_over.aborted) return;
     // A lost line is a lost line.
     await call(work_api.logs, { params: { worker_id }, body: { lines }, signal: lease_over }).catch(onTrouble);
@@ -143,6 +173,11 @@ export class Outbox {
   stop(): void {
     clearTimeout(this.#timer);
   }
+}
+
+/** What was sent is wrong: sent again, it is refused again. */
+function isRefused(error: unknown): error is FanfoldError {
+  return isFanfoldError(error) && [400, 413, 422].includes(error.http_status);
 }
 
 export function isStale(error: unknown): boolean {

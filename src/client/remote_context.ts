@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Effect, max_effects } from "../core/api/work/effects.js";
+import { type Effect, effect, max_effects } from "../core/api/work/effects.js";
 import { type StoredResult, type WorkStage, type WorkTask, work_api } from "../core/api/work.js";
-import { Permanent } from "../core/errors/errors.js";
+import { ContractViolation, Permanent } from "../core/errors/errors.js";
 import { storableText } from "../core/errors/failures.js";
+import { zodProblems } from "../core/errors/foreign_errors.js";
 import { default_policy, type OutboundPolicy } from "../core/places/outbound.js";
 import type { Store } from "../core/places/store.js";
 import type { TaskZones, ZoneRef } from "../core/places/zones.js";
@@ -276,7 +277,11 @@ export class RemoteContext implements InvokedContext {
   /** Declares what is to be written in the transaction of this task's finish; see declareEffect. */
   effect(declared: Effect): void {
     if (this.effects.length === max_effects) throw new Permanent(`a task may declare ${max_effects} effects`);
-    this.effects.push(declared);
+    const read = effect.safeParse(declared);
+    if (!read.success) {
+      throw new ContractViolation("a declared effect is not right", { problems: zodProblems(read.error.issues) });
+    }
+    this.effects.push(read.data);
   }
 
   scratch(): Promise<string> {

@@ -289,7 +289,7 @@ class Worker implements RemoteWorker {
       }
       const retry = this.handlers.get(ctx.task_type)?.options.retry;
       if (end.error !== undefined && retry !== undefined) end.error.retry = retry;
-      life.outbox.add({ ...end, task_id });
+      life.outbox.add({ ...end, task_id }, (failure) => ({ ...failedOf(ctx, failure), task_id }));
     }
   }
 

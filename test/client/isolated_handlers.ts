@@ -61,6 +61,12 @@ const bodies: Record<string, (parameters: Loose, ctx: TaskContext) => unknown> =
   },
   stays,
   stays_too: stays,
+  bad_effect: (_, ctx) => {
+    declareEffect(ctx, { effect: "enqueue", task_type: "in.values", tasks: [] });
+  },
+  bad_hand_over: (_, ctx) => {
+    ctx.next_stage_params("words" as never);
+  },
   stuck: () => {
     for (;;) Atomics.wait(asleep, 0, 0, 1000);
   },

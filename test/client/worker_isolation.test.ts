@@ -67,7 +67,19 @@ async function fateOf(tenant: string, type: string, parameters: Record<string, u
 test("what a handler returns, throws or does with ctx comes to the same in its own process", async () => {
   await begin("twins");
   await service.engine.forTenant("twins").zones.store("bronze", "twins").write("in.bin", pieces());
-  const names = ["files", "told", "values", "large", "not_a_number", "throws", "db", "slow", "storage"];
+  const names = [
+    "files",
+    "told",
+    "values",
+    "large",
+    "not_a_number",
+    "throws",
+    "db",
+    "slow",
+    "storage",
+    "bad_effect",
+    "bad_hand_over",
+  ];
   const fates: Record<string, unknown> = {};
   for (const name of names) {
     const [inside, apart] = await Promise.all([fateOf("twins", `in.${name}`), fateOf("twins", `apart.${name}`)]);
@@ -82,6 +94,8 @@ test("what a handler returns, throws or does with ctx comes to the same in its o
     db: { code: "no_database", message: expect.stringContaining("startWorker") },
     slow: { code: "timeout", category: "transient" },
     storage: { result: { text: "kept" } },
+    bad_effect: { category: "contract", message: expect.stringContaining("effect") },
+    bad_hand_over: { category: "contract", code: "bad_result", message: expect.stringContaining("next_stage_params") },
   });
   const assets = await service.db.sql`select 1 from app.assets where tenant_id = 'twins' and retracted_at is null`;
   const declared = await service.db.sql<{ from: string }>`
