@@ -89,6 +89,8 @@ export class RemoteContext implements InvokedContext {
   /** The secrets this attempt has asked for; undefined while there are none. */
   redaction: Redaction | undefined;
   owner: number | undefined;
+  /** Its process, where it has one of its own, has let go of it. */
+  left: Promise<unknown> = Promise.resolve();
   #lines = 0;
   #bytes = 0;
 
@@ -293,6 +295,7 @@ export class RemoteContext implements InvokedContext {
   }
 
   async removeScratch(): Promise<void> {
+    await this.left;
     const dir = await this.#scratch?.catch(() => undefined);
     if (dir !== undefined) await this.desk.folders.remove(dir);
   }

@@ -61,7 +61,9 @@ export async function runApart(
   onStarted: () => void,
 ): Promise<Returned> {
   const task = new ApartTask(ctx, onStarted);
-  const end = await processes.run(task, worker_id);
+  const run = processes.run(task, worker_id);
+  ctx.left = run.catch(() => {});
+  const end = await run;
   if ("threw" in end) throw new EndedThere(end.threw);
   if (task.trouble !== null) throw task.trouble;
   return end.returned;

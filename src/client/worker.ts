@@ -223,7 +223,7 @@ class Worker implements RemoteWorker {
     try {
       if (task.kind === "plan") await this.#plan(life, ctx);
       else {
-        const told = await this.#orGivenUp(ctx, async () => {
+        const told = await this.#orGivenUp(ctx, isolated, async () => {
           if (isolated !== null) return returnedOf(ctx, await runApart(isolated, ctx, life.worker_id, startClock));
           if (handler !== undefined) return doneOf(ctx, await invoke(handler, ctx));
           throw new Transient(`this worker has no handler "${facts.task_type}"`, { code: "no_handler" });
@@ -252,7 +252,7 @@ class Worker implements RemoteWorker {
   async #plan(life: Life, ctx: RemoteContext): Promise<void> {
     const { call, jobs } = this;
     try {
-      await this.#orGivenUp(ctx, () => planRemotely({ worker_id: life.worker_id, call, jobs }, ctx));
+      await this.#orGivenUp(ctx, null, () => planRemotely({ worker_id: life.worker_id, call, jobs }, ctx));
       this.#stats.completed++;
       life.counts.of("#plan").completed(ctx.elapsed_ms);
     } catch (error) {
@@ -263,8 +263,8 @@ class Worker implements RemoteWorker {
     life.settle(ctx.given.claim_id);
   }
 
-  #orGivenUp<T>(ctx: RemoteContext, work: () => Promise<T>): Promise<T> {
-    return orGivenUp(ctx, this.options.abort_grace_s ?? 5, work);
+  #orGivenUp<T>(ctx: RemoteContext, apart: RemoteProcesses | null, work: () => Promise<T>): Promise<T> {
+    return orGivenUp(ctx, (this.options.abort_grace_s ?? 5) + (apart?.kill_patience_s ?? 0), work);
   }
 
   /** What is no longer held is dropped, what was stopped is handed back, all else is told. */
@@ -374,7 +374,7 @@ class Worker implements RemoteWorker {
     const { grace_s = 30, abort_grace_s = 5 } = this.options;
     await this.#untilQuiet(life, grace_s * 1000);
     for (const ctx of life.running) this.#abort(ctx, "stopping", "the worker stops");
-    await this.#untilQuiet(life, abort_grace_s * 1000);
+    await this.#untilQuiet(life, (abort_grace_s + (this.processes?.kill_patience_s ?? 0)) * 1000);
     if (!life.is_over) {
       const patience_ms = this.#hurry.signal.aborted ? KILL_MS : life.lease_ms;
       await Promise.race([life.outbox.drained(), pause(patience_ms, life.over.signal).catch(() => {})]);

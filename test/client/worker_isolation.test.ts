@@ -139,6 +139,11 @@ test("it sees no key, is given no file but those of its scratch directory, and i
   expect((seen.result as { key?: string }).key ?? "").toBe("");
   expect(await fateOf("bounds", "apart.outside")).toMatchObject({ code: "bad_path", category: "permanent" });
   expect(await fateOf("bounds", "apart.stuck")).toMatchObject({ code: "timeout", category: "transient" });
+  const [late] = await service.db.sql<{ process: { pid: number } | null }>`
+    select a.detail -> 'process' as process from app.attempts a join app.stages s on s.stage_id = a.stage_id
+     where s.tenant_id = 'bounds' and a.code = 'timeout'`;
+  expect(late?.process).toMatchObject({ pid: expect.any(Number), signal: "SIGTERM" });
+  expect(() => process.kill(late?.process?.pid ?? 0, 0)).toThrow("ESRCH");
   expect(await fateOf("bounds", "apart.values")).toMatchObject({ status: "completed" });
   expect(worker.stats()).toMatchObject({ registered: 1 });
 });

@@ -4,6 +4,7 @@ import { environmentForHandlers } from "../../config.js";
 import type { Registry } from "../../core/declare/registry.js";
 import { memoryNeeds, usualMemory } from "../options.js";
 import { MemoryBudget } from "../run/memory.js";
+import { KILL_PATIENCE_MS } from "../run/overtime.js";
 import { ownScratch } from "../run/scratch.js";
 import { ChildFailure } from "./crash.js";
 import type { IsolatedTask } from "./isolated_task.js";
@@ -66,6 +67,9 @@ export class RemoteProcesses {
     readonly scratch_dir: string,
     private readonly handlers: Registry["handlers"],
   ) {}
+
+  /** Beyond the grace, for processes to be gone. */
+  readonly kill_patience_s = KILL_PATIENCE_MS / 1000;
 
   readonly folders = {
     make: async (dir: string, owner: number | undefined) => {

@@ -6,7 +6,7 @@ import type { Attempt } from "./attempt.js";
 
 const DEFAULT_TIMEOUT_S = 1800;
 /** A process is killed at the end of the grace, and gone soon after; if not even that helps, its slot is freed. */
-const KILL_PATIENCE_MS = 3000;
+export const KILL_PATIENCE_MS = 3000;
 
 export interface OvertimeParts {
   handlers: ReadonlyMap<string, Handler>;
