@@ -1,9 +1,13 @@
 // Who starts when memory is short, in a worker over HTTP: nothing that fits is kept out by what has gone.
 import { expect, onTestFinished, test, vi } from "vitest";
+import { defineHandler } from "../../src/core/declare/declare.js";
+import { createRegistry } from "../../src/core/declare/registry.js";
 import type { IsolatedTask } from "../../src/worker/isolation/isolated_task.js";
 import type { ProcessPool } from "../../src/worker/isolation/pool.js";
-import { RemoteProcesses } from "../../src/worker/isolation/remote_processes.js";
+import { openRemoteProcesses, RemoteProcesses } from "../../src/worker/isolation/remote_processes.js";
 import { MemoryBudget } from "../../src/worker/run/memory.js";
+
+const isolated = defineHandler("apart", { isolation: "process", module: import.meta.url }, () => null);
 
 function openProcesses(total_mb: number, needs: Record<string, number>) {
   vi.useFakeTimers({ toFake: ["performance"] });
@@ -72,3 +76,27 @@ test("when a turn is over, all that fit beside it start, whatever the order they
   await end("held");
   expect(running().sort()).toEqual(["one", "two"]);
 });
+
+test.each(["auto", "same"] as const)(
+  "with %s, a machine without a fence is told of unless none was asked for",
+  async (isolation_user) => {
+    const platform = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
+    Object.defineProperty(process, "platform", { ...platform, value: "other" });
+    onTestFinished(() => void Object.defineProperty(process, "platform", platform));
+    const warn = vi.fn();
+    const { handlers } = createRegistry({ handlers: [isolated] });
+    const options = {
+      handlers,
+      slots: 1,
+      abort_grace_s: 1,
+      memory_mb: 4096,
+      isolation_user,
+      key: "k",
+      clean: String,
+      warn,
+    };
+    await (await openRemoteProcesses(options)).close();
+    const told = isolation_user === "same" ? [] : [[{ fence: "none", why: expect.any(String) }, expect.any(String)]];
+    expect(warn.mock.calls).toEqual(told);
+  },
+);

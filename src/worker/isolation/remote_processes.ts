@@ -41,7 +41,11 @@ export async function openRemoteProcesses(options: RemoteProcessesOptions): Prom
     isolation_env: { ...without(key), ...isolation_env },
   };
   const quiet = () => {};
-  const pool = await openProcesses(handlers, settings, clean, { debug: quiet, info: quiet, warn });
+  // All else that is only to be known is of no interest to a program that is not watched.
+  const info = (facts: object, words: string) => {
+    if ("fence" in facts && facts.fence === "none" && isolation_user !== "same") warn(facts, words);
+  };
+  const pool = await openProcesses(handlers, settings, clean, { debug: quiet, info, warn });
   return new RemoteProcesses(pool, new MemoryBudget(memory_mb, needs), too_large, scratch_dir, handlers);
 }
 

@@ -1,5 +1,6 @@
-// What an isolated handler does with storage, done by the worker for it: the child cannot reach the folder, and names files of its own
-// tenant only. Content travels in pieces, each asked for or taken when the one before is through.
+// What an isolated handler does with storage, done by the worker for it: the child cannot reach the folder, and on the database names
+// files of its own tenant only. The storage of a worker over HTTP is what its operator gave it: a child there names whatever it holds.
+// Content travels in pieces, each asked for or taken when the one before is through.
 import { Permanent } from "../../core/errors/errors.js";
 import type { Ref, Store } from "../../core/places/store.js";
 
