@@ -8,6 +8,19 @@ import type { IsolatedTask, RemoteProcesses, Returned } from "../handler_process
 import { noDatabase, type RemoteContext } from "./remote_context.js";
 import type { RemoteWorkerOptions } from "./worker_options.js";
 
+/** A key that a function gives is a secret at each reading: the next may be another. */
+export function keyNoted(key: RemoteWorkerOptions["key"], secrets: Redaction): RemoteWorkerOptions["key"] {
+  if (typeof key !== "function") {
+    secrets.add(key ?? "");
+    return key;
+  }
+  return async () => {
+    const read = await key();
+    secrets.add(read);
+    return read;
+  };
+}
+
 /** Opened only where a handler needs it: fanfold/client alone knows of no processes. `clean` takes secrets out of what is told. */
 export async function openProcesses(
   options: RemoteWorkerOptions,
@@ -19,7 +32,6 @@ export async function openProcesses(
   const { openRemoteProcesses } = await import("../handler_processes.js");
   const { slots = 8, abort_grace_s = 5, memory_mb, scratch_dir, on_trouble } = options;
   const key = (typeof options.key === "function" ? await options.key() : options.key) ?? "";
-  secrets.add(key);
   const { isolation_user, isolation_env = {}, isolation_node_args } = options;
   return openRemoteProcesses({
     handlers: new Map(isolated),

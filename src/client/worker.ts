@@ -13,7 +13,7 @@ import { pause } from "./abort.js";
 import type { Caller } from "./call.js";
 import { type ClaimWish, doneOf, type Finished, failedOf, isStale, Outbox, returnedOf } from "./outbox.js";
 import { type Aborted, own_folders, RemoteContext, type RemoteDesk } from "./remote_context.js";
-import { failureOf, openProcesses, runApart } from "./remote_isolation.js";
+import { failureOf, keyNoted, openProcesses, runApart } from "./remote_isolation.js";
 import { planRemotely } from "./remote_plan.js";
 import { createTransport, type Transport } from "./transport.js";
 import { WorkerCounts } from "./worker_counts.js";
@@ -27,8 +27,9 @@ const KILL_MS = 3_000;
 export async function startRemoteWorker(options: RemoteWorkerOptions): Promise<RemoteWorker> {
   const { handlers, jobs } = createRegistry({ handlers: options.handlers, jobs: options.jobs ?? [] });
   const secrets = new Redaction();
-  const processes = await openProcesses(options, handlers, secrets);
-  const { call, bytes } = createTransport(options);
+  const noted = { ...options, key: keyNoted(options.key, secrets) };
+  const processes = await openProcesses(noted, handlers, secrets);
+  const { call, bytes } = createTransport(noted);
   const worker = new Worker(options, handlers, jobs, processes, secrets, call, bytes);
   try {
     await worker.begin();
@@ -216,7 +217,8 @@ class Worker implements RemoteWorker {
     const isolated = task.kind === "task" && handler?.options.isolation === "process" ? processes : null;
     let timer: NodeJS.Timeout | undefined;
     const startClock = () => {
-      timer = setTimeout(() => ctx.abort("timeout", new TimeoutError(timeout_s)), timeout_s * 1000);
+      if (ctx.aborted !== null) return;
+      timer = setTimeout(() => ctx.abort("timeout", new TimeoutError(timeout_s)), timeout_s * 1000).unref();
     };
     if (isolated === null) startClock();
     else ctx.timed_from = Number.POSITIVE_INFINITY;

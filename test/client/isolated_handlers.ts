@@ -43,7 +43,7 @@ const bodies: Record<string, (parameters: Loose, ctx: TaskContext) => unknown> =
   environment: () => ({
     key: process.env.FANFOLD_KEY,
     own: process.env.ITS_OWN,
-    values: Object.values(process.env).filter((value) => value?.startsWith("ff_")),
+    values: Object.values(process.env).filter((value) => value?.includes("ff_")),
   }),
   async fold(_, ctx) {
     const before: string[] = [];
@@ -72,9 +72,10 @@ const bodies: Record<string, (parameters: Loose, ctx: TaskContext) => unknown> =
   },
 };
 /** From when to when it ran, by the machine's clock. */
-async function stays({ until }: Loose) {
+async function stays({ until, ms = 0 }: Loose) {
   const from = Number(process.hrtime.bigint() / 1000n);
-  while (!existsSync(until)) await sleep(10);
+  await sleep(ms);
+  while (until !== undefined && !existsSync(until)) await sleep(10);
   return { from, to: Number(process.hrtime.bigint() / 1000n) };
 }
 

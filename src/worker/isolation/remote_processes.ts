@@ -49,8 +49,9 @@ export async function openRemoteProcesses(options: RemoteProcessesOptions): Prom
   return new RemoteProcesses(pool, new MemoryBudget(memory_mb, needs), too_large, scratch_dir, handlers);
 }
 
+/** Within a longer value it is no less a key. */
 function without(key: string): Record<string, string> {
-  const named = Object.entries(environmentForHandlers()).filter(([, value]) => value === key);
+  const named = Object.entries(environmentForHandlers()).filter(([, value]) => key !== "" && value?.includes(key));
   return Object.fromEntries(named.map(([name]) => [name, ""]));
 }
 
