@@ -74,10 +74,14 @@ export const plain_format: readonly string[] = [
   ]),
 ];
 
+/** Larger ones, which no plan of ours asks for, are left to GDAL: a file of plain pixels has the limits of every file. */
+const most_plain_bytes = 32 * 2 ** 30;
+
 /** Whether GDAL's cache may lose pixels of the output before the last overview is made of them: each would then be warped once more. */
 export function outgrowsCache(options: CogOptions, { bands }: Pick<RasterInfo, "bands">, cache_mb: number): boolean {
   const [width, height] = outputSize(options) ?? [0, 0];
-  return width * height * bands.reduce((sum, band) => sum + bytesOf(band.data_type), 0) * 1.5 > cache_mb * 2 ** 20;
+  const bytes = width * height * bands.reduce((sum, band) => sum + bytesOf(band.data_type), 0);
+  return bytes * 1.5 > cache_mb * 2 ** 20 && bytes <= most_plain_bytes;
 }
 
 /** 64-bit whole numbers on their own grid are copied: a warp counts in doubles. Null for everything else. */
